@@ -72,7 +72,7 @@ function isPageKey(actor: Actor): boolean {
   return actor.kind === "app" && hasScope(actor.scopes, "orders:place") && !hasScope(actor.scopes, "orders:write");
 }
 
-/** Null for visitors, because they cannot be distinguished. */
+/** Returns whose keys must differ; null for visitors, because they cannot be distinguished. */
 function callerOf(actor: Actor): string | null {
   if (actor.kind === "app") return `app:${actor.appId}`;
   return actor.kind === "user" ? `user:${actor.userId}` : null;

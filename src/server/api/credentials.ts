@@ -36,7 +36,9 @@ function readBearer(authorization: string | null) {
   return { id, secret, isUser: id.startsWith("usr_") };
 }
 
-/** Prefers the header (specification, section 5). The error is invalidAppCredentials. */
+/**
+ * Returns the key in the header, else the one in query or body (specification, section 5), or invalidAppCredentials.
+ */
 function readAppCredentials(header: ReturnType<typeof readBearer>, common: Common): KeyCredentials {
   if (header && !header.isUser) {
     const form = "Authorization must be `Bearer <app_id>:<app_secret>`, with the colon.";

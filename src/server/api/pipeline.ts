@@ -116,7 +116,6 @@ async function answer(found: Found, incoming: RouteRequest, sources: Sources): P
     : answerCall(found.deps, incoming, call, headers);
 }
 
-/** Reads the credentials that were sent, and looks up the store and the key. */
 async function identify(found: Found, incoming: RouteRequest, { receive, find }: Sources) {
   const { request, route } = incoming;
   const { query, common } = parseQuery(request.url, route.query);

@@ -6,7 +6,7 @@ import type { BodyLimits } from "./body.ts";
 
 const publicBytes = 64 * KiB;
 
-/** Calls of `/auth/` are counted as attempts instead. */
+/** Whether calls count as public writes. Calls of `/auth/` count as attempts instead. */
 const isPublicWrite = ({ method, access }: Route) =>
   method !== "GET" && allowsAnonymous(access) && !ignoresCredentials(access);
 

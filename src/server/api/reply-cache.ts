@@ -22,7 +22,7 @@ interface Share {
 /** Keys and objects of an entry. */
 const overheadBytes = 1024;
 
-/** Compressed forms, which are made later, take another half of this. */
+/** Includes the compressed forms, which are made later and take about half as much as the tail. */
 function bytesOf(name: string, { tail, state }: KeptReply): number {
   return overheadBytes + name.length + state.length + 1.5 * tail.length;
 }

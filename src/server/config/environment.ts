@@ -96,7 +96,7 @@ function withEnvFile(env: Environment, dataDir: string): Environment {
   return { ...env, ...Object.fromEntries(added) };
 }
 
-/** Adds variables that the file does not set; `kept` lists those set otherwise. Throws validationFailed, unavailable. */
+/** Adds variables that the file does not set; `kept` lists those that differ. Throws validationFailed, unavailable. */
 export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
   const path = envFilePath(dataDir);
   const before = readEnvFile(dataDir);
@@ -119,7 +119,6 @@ export function formatVariable(name: string, value: string): string {
   throw invalidField(name, "must not contain line breaks or both kinds of quotes");
 }
 
-/** Returns undefined for a missing file. Throws validationFailed when it cannot be read. */
 function readEnvFile(dataDir: string): string | undefined {
   const path = envFilePath(dataDir);
   try {

@@ -40,7 +40,7 @@ export function scanSql(sql: string): SqlShape {
   return { verb, reads: isReading(sql, verb, found), params, several: isFollowed && !trigger };
 }
 
-/** Whether a statement that begins with WITH changes rows. If it only reads, it cannot contain these words. */
+/** Whether a statement that begins with WITH changes rows. One that only reads cannot contain these words. */
 function hasChange(found: readonly string[]): boolean {
   const words = found.map((token) => token.toUpperCase());
   return words.some((word, at) => changes.has(word) || (word === "INTO" && words[at - 1] === "REPLACE"));

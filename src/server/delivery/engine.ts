@@ -88,7 +88,6 @@ export class DeliveryEngine<Task extends Claim> {
     }
   }
 
-  /** Begins to send a claimed delivery, or releases it if its receiver has no permit. */
   async #begin(source: Source, task: Task): Promise<void> {
     const { queue, maxAttempts = Number.POSITIVE_INFINITY } = this.#channel;
     const { db, now } = this.#deps;

@@ -118,7 +118,7 @@ const pauseRatio = 3;
 const minPauseMs = 5;
 const maxPauseMs = 50;
 
-/** Flushes and pauses regularly, so that commits do not wait for hundreds of collected megabytes. */
+/** Flushes a file and pauses after each batch, because commits would wait while hundreds of megabytes are flushed. */
 export function createPacer(signal: AbortSignal) {
   let waiting = 0;
   let startedAt = performance.now();

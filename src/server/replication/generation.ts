@@ -217,7 +217,7 @@ export class GenerationLease {
       // The previous server may have written meanwhile.
       const lastSegment = await readLastSegment(this.#place);
       const continues = this.#has(lastSegment);
-      // Only the content at the opening of the database was compared.
+      // The ends describe the database as it was opened, so no later comparison may use them.
       this.#ends.clear();
       this.#isOver = true;
       return { generation, lastSegment, continues, at: claim.at };

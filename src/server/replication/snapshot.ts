@@ -76,7 +76,7 @@ export function createPurge(place: ReplicaTarget, keepMs: number) {
     begin() {
       isDue = true;
     },
-    /** Stops, because a new snapshot may need parts of an unfinished one. */
+    /** Stops removing, because a new snapshot may need parts of an unfinished one. */
     stop() {
       names = [];
       isDue = false;

@@ -85,7 +85,7 @@ export function readReplicaState(databasePath: string, place?: string) {
   });
 }
 
-/** Writes the state. If that fails, the next server makes a new snapshot. Throws unavailable if `isMust`. */
+/** Writes the state. If that fails, throws unavailable with `isMust`; else the next server makes a new snapshot. */
 export function writeReplicaState(databasePath: string, state: Omit<ReplicaState, "file">, isMust = false): void {
   const text = `${JSON.stringify({ ...state, file: identify(databasePath) })}\n`;
   try {

@@ -17,7 +17,7 @@ export const idleSeconds = 30;
 const maxHeaderBytes = 32_768;
 /** How long a stopping listener still answers, and asks clients to reconnect, before it drains. */
 const handoverMs = 500;
-/** For this last part of that time, Linux defers new connections, and open connections send their requests. */
+/** In the last part of `handoverMs`, Linux defers new connections, while open connections send their requests. */
 const deferMs = 250;
 /** Suites of TLS 1.2 with forward secrecy and authenticated encryption. All of TLS 1.3 have both. */
 const ciphers = ["ECDSA", "RSA"]
@@ -62,7 +62,7 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
     url: addressOf({ ...config, port }),
     port,
     peerOf: (request: Request) => current.server.requestIP(request)?.address ?? null,
-    /** If it throws, the certificate is unchanged. */
+    /** Switches to another certificate. If this throws, the previous one stays in use. */
     present(pair: KeyPair) {
       const before = current;
       current = begin(port, pair);

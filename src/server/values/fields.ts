@@ -59,7 +59,7 @@ export function metadataText(value: Record<string, unknown>): string {
   return json;
 }
 
-/** Throws validationFailed for too many values or levels. Each value takes at least two bytes, so the count stops early. */
+/** Throws validationFailed for too many levels, or for more values than fit: each takes at least two bytes. */
 function checkShape(value: unknown, depth: number, budget: { left: number }): void {
   if (--budget.left < 0) throw invalidField("metadata", `must be at most ${formatBytes(maxBytes)}`);
   if (typeof value === "number" && !Number.isFinite(value)) {

@@ -51,7 +51,7 @@ export class FileLock {
     this.#engine.close();
   }
 
-  /** SQLite creates the file at the first read. */
+  /** Reads from the lock's file, because SQLite creates it only then. */
   #create(path: string): void {
     try {
       this.#engine.prepare("PRAGMA journal_mode").get([]);

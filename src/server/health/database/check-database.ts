@@ -132,7 +132,6 @@ async function hasBadText(query: Query, table: string, columns: string, hasRowid
   }
 }
 
-/** Yields the faults of the schema, and returns whether this program can use it. */
 async function* checkSchema(query: Query, command: CommandLine): AsyncGenerator<Finding, boolean> {
   const objects = (await query(selectSchema)).map((row) => toSchemaObject(Array.from(row)));
   if (objects.some(({ name }) => name === restoreMarker)) {

@@ -51,7 +51,7 @@ export async function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx
   } catch (error) {
     // If the database did not answer in time, it would not answer this either.
     if (error instanceof AppError && error.kind === "unavailable") throw error;
-    // Of two concurrent requests, the second fails when it stores its reply, or earlier.
+    // Of two concurrent requests with one key, the second fails when it stores its reply, or earlier.
     const kept = await findReply(ctx, request);
     if (kept) return kept;
     throw error;

@@ -219,7 +219,6 @@ function keyOf({ productId, variantId }: CheckedOrder["lines"][number]): string 
   return variantId ?? (productId as string);
 }
 
-/** The title of an item in the language of an order, or in the next best language. */
 function titleIn(lang: string, item: OrderedItem, tenantLanguage: string): string {
   if (item.translations === "{}") return item.title;
   const translations = JSON.parse(item.translations) as Record<string, { title?: string | null }>;

@@ -126,7 +126,6 @@ export async function settle(tx: Ctx, id: string): Promise<Rendered> {
   return commitTransition(tx, id, { event: "order.paid", stock: ["commit", "pay"], first });
 }
 
-/** Returns the points that the customer earned. */
 async function earn(tx: Ctx, { id, userId, totalMinor }: OrderRow): Promise<number> {
   const points = userId === null ? 0 : pointsFor(totalMinor, tx.tenant);
   if (userId !== null && points > 0) {

@@ -133,7 +133,8 @@ async function planRefund(tx: Ctx, order: OrderRow, input: RefundInput) {
   const left = order.receivedMinor - order.refundedMinor;
   const rest = { shipping: isLate ? 0 : Math.min(shippingLeft, Math.max(left - goods, 0)), amount: left };
   const { shipping, amount } = isAll ? rest : askedAmounts(order, input, { goods, shippingLeft, left });
-  // Surplus money is refunded first, but not for lines and shipping. Their cost may be refunded already as an amount.
+  // A plain amount uses up surplus money first; lines and shipping do not. Their value may already have been refunded
+  // as a plain amount, so `credited` has a maximum.
   const surplus = Math.min(Math.max(-dueOf(order), 0), isAll ? amount : amount - goods - shipping);
   const credited = isLate ? 0 : Math.min(amount - surplus, order.totalMinor - order.creditedMinor);
   return { ...planned, shipping, amount, credited };

@@ -58,7 +58,6 @@ export const orders = sqliteTable(
     shippingAddress: text("shipping_address"),
     billingAddress: text("billing_address"),
     note: text("note"),
-    /** For staff only. */
     staffNote: text("staff_note"),
     metadata: text("metadata").notNull().default("{}"),
     /** A higher version ends the access tokens of a guest's order. */
@@ -214,7 +213,6 @@ export const payments = sqliteTable(
   ],
 );
 
-/** Parcels. */
 export const fulfillments = sqliteTable(
   "fulfillments",
   {

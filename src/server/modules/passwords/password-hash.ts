@@ -60,7 +60,8 @@ const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 const argon2 =
   /^\$argon2(?:id|i|d)\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d)\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
-// Anyone can make the server verify a hash. With these limits, it takes as long as five of our hashes, ten with bcrypt.
+// Anyone can make the server verify a hash. Within these limits, that takes as long as five of our hashes, or ten with
+// bcrypt.
 const maxMemoryKib = 65_536;
 const maxKib = 3 * maxMemoryKib;
 const maxBcryptCost = 12;

@@ -87,7 +87,7 @@ async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string }
   await mailSignUp(tx, emailKey, { kind: "email_code", to: { email, name, lang } }, key);
 }
 
-/** Sends nothing if the address had too many mails. Errors: tooManyRequests if the store had. */
+/** Sends a mail unless its address has had too many. Errors: tooManyRequests if the store has sent too many. */
 async function mailSignUp(
   tx: Ctx,
   emailKey: string,

@@ -137,7 +137,7 @@ export function revokeTokensOf(ctx: Ctx, userId: string | null): Promise<number>
 
 export const purgeTokens = createPurge(userTokens, sql`expires_at <= ${param("before")}`, rememberedMs);
 
-/** Expired tokens are ended too, but only valid ones are counted. */
+/** Counts the tokens that were valid until they were ended; expired ones are ended too. */
 function countAlive(ended: { expiresAt: string }[], now: string): number {
   return ended.filter((token) => token.expiresAt > now).length;
 }

@@ -137,7 +137,7 @@ export function parseWebhookUrl(given: string, allowPrivate: boolean): string {
   }
   if (url.username !== "" || url.password !== "") throw invalidField("url", "must not contain a user name or password");
   if (url.hash !== "") throw invalidField("url", "must not contain #");
-  // Its addresses are checked when it is added and at each attempt.
+  // The addresses of a name are checked when the webhook is added, and at each attempt.
   if (!allowPrivate && !isPublicHost(hostOf(url))) {
     throw invalidField("url", `${hostOf(url)} is not a public address. Add --allow-private to permit it`);
   }

@@ -107,7 +107,7 @@ export async function listReady(ctx: WorkCtx): Promise<Source[]> {
 
 /**
  * Statements that record an answer in the registration. A device that did not answer comes after others until it
- * receives a message, so that it does not delay the orders of other customers repeatedly.
+ * receives a message, so that it does not delay the notifications of other customers again.
  */
 export function bindRegistration({ now }: WorkCtx, task: PushTask, { result, isGone, status }: Answer): InStatement[] {
   const { tenantId, registrationId, target } = task;

@@ -48,10 +48,10 @@ const erasures = [
   sql`update ${discountUses} set email_key = null where ${ofOrders}`,
   sql`update ${withdrawals} set email = '', email_key = '', name = '', text = null where ${ofOrders}`,
 ].map((erasure) => statement(erasure));
-// Tax law asks for name and address of paid orders, for years after `updated_at`. So an erasure does not change it.
+// Tax law requires name and address of a paid order for years after `updated_at`, so an erasure does not change that.
 const isInvoice = sql`(not ${param("isOld")} and paid_at is not null)`;
 const withoutPhone = (column: string) => sql`iif(${isInvoice}, json_remove(${sql.raw(column)}, '$.phone'), null)`;
-// Access tokens end: a token works for a time after the last change, and an erasure must not prolong it.
+// Access tokens end. A token works for some time after the last change, and an erasure must not prolong that time.
 const erasePerson = statement(sql`
   update ${orders} set user_id = iif(${param("isOld")}, user_id, null), buyer = null, email = null, email_key = null,
     phone = null, shipping_address = ${withoutPhone("shipping_address")},
