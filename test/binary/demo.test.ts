@@ -3,25 +3,12 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runAtTerminal } from "../cli/run-bodega.ts";
 import { useBinaries } from "../support/binary.ts";
+import { findPort } from "../support/port.ts";
 import { until } from "../support/until.ts";
 import { root } from "./lone-executable.ts";
 
 const { installBinary } = useBinaries();
 const folder = join(root, "examples/storefront");
-
-/** A server on a port whose predecessor is free. */
-function occupyPort() {
-  const open = (port: number) => Bun.serve({ hostname: "127.0.0.1", port, fetch: () => new Response() });
-  for (;;) {
-    const server = open(0);
-    try {
-      void open((server.port ?? 0) - 1).stop(true);
-      return server;
-    } catch {
-      void server.stop(true);
-    }
-  }
-}
 
 type Printed = Record<"shop_url" | "page_app_id" | "page_app_secret", string>;
 
@@ -103,8 +90,8 @@ describe("the shop of the demo", () => {
   }, 30_000);
 
   test("has the port after that of the API, and refuses one that is in use", async () => {
-    const occupier = occupyPort();
-    const taken = occupier.port ?? 0;
+    const taken = findPort();
+    const occupier = Bun.serve({ hostname: "127.0.0.1", port: taken, fetch: () => new Response() });
     const binary = installBinary();
     const command = [binary.path, "demo", "--port", String(taken - 1)];
     const refused = await binary.run(...command.slice(1));

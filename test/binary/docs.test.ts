@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { chmodSync, cpSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Binary, useBinaries } from "../support/binary.ts";
+import { findPort } from "../support/port.ts";
 import type { Serving } from "../support/serving.ts";
 import { startSqld } from "../support/sqld.ts";
 import { openPage } from "./storefront-page.ts";
@@ -75,7 +76,7 @@ async function openReader(): Promise<Reader> {
   // Every machine that runs the tests has Bun.
   writeFileSync(join(tools, "node"), `#!/bin/sh\nexec ${process.execPath} "$@"\n`);
   for (const tool of ["curl", "node"]) chmodSync(join(tools, tool), 0o755);
-  const [port, receiverPort] = [await findPort(), await findPort()];
+  const [port, receiverPort] = [String(findPort()), String(findPort())];
   Object.assign(binary.env, { PATH: `${tools}:${binary.dir}:${binary.env.PATH}`, BODEGA_PORT: port });
   return { binary, port, receiverPort, stateFile, printed: "" };
 }
@@ -216,11 +217,4 @@ function fillIn(block: string, { port, receiverPort, printed, addresses = {} }: 
     if (value === undefined) throw new Error(`Nothing that was printed so far is ${whole} of:\n${block}`);
     return value;
   });
-}
-
-async function findPort(): Promise<string> {
-  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) });
-  const found = String(probe.port);
-  await probe.stop(true);
-  return found;
 }

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openShop, useBinaries } from "../support/binary.ts";
+import { findPort } from "../support/port.ts";
 import { until } from "../support/until.ts";
 import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
 import { childrenOf, isRunning } from "./processes.ts";
@@ -44,7 +45,8 @@ test.each([1, 2])(
 test("a killed worker is replaced, and the service continues; workers whose parent is killed exit and free the port", async () => {
   const binary = installBinary();
   const { namespace, auth } = await openShop(binary);
-  const server = await binary.serve("--workers", "2", "--log", "json");
+  const where = ["--workers", "2", "--port", String(findPort())];
+  const server = await binary.serve(...where, "--log", "json");
   const load = startLoad({ url: server.url, namespace, auth, clients, persistent: true });
   await until("some products", () => load.created.length > 100);
 
@@ -66,7 +68,7 @@ test("a killed worker is replaced, and the service continues; workers whose pare
   await load.stop();
   expect(load.refused).toEqual([]);
 
-  const next = await binary.serve("--workers", "2", "--port", String(server.port));
+  const next = await binary.serve(...where);
   expect(next.url).toBe(server.url);
   expect(await next.end()).toBe(0);
   const { integrity, products } = await inspectDatabase(defaultDataDir(binary.dir));

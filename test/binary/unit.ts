@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Binary } from "../support/binary.ts";
+import { findPort } from "../support/port.ts";
 
 /** A program `systemctl` on the path of a binary, for machines that systemd does not run: it starts and stops one server. */
 export interface Unit {
@@ -41,11 +42,4 @@ esac
     start: () => control("start"),
     stop: () => control("stop"),
   };
-}
-
-function findPort(): number {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port } = server;
-  server.stop(true);
-  return port as number;
 }

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { suggestNamespace } from "../../src/cli/commands/init/questions.ts";
 import { certificate, certificateKey } from "../support/certificate.ts";
+import { findPort } from "../support/port.ts";
 import { until } from "../support/until.ts";
 import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
@@ -70,7 +71,7 @@ function writeSmtpUrl(url: string): string {
 
 test("prompts lead to a served shop: a page can list its products, and the guide names mail and replica", async () => {
   const { atTerminal, dataDir, json } = openNew();
-  const port = await findPort();
+  const port = String(findPort());
   const secretFile = join(makeDir(), "web.secret");
   const steps: Steps = [
     ...storeSteps,
@@ -508,10 +509,3 @@ test("a certificate and key that cannot be served are refused before anything is
   ]);
   expect(isUntouched()).toBe(true);
 });
-
-async function findPort(): Promise<string> {
-  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) });
-  const found = String(probe.port);
-  await probe.stop(true);
-  return found;
-}

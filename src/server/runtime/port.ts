@@ -92,13 +92,26 @@ async function closeAfter(answer: Response | Promise<Response>): Promise<Respons
   return response;
 }
 
-/** Checks that a port is free before several sockets share it. Picks a free one for port 0. Throws as `openPort`. */
-export async function reservePort(config: Config): Promise<number> {
-  const probe = bindPort(config, () =>
-    Bun.serve({ hostname: config.host, port: config.port, reusePort: false, fetch: () => new Response(null) }),
+/**
+ * Checks that a port is free before several sockets share it. Picks a free one for port 0 and keeps it from other
+ * programs until `release`. Throws as `openPort`.
+ */
+export async function holdPort(config: Config) {
+  // Clients know a chosen port, and their connections must not come here.
+  const isPicked = config.port === 0;
+  const socket = bindPort(config, () =>
+    Bun.serve({ hostname: config.host, port: config.port, reusePort: isPicked, fetch: () => new Response(null) }),
   );
-  const port = probe.port ?? config.port;
-  await probe.stop(true);
+  socket.unref();
+  const release = () => socket.stop(true);
+  if (!isPicked) await release();
+  return { port: socket.port ?? config.port, release };
+}
+
+/** As `holdPort`, without keeping the port. */
+export async function reservePort(config: Config): Promise<number> {
+  const { port, release } = await holdPort(config);
+  await release();
   return port;
 }
 
