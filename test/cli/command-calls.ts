@@ -133,7 +133,7 @@ export const commandCalls: Record<string, CommandCall> = {
   "key revoke": record(({ appId }) => [appId], { asks: () => confirmed("permanently?"), instead: yes }),
   "origin add": record(({ appId }) => [appId, "new.example.com"]),
   "origin remove": record(({ appId }) => [appId, "shop.example.com"], {
-    asks: () => confirmed("Requests of its pages will fail."),
+    asks: () => confirmed("Requests from these pages will fail."),
   }),
   "origin list": list(({ appId }) => [appId]),
   "origin set": record(({ appId }) => [appId, "--allow-no-origin"]),
@@ -154,7 +154,7 @@ export const commandCalls: Record<string, CommandCall> = {
   "order accept": record(({ attentionOrder }) => [attentionOrder, ...demo]),
   "order note": record(() => ["1", "Ring", ...demo]),
   "order revoke-access": record(({ pendingOrder }) => [pendingOrder, ...demo], {
-    asks: () => confirmed("End all links to order 2?"),
+    asks: () => confirmed("Revoke all links to order 2?"),
     instead: yes,
   }),
   "order withdrawals": list(() => demo),

@@ -44,7 +44,7 @@ const sentences: Record<string, string> = {
   "order fulfill": "Recorded a parcel of order 1.",
   "order accept": "Recorded the decision about order 3.",
   "order note": "Changed the note of order 1.",
-  "order revoke-access": "Ended the links to order 2.",
+  "order revoke-access": "Revoked the links to order 2.",
   "discount create": "Created discount code SUMMER10.",
   "discount end": "Ended discount code WELCOME.",
   "order cancel": "Cancelled order 2.",

@@ -233,7 +233,7 @@ describe("staff", () => {
       ...[2, "<text> must be at most 2000 characters", ""],
     ]);
     expect(await refused("revoke-access", String(placed.number))).toEqual([
-      ...[2, "This command needs --yes without a terminal.", `End all links to order ${placed.number}?`],
+      ...[2, "This command needs --yes without a terminal.", `Revoke all links to order ${placed.number}?`],
     ]);
     expect(await order("revoke-access", placed, "--yes")).toMatchObject({ order_id: placed.order_id });
   });

@@ -55,9 +55,11 @@ describe("serve", () => {
     const { stop, stdout } = await start(["serve"], "Data directory");
     const [url] = /http:\S+/.exec(stdout) ?? [];
     const init = async (...flags: string[]) => (await run(["init", "-n", "mugs", "--no-owner", ...flags])).stdout;
-    expect(await init("--port", "8081")).toContain("# The server runs already. Restart it to apply the new settings\n");
+    expect(await init("--port", "8081")).toContain(
+      "# The server is already running. Restart it to apply the new settings\n",
+    );
     const same = await init();
-    expect(same).toContain("# The server runs already\n");
+    expect(same).toContain("# The server is already running\n");
     expect(same).toContain(`Address    ${url}\n`);
     expect(await json("init", "-n", "mugs", "--no-owner")).toMatchObject({ url });
     expect(same).not.toContain("bodega serve");

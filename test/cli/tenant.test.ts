@@ -193,7 +193,7 @@ test("another tax or hold concerns later orders only, and is confirmed unless no
   const { code, error } = await failure("tenant", "update", "demo", ...flags);
   expect([code, error.message]).toEqual([2, "This command needs --yes without a terminal."]);
   expect(error.remedy).toBe(
-    "Update store demo? Only later orders are concerned: country AT, prices include tax no, hold 2 hours.",
+    "Update store demo? This affects only later orders: country AT, prices include tax no, hold 2 hours.",
   );
   expect(await json("tenant", "show", "demo")).toMatchObject({ country: "DE", prices_include_tax: "yes" });
   const changed = { country: "AT", prices_include_tax: "no", hold: 7200 };

@@ -27,9 +27,9 @@ export default defineCommand({
   },
   examples: ["bodega demo", "bodega demo --port 9000 --data-dir /tmp/bodega-demo"],
   notes: [
-    "At a terminal, it opens the shop in a browser.",
-    "The shop is the example in examples/storefront. It has its own port, as the pages of a shop usually have another origin than the API.",
-    `Changes are kept in its own data directory, ${defaultDataDir} unless --data-dir or BODEGA_DATA_DIR names another.`,
+    "At a terminal, the command opens the shop in a browser.",
+    "The shop is the example in examples/storefront. It has its own port, because a shop usually has another origin than the API.",
+    `The demo keeps its data in the directory ${defaultDataDir}, or in that of --data-dir or BODEGA_DATA_DIR.`,
   ],
   async run(args, console) {
     console.releaseSignals();
@@ -40,7 +40,7 @@ export default defineCommand({
     const demo = await import("../../server/admin/demo.ts");
     const { openDemoShop } = await import("../../server/runtime/demo-shop.ts");
     const self = describeServerProcess(console);
-    // In a checkout, commands are run without an installed program.
+    // In a checkout of the source, there is no installed program.
     const program = isExecutable ? programName() : "node scripts/setup.mjs src/cli/main.ts";
     const mail = `${program} mail list -n ${demo.demoNamespace} --data-dir ${quoteWord(config.dataDir)}`;
     const shop = openDemoShop(config, args["shop-port"]);
@@ -59,13 +59,13 @@ export default defineCommand({
       const values = new Map<string, unknown>(Object.entries({ ...store, url, mail }));
       await console.write(requests.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values.get(name))));
     };
-    // Its addresses are printed above.
+    // The server prints nothing, because `onReady` prints its addresses.
     const print = async () => {};
     const prepare: ServerProcess["prepare"] = async (db, vault) => {
       store = await demo.seedDemo(db, vault, Date.now, { dataDir: config.dataDir, shopUrl: shop.url });
     };
     try {
-      // The demo uses plain HTTP, because a configured certificate is for a real store.
+      // Without TLS, because a configured certificate is for the host of a real store.
       return await runServer({ ...config, tls: undefined }, { ...self, print, prepare, onReady });
     } finally {
       await shop.stop();
@@ -76,6 +76,6 @@ export default defineCommand({
 function openBrowser(url: string, env: Console["env"]): void {
   const program = process.platform === "darwin" ? "open" : (env.DISPLAY || env.WAYLAND_DISPLAY) && "xdg-open";
   const path = program && Bun.which(program, { PATH: env.PATH ?? "" });
-  // The browser gets its own process group, so that Ctrl-C does not end it.
+  // In its own process group, so that Ctrl-C does not end the browser.
   if (path) Bun.spawn([path, url], { env, stdio: ["ignore", "ignore", "ignore"], detached: true }).unref();
 }

@@ -137,7 +137,7 @@ export const sendCommand = defineCommand({
   oneOf: ["topic", "user", "everyone"],
   examples: ["bodega notify send -n demo --topic sale --title Sale --body 'Lamps at half price' --url /sale"],
   notes: [
-    "The running server sends it within a second and retries for the duration of --ttl. Without a server it stays queued.",
+    "The running server sends the notification within a second, and retries until --ttl is over. Without a server, the notification stays queued.",
     "Browsers need no settings. Android needs BODEGA_FCM_CREDENTIALS and iOS BODEGA_APNS_KEY in the server's environment.",
   ],
   done: "Queued the notification.",

@@ -39,8 +39,8 @@ export async function changeAtOnce(args: OrderArgs, console: Console, act: Chang
 
 /**
  * Tries a change, asks about its result, makes the change, and prints the order. A dry run only tries and prints.
- * @param question such as `Cancel {order}[ and refund {amount}]?`; `{amount}` is the sum that the change receives or
- * returns. If it is 0, the words in brackets are left out.
+ * @param question such as `Cancel {order}[ and refund {amount}]?`; `{amount}` is the sum that is paid or refunded. If
+ * the sum is 0, the words in brackets are left out.
  */
 export async function changeOrder(
   args: OrderArgs & { "dry-run"?: boolean },
@@ -76,7 +76,7 @@ type Line = Order["items"][number];
 
 /**
  * Returns the line that `line_…`, `LAMP-1` or `LAMP-1:2` names.
- * @param left how many pieces are meant without a quantity.
+ * @param left returns the number of pieces for a text without a quantity.
  * @throws malformedRequest unless exactly one line matches.
  */
 export function findLine({ items }: Order, text: string, left: (line: Line) => number) {
@@ -100,7 +100,7 @@ export function countUnsent({ quantity, fulfilled_quantity: sent, cancelled_quan
   return quantity - sent - cancelled;
 }
 
-/** The pieces that were sent and not refunded yet. */
+/** Counts the pieces of a line that were sent and not refunded yet. */
 export function countSent({ fulfilled_quantity: sent, refunded_quantity: refunded, cancelled_quantity }: Line): number {
   return sent - (refunded - cancelled_quantity);
 }
