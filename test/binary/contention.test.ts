@@ -47,7 +47,7 @@ test.each([1, 2])(
     const binary = installBinary();
     const { namespace, auth } = await openShop(binary);
     const server = await binary.serve("--workers", String(workers));
-    const load = startLoad({ url: server.url, namespace, auth, clients: httpClients });
+    const load = startLoad({ url: server.url, namespace, auth, clients: httpClients, contended: true });
     await until("the load", () => load.created.length >= httpClients);
 
     const names = Array.from({ length: commandProcesses }, (_, index) => `admin-${index}`);

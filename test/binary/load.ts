@@ -5,7 +5,7 @@ import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 export interface Load {
   /** Ids of the products that were answered 201, in the order of the answers. */
   created: string[];
-  /** Every reply other than 201. */
+  /** Every reply other than 201 and those that `contended` expects. */
   refused: string[];
   /** The number of requests whose connection ended without a reply. */
   cut: () => number;
@@ -20,10 +20,15 @@ interface LoadOptions {
   clients: number;
   /** Whether a client continues after its connection was cut; otherwise it ends. */
   persistent?: boolean;
+  /** Whether 5001 is expected for a write that other processes kept from the lock for as long as it waits. */
+  contended?: boolean;
 }
 
+/** How long a write waits for the lock of another process. */
+const lockWaitMs = 5000;
+
 /** Starts the clients. */
-export function startLoad({ url, namespace, auth, clients, persistent = false }: LoadOptions): Load {
+export function startLoad({ url, namespace, auth, clients, persistent = false, contended = false }: LoadOptions): Load {
   const created: string[] = [];
   const refused: string[] = [];
   let cuts = 0;
@@ -34,11 +39,13 @@ export function startLoad({ url, namespace, auth, clients, persistent = false }:
   async function write(client: number): Promise<void> {
     for (let number = 0; !isStopping; number++) {
       const body = JSON.stringify({ title: `Lamp ${client}-${number}`, price: number, tags: [`client-${client}`] });
+      const begun = performance.now();
       try {
         const reply = await fetch(address, { method: "POST", headers, body });
         const text = await reply.text();
+        const mayBeRefused = contended && performance.now() - begun >= lockWaitMs;
         if (reply.status === 201) created.push(JSON.parse(text).data.id);
-        else refused.push(`${reply.status} ${text}`);
+        else if (!mayBeRefused || JSON.parse(text).error.code !== 5001) refused.push(`${reply.status} ${text}`);
       } catch {
         cuts += 1;
         if (!persistent) return;
