@@ -18,7 +18,7 @@ type Row = Record<"id" | "name" | "description", string>;
 /** Words without characters that a shell interprets. */
 const literalWord = /^[\p{L}\p{N}_][\p{L}\p{N}_.@+:/-]*$/u;
 
-/** Selects the first hundred rows whose column begins with a prefix; ids in all stores if none is given. */
+/** Selects up to a hundred rows whose column begins with a prefix. Without a store, ids of all stores are searched. */
 const rowsOf = (table: SQLWrapper, column: string, { about = "title", where = "deleted_at is null" } = {}) =>
   statement<Row>(sql`
     select id, ${sql.raw(column)} as name, ${sql.raw(about)} as description from ${table}
@@ -64,7 +64,7 @@ export async function completeNames(
 ): Promise<OfferedName[]> {
   if (kind === "scope") return offerWords(knownScopes, prefix);
   if (kind === "event") return offerWords(auditEvents, prefix);
-  // All words with the prefix sort before the prefix and the highest character.
+  // Every word with the prefix sorts before `prefixEnd`, which is the prefix and the highest character.
   const rangeOf = (text: string) => ({ prefix: text, prefixEnd: `${text}\u{10ffff}` });
   if (kind === "namespace") return (await all(db, selectNamespaces, rangeOf(prefix))).map(offerName);
   const found = kinds[kind];

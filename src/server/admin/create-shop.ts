@@ -19,9 +19,9 @@ export interface ShopPlan {
     country: string | null;
     pricesIncludeTax: "yes" | "no";
   } | null;
-  /** Prepared before the transaction, because hashing the password takes long. */
+  /** The owner, prepared before the transaction because hashing the password takes long. */
   owner: NewUser | null;
-  /** With origins, it is a storefront key, which visitors can read. Without any, it works in no browser. */
+  /** A key with origins is a storefront key, which visitors can read. A key without origins works in no browser. */
   key: { name: string; publish: boolean; origins: string[] } | null;
 }
 

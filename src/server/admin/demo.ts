@@ -66,7 +66,7 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, { 
   }
   const isNew = !tenants.some((tenant) => tenant.namespace === namespace);
   const password = `Aa1-${randomBytes(12).toString("base64url")}`;
-  // Prepared before the transaction, because hashing the password would block other writers.
+  // The customer is prepared before the transaction, because hashing the password would block other writers.
   const customer = isNew ? await prepareUser(ctx, { email, name: "Ada", password, email_verified: true }) : undefined;
   return inTransaction(ctx, async (tx) => {
     const kept = customer ? { ...(await createStore(tx, customer)), password } : readKept(path);

@@ -31,7 +31,7 @@ export async function answerCall(
 }
 
 const keyForm = /^[\x21-\x7e]{1,255}$/;
-/** All visitors of a page share its app key. A visitor who guessed another visitor's key would get that one's reply. */
+/** Visitors of a page share one app key. With a guessed idempotency key, one could get another visitor's reply. */
 const minPageKey = 22;
 
 /** POST routes support `Idempotency-Key`, except those with secrets. */
@@ -72,7 +72,7 @@ function isPageKey(actor: Actor): boolean {
   return actor.kind === "app" && hasScope(actor.scopes, "orders:place") && !hasScope(actor.scopes, "orders:write");
 }
 
-/** Returns whose keys must differ; null for visitors, because they cannot be distinguished. */
+/** The caller within whose requests an idempotency key is unique; null for visitors, who cannot be distinguished. */
 function callerOf(actor: Actor): string | null {
   if (actor.kind === "app") return `app:${actor.appId}`;
   return actor.kind === "user" ? `user:${actor.userId}` : null;

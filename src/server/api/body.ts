@@ -86,7 +86,7 @@ export async function readBody(
     if (bytes.length === 0) return none;
     if (unsupported) return { error: unsupported };
     if (bytes.length <= quickBytes) return parse(bytes);
-    // Long bodies queue apart from the store's short requests, so that they do not delay these.
+    // Long bodies have a queue of their own, so that they do not delay the store's short requests.
     const party = `${partyOf(request.url)} body`;
     await yieldToEventLoop(party, request);
     request.signal.throwIfAborted();
@@ -101,7 +101,7 @@ export async function readBody(
   }
 }
 
-/** Reading a long body must not be delayed, because Bun keeps all that arrives in memory. */
+/** Whether a body is long. Such a body must be read without delay, because Bun keeps what arrives in memory. */
 export const hasLongBody = (headers: Headers): boolean => Number(headers.get("content-length")) > smallBytes;
 
 /**

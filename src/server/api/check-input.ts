@@ -99,7 +99,7 @@ const versionForm = /^([1-9]\d{0,14})(?:\.[a-z0-9]{13})?$/;
 
 /**
  * Returns the version; null without the header or for `*`. A weak tag matches: proxies turn `"2"` into `W/"2"`.
- * @throws malformedRequest for anything but one tag, preconditionFailed for a foreign one.
+ * @throws malformedRequest for anything but one tag, preconditionFailed for a tag that no server of Bodega sends.
  */
 export function parseIfMatch(header: string | null): number | null {
   if (header === null || header.trim() === "*") return null;

@@ -65,7 +65,7 @@ export interface TokenCredentials {
 type UserCredentials = Partial<Record<"user_id" | "token", string | undefined>>;
 
 /**
- * With app credentials, `user_id` without `token` names a user and is no authentication attempt.
+ * Returns the user's credentials; null if none were sent. Beside app credentials, `user_id` alone only names a user.
  * @throws invalidTokenParams if one of the two is missing or malformed.
  */
 export function tokenCredentialsOf(sent: UserCredentials, besideApp: boolean): TokenCredentials | null {

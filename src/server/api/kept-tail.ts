@@ -112,7 +112,7 @@ const maxWindowBits = 23;
 function splitZstd(frame: Bytes, tailLength: number): CompressedTail {
   const blocks = findZstdBlocks(frame);
   const windowBits = Math.min(Math.max(Math.ceil(Math.log2(tailLength)), minWindowBits), maxWindowBits);
-  // The 0 means neither content size nor checksum. The exponent of the window counts from 1 KiB.
+  // The 0 says that there is neither a content size nor a checksum. The exponent of the window counts from 1 KiB.
   const header = new Uint8Array([...zstdMagic, 0, (windowBits - 10) << 3]);
 
   function join(head: Bytes): Bytes {

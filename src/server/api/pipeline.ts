@@ -180,7 +180,7 @@ async function refuse(found: Found, incoming: RouteRequest, error: unknown): Pro
   return errorResponse(requestId, found.failure, headers);
 }
 
-/** Whether a page may read why it was refused. If its key was not accepted, only allowed origins of that key may. */
+/** Whether a page may read why it was refused. If its key was not accepted, only an allowed origin of the key may. */
 function mayReadRefusal({ sent, actor, known }: Found, origin: string): boolean {
   if (!sent?.app || actor || known?.tenant === null) return true;
   // The key has the id that was sent; the secret that was sent may be wrong.

@@ -31,7 +31,7 @@ export function yieldToEventLoop(party?: string, { client, signal }: Caller = {}
       if (party === healthParty) await nextTurn();
       else while (!signal?.aborted && isOver()) await nextTurn();
       resolve();
-      // The caller works in this tick: a later request may have read a later commit, and must not share its snapshot.
+      // The caller works in this tick. A later request may have read a later commit, so it must not share the snapshot.
       if (!signal?.aborted) await new Promise((next) => process.nextTick(next));
       if (turns.waiting === 0 || isOver()) endTurn();
     };

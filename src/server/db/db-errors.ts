@@ -157,7 +157,7 @@ function remedyFor(message: string, { databaseUrl }: Place, command: CommandLine
   return `Check the disk, and that this account can read and write the file: ${command("doctor")}`;
 }
 
-/** Repeats work that found the database locked, with short pauses, until the deadline. Errors: mapped. */
+/** Repeats work that found the database locked, with short pauses, until the deadline. Errors: as `mapDbError`. */
 export async function retryWhileBusy<T>(work: () => Promise<T>, timeoutMs: number): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

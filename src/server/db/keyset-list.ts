@@ -18,7 +18,7 @@ interface KeysetList {
   joined?: SQL;
   /** Condition for all rows. Default: those of the store. */
   base?: SQL;
-  /** Conditions of filters. Without one, a filter compares the column of its name. */
+  /** Conditions of filters by name. A filter without a condition compares the column of its name. */
   conditions?: Record<string, SQL>;
   /** The column of each sort key; descending order by the first is the default. */
   sorts: Record<string, SQL>;

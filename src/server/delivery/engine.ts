@@ -13,8 +13,8 @@ const maxSkipped = 200;
 
 /**
  * Sends the deliveries of a channel. Any number of engines, in any number of processes, share the work, because a
- * delivery is leased in the database before it is sent. It is sent again, with the same id, if its result cannot be
- * recorded.
+ * delivery is leased in the database before it is sent. If its result cannot be recorded, a delivery is sent again,
+ * with the same id.
  */
 export class DeliveryEngine<Task extends Claim> {
   attempts = 0;
@@ -80,7 +80,7 @@ export class DeliveryEngine<Task extends Claim> {
         const { source, max } = next;
         const tasks = await this.#channel.queue.claim(this.#deps, { key: source.key, max });
         for (const task of tasks) await this.#begin(source, task);
-        // The source may have more.
+        // The source may have more deliveries.
         if (tasks.length === max && this.#skipped < maxSkipped) this.#scheduler.ask(source);
       }
     } finally {

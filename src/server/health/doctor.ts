@@ -58,7 +58,7 @@ const recordChecks: Checks<RecordSubject> = {
 };
 /** Checks that `db check` omits. */
 export const environmentChecks = [directoryChecks, serverChecks, databaseChecks, storeChecks].flatMap(Object.keys);
-/** Checks that `--ignore` can omit. Other checks need an open directory and database, so these cannot be omitted. */
+/** Checks that `--ignore` can omit. The other checks open the directory and the database, so they always run. */
 export const optionalChecks = [
   ...["text", "integrity", "references", "standby"],
   ...[...environmentChecks, ...Object.keys(recordChecks)].filter((id) => id !== "directory"),

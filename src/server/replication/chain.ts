@@ -134,7 +134,7 @@ export function createChainWriter(place: ReplicaTarget, origin: Origin, lastSegm
   return {
     last: () => previous.id,
 
-    /** Whether the place still has this claim and the last segment. Throws conflict if it has a later claim. */
+    /** Whether the place still has this claim and the last segment. Throws conflict if the place has a later claim. */
     async isInPlace(): Promise<boolean> {
       const { id, hash } = previous;
       await requireNewest(place, origin.generation, checks % listEvery === 0);

@@ -20,7 +20,7 @@ export async function checkPlace(place: ReplicaTarget, known: number, dataDir: s
   notice("error", `${message} Is its disk mounted?`);
 }
 
-/** Describes the loss if the replica is on the disk of the data. Returns an empty text for another disk. */
+/** Describes that the replica is on the disk of the data; an empty text for another disk. */
 export async function describeShared(address: string, dataDir: string): Promise<string> {
   const find = (path: string) => stat(path).catch(() => stat(dirname(path)).catch(() => undefined));
   const place = isAbsolute(address) ? await find(address) : undefined;

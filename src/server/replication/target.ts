@@ -42,7 +42,7 @@ export function openReplica(
   return { ...openBoundedStorage(address, config, "replica", timeoutMs), vault, isUnchecked, keyRemedy };
 }
 
-/** Throws validationFailed for a `--replicate-to` in the data directory. */
+/** Returns where `--replicate-to` points. Throws validationFailed for a place in the data directory. */
 export function requireApart(given: string, dataDir: string): string {
   const source = "--replicate-to";
   const address = backupDestination({ value: given, source }) as string;

@@ -24,7 +24,7 @@ const ciphers = ["ECDSA", "RSA"]
   .flatMap((auth) => ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].map((c) => `ECDHE-${auth}-${c}`))
   .join(":");
 
-/** Throws unavailable if the port is in use or the host is not an address of this machine. */
+/** Opens the port. Throws unavailable if it is in use or the host is not an address of this machine. */
 export function openPort(config: Config, { shared, certificate, fetch }: PortOptions) {
   // Bun's only way to set this, for the whole process. The types declare it as a constant.
   Object.assign(http, { maxHeaderSize: maxHeaderBytes });
@@ -72,10 +72,10 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
     async stop(graceMs: number) {
       isStopping = true;
       await Bun.sleep(Math.min(handoverMs - deferMs, graceMs));
-      // Only this imports the module, because it opens the C library.
+      // The module is imported only here, because it opens the C library.
       if (graceMs > 0) (await import("./defer-connections.ts")).deferConnections(port);
       await Bun.sleep(Math.min(deferMs, graceMs));
-      // The time starts here, so that a request whose body does not arrive is answered before its connection is closed.
+      // `graceMs` begins here, so that a request whose body does not arrive is answered before the end.
       const deadline = performance.now() + graceMs;
       const open = [...servers];
       const stopped = Promise.all(open.map((server) => server.stop()));

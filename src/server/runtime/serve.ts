@@ -156,7 +156,7 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
     const vault = await openVault(config, db);
     await claimDatabase(db, vault);
     const monitor = startWorkerMonitor(db);
-    // The main process logs the certificate.
+    // The main process logs the certificate, so a worker does not.
     const certificate = await openTls(config, { ...log, notice() {} });
     const pair = certificate?.current() ?? null;
     const listener = listen(config, db, { version, vault, log, monitor, shared: true, certificate: pair });

@@ -49,7 +49,7 @@ function parseScope(scope: string): string[] {
   );
 }
 
-/** Writing does not include reading. */
+/** Whether the scopes include this one. Writing does not include reading. */
 export function hasScope(scopes: ReadonlySet<string>, scope: Scope): boolean {
   return scopes.has("*") || scopes.has(scope);
 }

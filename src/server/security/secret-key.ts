@@ -87,7 +87,7 @@ function readSecret({ secret, dataDir, leaveModes }: SecretConfig, mayMake: bool
     writeWhole(dataDir, path, `${made}\n`, true);
     return made;
   } catch (error) {
-    // If several processes create it, the first one wins.
+    // If several processes create the file, the first one is kept.
     const first = findSecret(path);
     if (first === undefined) throw error;
     return first;

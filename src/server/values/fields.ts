@@ -51,7 +51,7 @@ const deepest = 20;
 /** The database refuses metadata that a merge makes too large. */
 export const mergedMetadataTooLarge = `would be larger than ${formatBytes(maxBytes)} once merged`;
 
-/** Accepts at most 16 KiB and 20 levels. Throws validationFailed naming `metadata`. */
+/** Returns metadata as JSON text. Throws validationFailed, naming `metadata`, above 16 KiB or 20 levels. */
 export function metadataText(value: Record<string, unknown>): string {
   checkShape(value, 0, { left: maxBytes / 2 });
   const json = JSON.stringify(value);

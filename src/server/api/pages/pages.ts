@@ -54,7 +54,7 @@ const redirectToDocs: Answer = (headers) =>
   new Response(null, { status: 308, headers: { ...headers, Location: "../docs" } });
 
 export const referencePages: Record<string, typeof reference> = {
-  // Elysia finds this route for both paths.
+  // Elysia uses this route for `/docs` and for `/docs/`.
   "/docs": async (request) => (/^[^?]*\/docs\/(\?|$)/.test(request.url) ? redirectToDocs : reference(request)),
   "/docs/reference.js": fixedPage(script, () => Bun.file(libraryPath).text()),
   "/docs/start.js": fixedPage(script, () => textOf("start.js")),

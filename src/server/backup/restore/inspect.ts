@@ -54,7 +54,7 @@ export function inspectCopy(connection: Connection) {
     : [];
   return {
     schema: migrations.map(([name, hash]) => ({ name: String(name), hash: String(hash) })),
-    /** RFC 3339; it identifies the database. */
+    /** When the database was created, RFC 3339. This identifies the database. */
     begunAt: first("__bodega_migrations", "min(applied_at)") as string | null,
     keyFingerprint: first("secret_fingerprint", "max(value)") as string | null,
     tenants: JSON.parse(stores) as { id: string; namespace: string; title: string }[],

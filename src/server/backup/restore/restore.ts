@@ -45,8 +45,8 @@ export async function planRestore(fetched: FetchedBackup, config: Config) {
 }
 
 /**
- * Restores a backup. A file is replaced by a rename, so that the old or the new one exists at any moment. Before it,
- * the signal aborts without a change. A server's database is loaded in batches.
+ * Restores a backup. A file is replaced by a rename, so that the old or the new one exists at any moment. Before the
+ * rename, the signal aborts without a change. A server's database is loaded in batches.
  * @throws wrongState while a server runs on the data directory; unavailable if a command keeps the database open or the
  * disk cannot be written.
  */
@@ -63,7 +63,7 @@ export async function applyRestore({ fetched }: RestorePlan, config: Config, opt
   if (server === null) throw serverRuns(config.dataDir);
   try {
     if (fetched.missing.length === 0) {
-      // The entry goes into the copy, so that the restored database always contains it.
+      // The audit entry is written to the copy, so that the restored database always contains it.
       await withConfiguredDatabase({ ...config, dataDir: fetched.folder }, (db) => audit(db, actor, fetched));
       await mergeWal(fetched.databasePath);
     }

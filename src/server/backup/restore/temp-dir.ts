@@ -22,7 +22,7 @@ export async function makeRestoreTempDir(dataDir: string, mayCreate: boolean) {
     const lock = lockOf(libsql, path);
     lock.tryExclusive();
     const remove = () => {
-      // Another process that looks for stale directories may create the lock's file again meanwhile.
+      // Removal is retried, because another process that looks for stale directories may create the lock's file again.
       rmSync(path, { recursive: true, force: true, maxRetries: 5 });
       lock.close();
     };

@@ -198,7 +198,7 @@ function openEngine(libsql: Libsql, path: string, options: ConnectionOptions, is
   }
 }
 
-/** Turns WAL on. SQLite ignores its busy timeout here while another process creates the file. */
+/** Turns WAL on. Retries, because SQLite ignores its busy timeout here while another process creates the file. */
 function enableWal(engine: Engine): void {
   const deadline = performance.now() + openingTimeoutMs;
   for (;;) {

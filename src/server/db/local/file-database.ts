@@ -174,7 +174,7 @@ export class FileDatabase implements Database {
     const hasWal = this.queue.commits > 0 || this.walBytes() > largeWalBytes;
     if (hasWal && (await this.#options.isServerRunning?.()) === false) await this.checkpoint().catch(() => false);
     this.#isClosed = true;
-    // Closing the last connection would empty the WAL, although it cannot be read. The process's end does not.
+    // The disk cannot read the WAL. Closing the last connection would empty it; the end of the process does not.
     if (!this.#emptier.isWalReadable) return;
     this.#emptier.close();
     this.reader.close();

@@ -7,7 +7,7 @@ import { attempt } from "../../values/attempt.ts";
 /** The longest pause between two tries of a waiting process, and how long its timestamp counts. */
 const pauseMs = 5;
 const freshMs = 30;
-/** To stop others from writing, a process sets a time this far in the future. If it dies, they continue then. */
+/** To stop others from writing, a process sets a time this far in the future. If it dies, others write again then. */
 const holdMs = 1000;
 
 /**

@@ -7,8 +7,8 @@ import type { Reader } from "./reader.ts";
 import { readToEnd } from "./sync-file.ts";
 
 /**
- * How long a checkpoint waits for the write lock. If it did not wait, SQLite would checkpoint beside other writes. Two
- * seconds are enough, because the lock was just free. A reader in another program can block the process for this long.
+ * How long a checkpoint waits for the write lock. Without waiting, SQLite would checkpoint while others write. Two
+ * seconds are enough, because the lock was free just before. A reader in another program can block the process so long.
  */
 const timeoutMs = 2000;
 /** Reads the WAL of a server before it is emptied. All calls are synchronous. */

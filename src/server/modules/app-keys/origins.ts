@@ -35,7 +35,7 @@ export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: stri
 
 type KeyInput = Parameters<typeof issueKey>[1] & { origins: string[]; allowNoOrigin: boolean };
 
-/** Issues a key. Without `origins` and `allowNoOrigin`, it works from any origin. Errors: `issueKey`, `setOrigins`. */
+/** Issues a key, for any origin unless `origins` or `allowNoOrigin` is set. Errors: as `issueKey`, `setOrigins`. */
 export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ...input }: KeyInput) {
   return inTransaction(ctx, async (tx) => {
     const { app_id: appId, app_secret } = await issueKey(tx, input);

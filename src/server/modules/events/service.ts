@@ -23,7 +23,7 @@ export function compileEvent(event: Record<"type" | "subject" | "data" | "from",
 }
 
 const next = sql`(select coalesce(max(sequence), 0) + 1 from ${events})`;
-// Unlike `compileEvent`, without a select: SQLite would first copy the rows of a select from this table to another.
+// This selects nothing from `events`, because SQLite would first copy such rows to a temporary table.
 const insertEvent = statement(sql`
   insert into ${events} (sequence, id, tenant_id, type, subject, data, created_at, is_shown)
   values (${next}, substr(${param("eventId")}, 1, 20) || printf('%010d', ${next}), ${param("tenantId")}, ${param("type")},

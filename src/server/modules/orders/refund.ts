@@ -116,7 +116,7 @@ function requirePaid({ id, status, receivedMinor, totalMinor }: OrderRow): void 
   }
 }
 
-/** Returns the parts of a refund, in minor units. `credited` is without surplus money and late money. */
+/** Returns the parts of a refund, in minor units. `credited` excludes surplus money, and money of unpaid orders. */
 async function planRefund(tx: Ctx, order: OrderRow, input: RefundInput) {
   const values = { tenantId: tx.tenant.id, id: order.id };
   const [lines, [shipped]] = await Promise.all([all(tx.db, selectLines, values), all(tx.db, selectShipping, values)]);
@@ -194,7 +194,7 @@ function rowAfter(order: OrderRow, plan: Plan, points: Points, now: string): Ord
   return { ...after, paymentStatus, ...(isCancelled && { status: "cancelled", cancelledAt: now }) };
 }
 
-/** Returns used points, and reverses earned points that the customer still has. Later refunds reverse the rest. */
+/** Refunds used points, and reverses earned points that the customer still has. Later refunds reverse the rest. */
 async function movePoints(tx: Ctx, refundId: string, order: OrderRow, plan: Plan): Promise<Points> {
   const { id: orderId, userId } = order;
   if (userId === null) return noPoints;

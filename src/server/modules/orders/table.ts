@@ -6,7 +6,7 @@ import { fulfillmentStatuses, paymentStatuses } from "./states.ts";
 const amount = (name: string) => integer(name).notNull().default(0);
 const quoted = (names: readonly string[]) => sql.raw(names.map((name) => `'${name}'`).join(", "));
 
-/** SQL conditions of partial indexes: an order of a guest that ended without a payment; columns that name a person. */
+/** SQL conditions of indexes: for guests' orders that ended without a payment, and for orders that name a person. */
 export const isUnpaidGuest = sql.raw(
   "user_id is null and payment_status = 'unpaid' and status in ('cancelled', 'expired')",
 );
@@ -108,7 +108,7 @@ export const orders = sqliteTable(
 export const orderLines = sqliteTable(
   "order_lines",
   {
-    /** Found by its order, so it needs no index. */
+    /** A line is found by its order, so its id needs no index. */
     id: text("id").notNull(),
     tenantId: tenantIdColumn(),
     orderId: ownerColumn("order_id", () => orders.id),
@@ -132,7 +132,7 @@ export const orderLines = sqliteTable(
     weight: integer("weight_g"),
     /** Whether the item's stock was counted at the time of the order, so that it was reserved. */
     isCounted: integer("is_counted", { mode: "boolean" }).notNull(),
-    /** Pieces that were sent, and pieces that never will be. */
+    /** How many pieces were sent, and how many never will be. */
     fulfilledQuantity: amount("fulfilled_quantity"),
     cancelledQuantity: amount("cancelled_quantity"),
     refundedQuantity: amount("refunded_quantity"),

@@ -136,8 +136,8 @@ export class WriteLimiter {
   }
 
   /**
-   * Pushes the hits of this process and pulls those of others, once for all callers of this time. Errors: those of the
-   * database; unpushed hits wait for the next sync.
+   * Pushes the hits of this process and pulls those of others. Calls at the same time share the work. Errors: those of
+   * the database; unpushed hits wait for the next sync.
    */
   sync(): Promise<void> {
     this.#syncing ??= this.#syncOnce().finally(() => (this.#syncing = undefined));

@@ -82,7 +82,7 @@ export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup?: Lookup)
       throw wrongState(
         `Store ${JSON.stringify(ctx.tenant.namespace)} already has ${maxWebhooks} webhooks, the maximum. Remove one first: bodega webhook remove`,
       );
-    // Only the host, because a path can contain a secret.
+    // The audit log gets only the host, because a path can contain a secret.
     const details = { host: new URL(url).host, types };
     await recordAudit(tx, { event: "webhook.added", subject: id, details });
     return { ...(await getWebhook(tx, id)), secret };

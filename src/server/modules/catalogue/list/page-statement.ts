@@ -131,7 +131,7 @@ function compileSorted(plan: ListPlan, source: Source): Statement<PageRow> {
   return statement<PageRow>(foundPage(plan, found, sql`${total(plan, source)} as total`));
 }
 
-/** For an index that has the order and all filters. Scanning that index three times is cheapest. */
+/** Reads an index that has the order and all filters. To scan the index three times is cheapest. */
 function compileIndexScan(plan: ListPlan): Statement<PageRow> {
   const from = orderedRows(plan, "index-scan");
   return statement<PageRow>(sql`select page.*,

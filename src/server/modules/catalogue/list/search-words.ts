@@ -144,7 +144,7 @@ function addWord(tokens: Set<string>, word: string): void {
 }
 
 export interface SearchWord {
-  /** Without case and accents. Undefined for characters of a script without spaces, which are not corrected. */
+  /** The word without case and accents. Undefined in scripts without spaces, whose words are not corrected. */
   word?: string;
   /** The FTS5 expression for products with a word that begins with `word`, or with another form of `word`. */
   anywhere: string;

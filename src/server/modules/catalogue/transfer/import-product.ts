@@ -107,7 +107,7 @@ async function find(tx: Ctx, select: typeof selectById, key: string | undefined)
   return found && ({ ...JSON.parse(found.json), ownSku: found.sku } as ExistingProduct);
 }
 
-/** Returns the keys, besides the id, that identify an item. Another item with such a key would change its product. */
+/** Returns the keys, besides the id, that identify an item. Another item with one of them would change its product. */
 export function identifyingKeys(item: ImportItem, lang: string): [field: string, key: string][] {
   const { document, variants } = item;
   const slug = identifyingSlug(item, lang);

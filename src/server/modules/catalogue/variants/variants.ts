@@ -40,7 +40,7 @@ const ofPrice: readonly Name[] = ["priceMinor", "compareAtMinor", "currency", "c
 
 type PriceChange = "own" | "product" | "same";
 
-/** The update requires the version `ifMatch`; a new compare-at price requires that the variant has its own price. */
+/** Compiles an update of the version `ifMatch`. A new compare-at price requires that the variant has its own price. */
 function compileUpdate(names: Name[], price: PriceChange) {
   const given = names.filter((name) => price === "own" || !ofPrice.includes(name));
   const changes = given.map(

@@ -25,7 +25,7 @@ const selectUnfinished = statement((q) => {
   return messages.where(isUnfinished).orderBy(ordersFirst, pushMessages.id).limit(maxMessages);
 });
 const fanOutStatements = forAudiences(({ from, id, where }) => {
-  // A batch also counts registrations of other languages, so that reading it never takes long.
+  // The size of a batch includes registrations of other languages, so that reading a batch never takes long.
   const batch = sql`(
     select m.tenant_id, m.id as message_id, r.id, r.platform, ${priority} as priority, ${isMeant} as is_meant
     from ${pushMessages} m cross join ${from}

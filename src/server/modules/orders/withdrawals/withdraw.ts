@@ -107,7 +107,7 @@ export async function recordWithdrawal(ctx: Ctx, input: WithdrawalInput): Promis
     }
     if (!(await mayMail(tx, "receipt", found?.id ?? contact.emailKey))) return;
     if (!found && (await countHit(tx, unknownMails, tx.tenant.id)) > 0) return;
-    // Free text of a stranger does not go to an address that nobody has verified.
+    // Text that a stranger wrote is not mailed to an address that nobody has verified.
     const items = found ? await all(tx.db, selectItems, { tenantId: tx.tenant.id, id: found.id, lines }) : [];
     const values = { number: String(number), time: localTime(tx), items: items.map(({ item }) => item).join(", ") };
     await queueMail(tx, { kind: "withdrawal_received", to: { email: contact.email, lang: found?.lang }, values });
