@@ -188,7 +188,7 @@ describe("the WAL", () => {
   });
 
   test("makes writes wait while it is too large, until a checkpoint or their deadline", async () => {
-    const server = (await openDatabase({ dataDir: dir, hasCheckpointer: true, lockDeadlineMs: 300 })) as FileDatabase;
+    const server = (await openDatabase({ dataDir: dir, hasCheckpointer: true, lockDeadlineMs: 2000 })) as FileDatabase;
     await server.execute(insertRow("first"));
     truncateSync(join(dir, "bodega.db-wal"), 300 * 1024 * 1024);
     await expect(server.execute(insertRow("refused"))).rejects.toMatchObject({ code: 5001 });

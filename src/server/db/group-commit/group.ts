@@ -20,8 +20,6 @@ export interface GroupOptions {
   groupMs: number;
   /** Milliseconds that one unit may take. */
   writeTimeoutMs: number;
-  /** Milliseconds that the first unit may take in addition, because it may wait for the lock. */
-  lockMs: number;
   /** The first group loads it, because many commands only read. */
   beforeCommit?: (() => Promise<BeforeCommit>) | undefined;
 }
@@ -93,12 +91,12 @@ class Group {
   }
 
   /** Throws the error that ended the transaction. */
-  async runUnits({ take, isEmpty }: Queue, { maxGroup, groupMs, lockMs, writeTimeoutMs }: GroupOptions) {
+  async runUnits({ take, isEmpty }: Queue, { maxGroup, groupMs, writeTimeoutMs }: GroupOptions) {
     let endsAt = Number.POSITIVE_INFINITY;
     while (this.outcomes.length < maxGroup && performance.now() < endsAt && !this.#isCommitted) {
       const jobs = take(this.#writer.maxTogether);
       if (jobs.length === 0) return;
-      const timeoutMs = writeTimeoutMs + (this.outcomes.length === 0 ? lockMs : 0);
+      const timeoutMs = writeTimeoutMs + (this.outcomes.length === 0 ? this.#writer.lockMs : 0);
       // The last unit goes to a server together with the COMMIT or with the reads before it, which saves a round trip.
       const isLast = this.#writer.maxTogether > 1 && isEmpty();
       const last = { runStatements: this.#runAndCommit, ahead: this.#beforeCommit.reads };
@@ -168,7 +166,7 @@ class Group {
         ? runStatements(unit.stmts)
         : withTimeout(unit.work(session), timeoutMs, tooLong));
       session.end();
-      if (!this.#isCommitted) writer.endUnit();
+      if (!this.#isCommitted) await writer.endUnit();
       return { value, hasFailed: false };
     } catch (error) {
       session.end();

@@ -21,6 +21,7 @@ export function createFileWriter(
   };
   return {
     maxTogether: 1,
+    lockMs: 0,
     get inTransaction() {
       return connection.inTransaction;
     },

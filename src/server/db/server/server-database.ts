@@ -38,8 +38,7 @@ export class ServerDatabase implements Database {
     this.#options = options;
     this.#reads = new SharedReads(address);
     this.#writes = new ServerConnection(address);
-    const lockMs = options.lockDeadlineMs;
-    this.queue = new WriteQueue(new ServerWriter(this.#writes), { ...options, ...limits, lockMs });
+    this.queue = new WriteQueue(new ServerWriter(this.#writes), { ...options, ...limits });
   }
 
   async execute(stmt: InStatement): Promise<Result> {

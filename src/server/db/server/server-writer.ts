@@ -18,8 +18,8 @@ const checkGroup = `SELECT CASE WHEN EXISTS (SELECT 1 FROM write_groups WHERE wr
 /** Deletes the rows of processes that ended long ago. */
 const dropOldWriters = "DELETE FROM write_groups WHERE rowid < (SELECT max(rowid) FROM write_groups) - 1000";
 
-/** After this time, a server lets others take the lock. Also the time in which a COMMIT without an answer is looked up. */
-const tripTimeoutMs = 5000;
+/** How long after the deadline for the lock a group is answered. A server lets others take the lock after this time. */
+const answerMs = 5000;
 /** The least time for the first message of a group, even if its first unit has waited long. */
 const minLockMs = 500;
 
@@ -36,6 +36,8 @@ export class ServerWriter implements Writer {
   readonly #writerId = randomBytes(12).toString("hex");
   #group = 0;
   #lockDeadline = 0;
+  /** When the units of the group are answered at the latest. */
+  #deadline = 0;
   #check: Bound = begin;
   #unsent: Bound[] = [];
   /** The reads before the commit. They are sent with the unit that may be the last, which saves a round trip. */
@@ -51,10 +53,15 @@ export class ServerWriter implements Writer {
     this.#connection = connection;
   }
 
+  get lockMs(): number {
+    return Math.max(0, this.#lockDeadline - performance.now());
+  }
+
   /** The first statements take the lock. */
   begin(deadline: number): boolean {
     this.#group++;
     this.#lockDeadline = Math.max(deadline, performance.now() + minLockMs);
+    this.#deadline = deadline + answerMs;
     const args = [this.#writerId, BigInt(this.#group)];
     this.#check = { sql: checkGroup, args };
     this.#unsent = [begin, { sql: keepGroup, args }];
@@ -83,7 +90,9 @@ export class ServerWriter implements Writer {
     return (await this.#next).slice(from, to);
   }
 
-  endUnit(): void {
+  async endUnit(): Promise<void> {
+    // A call that the unit did not await must not be sent after the COMMIT.
+    await this.#sent;
     this.#unsent.push(release);
   }
 
@@ -154,7 +163,8 @@ export class ServerWriter implements Writer {
     try {
       // Without a COMMIT, the first message can be sent again.
       if (isFirst) outcomes = await this.#takeLock(message, this.#lockDeadline, isCommit ? 0 : 1);
-      else outcomes = await this.#connection.run(message, performance.now() + tripTimeoutMs, true);
+      // Half of the time is left to look up a COMMIT without an answer.
+      else outcomes = await this.#connection.run(message, (performance.now() + this.#deadline) / 2, true);
     } catch (error) {
       // If the server cannot parse a statement, it refuses the whole message and runs nothing.
       if (isOwnFailure(error)) {
@@ -191,8 +201,7 @@ export class ServerWriter implements Writer {
    */
   async #hasCommitted(): Promise<boolean> {
     const asking = [begin, this.#check, control("ROLLBACK")];
-    const deadline = performance.now() + tripTimeoutMs;
-    const outcomes = await this.#takeLock(asking, deadline, Number.POSITIVE_INFINITY).catch(() => []);
+    const outcomes = await this.#takeLock(asking, this.#deadline, Number.POSITIVE_INFINITY).catch(() => []);
     if (!isResult(outcomes[2])) this.#connection.close();
     return isResult(outcomes[1]);
   }
