@@ -20,7 +20,7 @@ export function bodyLimitsOf(route: Route, { bytes, ms }: BodyLimits): BodyLimit
   return { bytes: isPublic ? Math.min(bytes, publicBytes) : bytes, ms };
 }
 
-/** With these errors, a request is refused before the service counts it. Some notFound come later and count twice. */
+/** Errors of requests that were refused before the service counted them. Some notFound come later and count twice. */
 const uncounted: ReadonlySet<ErrorKind> = new Set([
   "malformedRequest",
   "validationFailed",

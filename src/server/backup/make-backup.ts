@@ -184,7 +184,7 @@ async function prune(storage: ObjectStorage, manifest: Manifest, keep: number, r
     const own: string[] = [];
     for (const name of await listBackups(storage)) {
       const found = await peekManifest(await storage.head(name));
-      // The new one is never removed, even if the clock was ahead when others were made.
+      // The new backup is never removed, even if the clock was ahead when older ones were made.
       const isNew = report.backup.endsWith(name);
       if (!isNew && found?.database.begun_at === manifest.database.begun_at) own.push(name);
     }

@@ -132,7 +132,7 @@ function readBackupConfig(options: Options) {
   };
 }
 
-/** Pictures go to `s3://bucket/prefix`, or to the database if undefined. */
+/** Returns where pictures are stored, such as `s3://bucket/prefix`; undefined is the database. */
 export function readMediaConfig({ get }: Options) {
   const option = get("BODEGA_MEDIA");
   const { value = "database", source } = option;

@@ -109,7 +109,7 @@ export async function postMessage({ url, allowPrivate, lookup, body, ...post }: 
   const request = url.protocol === "https:" ? requestSecure(url, options) : requestPlain(url, options);
   request.end(body);
   const answered = once(request, "response");
-  // Errors after the answer do not change it.
+  // An error after the answer does not change the answer.
   const ignore = () => {};
   request.on("error", ignore);
   const response: IncomingMessage = (await answered)[0];

@@ -19,7 +19,7 @@ export interface SegmentHeader {
   isBase: boolean;
   /** The database contains all commits until this time. */
   at: string;
-  /** The last segments that are earlier than the segment before them, because the clock was set back. */
+  /** The latest segments whose time is before that of the previous segment, because the clock was set back. */
   clockRewinds?: { sequence: number; at: string }[];
   pageCount: number;
   end: WalPosition;

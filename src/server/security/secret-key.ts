@@ -38,7 +38,7 @@ export async function openVault(config: SecretConfig, db: Session): Promise<Vaul
 export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
   const value = vault.fingerprint();
   await run(db, rememberFingerprint, { value });
-  // Two servers with different keys that start at the same time both find no key, so the stored one is compared.
+  // Two servers that start at once with different keys both find no key, so the stored key is compared.
   if ((await get(db, selectFingerprint))?.value !== value) throw wrongSecret(otherSecret);
 }
 

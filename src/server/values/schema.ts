@@ -71,7 +71,7 @@ export function oneOf<const T extends string>(texts: readonly T[], options: Sche
   );
 }
 
-/** A malformed id is treated as an unknown one: notFound. */
+/** A malformed id gets the same error as an unknown one: notFound. */
 export const IdParams = Type.Object({ id: Type.String() });
 
 export function deleted($id: string) {

@@ -15,7 +15,7 @@ const timeoutMs = 2000;
 export interface WalObserver {
   /** From this size on, the WAL is emptied even if the observer wants to wait. */
   readonly maxWalBytes: number;
-  /** Whether the WAL may be emptied now. @param isUrgent it has reached its limit. */
+  /** Whether the WAL may be emptied now. @param isUrgent whether the WAL has reached its limit. */
   mayEmpty(walBytes: number, isUrgent: boolean): boolean;
   /** Reads the rest of the WAL. No commit can happen meanwhile. */
   capture(walBytes: number): void;

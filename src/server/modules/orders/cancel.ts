@@ -17,7 +17,7 @@ const cancelPending = statement(sql`
   where ${byId(orders)} and ${visible} and status = 'pending' and received_minor = refunded_minor and ${isVersion(orders)}`);
 
 /**
- * Cancels an unpaid order. Staff can also cancel a partly paid one, which refunds what was received.
+ * Cancels an unpaid order. Staff can also cancel a partly paid one; the received money is then refunded.
  * @throws notFound, preconditionFailed; wrongState.
  */
 export async function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<Rendered> {

@@ -194,7 +194,7 @@ async function insert(
   return written;
 }
 
-/** Returns the items of all lines, and each item once with its total quantity. */
+/** Returns the item of each line, and the different items with their total quantities. */
 async function findLines(tx: Ctx, wanted: CheckedOrder["lines"]) {
   const sums = new Map<string, WantedItem>();
   for (const [index, line] of wanted.entries()) {

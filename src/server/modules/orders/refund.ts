@@ -157,7 +157,7 @@ function show(minor: number, { currency, currencyDigits }: OrderRow): string {
   return `${formatMinor(minor, currencyDigits)} ${currency}`;
 }
 
-/** Returns one refund for each payment, at most the rest of the payment. A free order gets one refund of 0. */
+/** Returns one refund for each payment, at most what is left of it. A free order gets one refund of 0. */
 async function splitOverPayments(tx: Ctx, values: { tenantId: string; id: string }, amount: number) {
   const parts: { paymentId: string | null; amountMinor: number }[] = [];
   let left = amount;

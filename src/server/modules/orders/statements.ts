@@ -116,7 +116,7 @@ export function requireOrderId(id: string): void {
   if (!isId("ord", id)) throw notFound("order", id);
 }
 
-/** The error `Order ord_… is cancelled. Only pending orders can be paid.`, for example. */
+/** Returns an error such as `Order ord_… is cancelled. Only pending orders can be paid.` */
 export function orderStateError(id: string, status: string, required: string): AppError {
   return wrongState(`Order ${id} is ${status}. Only ${required}.`);
 }

@@ -35,7 +35,7 @@ import { wishlistItems } from "../wishlist/table.ts";
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("id")}`;
 const toPerson = sql`recipient_key = ${param("recipientKey")}`;
 const ofEmail = sql`tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`;
-/** The records of an email address, whether or not a user has it. */
+/** Erase the records of an email address, whether or not a user has it. */
 const addressErasures = [
   sql`update ${withdrawals} set email = '', email_key = '', name = '', text = null where ${ofEmail}`,
   sql`update ${mailOutbox} set sealed = null, masked_to = null, recipient_key = null,
@@ -172,7 +172,7 @@ export async function exportSelf(ctx: Ctx) {
   return exportPerson(ctx, id);
 }
 
-/** Omits hashes, secrets, and entries of own exports, which would make each export longer. Errors: notFound. */
+/** Exports a user's data, without hashes, secrets, and audit entries about the user's own exports. Errors: notFound. */
 export async function exportPerson(ctx: Ctx, id: string) {
   const user = await getUser(ctx, id);
   const values = { tenantId: ctx.tenant.id, id };

@@ -95,7 +95,7 @@ export const workFields = {
 } satisfies Record<keyof Tenant, AnySQLiteColumn>;
 const named = Object.entries(workFields);
 
-/** `ctx.tenant` as JSON text, for a store with the alias `t`, in work on rows of all stores. */
+/** SQL for `ctx.tenant` as JSON text, from a store with the alias `t`, for work on rows of all stores. */
 export const tenantForWork = sql.raw(
   `json_object(${named.map(([name, column]) => `'${name}', t.${column.name}`).join(", ")})`,
 );

@@ -171,7 +171,7 @@ function total(plan: ListPlan, source: Source): SQL {
 const inTitles = sql`not exists (select 1 from json_each(${param("titles")}) as title where not exists (
   select 1 from product_search where product_search match title.value and rowid = products.row_number))`;
 
-/** The column of the order. It is the row number if the search index has the order, because its rows have no other. */
+/** The column that orders the rows: the row number if the search index has the order, since it has no other column. */
 function sortColumn(plan: ListPlan): SQL {
   if (plan.key === "relevance") return sql`(row_number + ${sql.raw(String(firstTitlePosition))} * ${inTitles})`;
   return sql.raw(searchHasOrder(plan) ? "row_number" : sortColumns[plan.key]);

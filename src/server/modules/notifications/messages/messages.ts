@@ -77,7 +77,7 @@ export async function prepareMessage(ctx: Ctx, request: MessageRequest) {
   return { content, recipients, counts: await countRecipients(ctx, recipients), ttlMs: ttl * 1000 };
 }
 
-/** Queues a message. The audit log records it without its text, unless it is to one user. */
+/** Queues a message. The audit log records the message without its text, unless it is to one user. */
 export async function sendMessage(ctx: Ctx, prepared: PreparedMessage) {
   const { content, recipients, counts, ttlMs } = prepared;
   const at = ctx.now();

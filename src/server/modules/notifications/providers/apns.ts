@@ -42,7 +42,7 @@ export function createApnsProvider(account: ApnsAccount, deps: DeviceProviderDep
 }
 
 async function signToken({ keyId, teamId, key }: ApnsAccount, now: number) {
-  // Only servers that send to devices load it.
+  // Only servers that send to devices load this library.
   const { importPKCS8, SignJWT } = await import("jose");
   const text = await new SignJWT({})
     .setProtectedHeader({ alg: "ES256", kid: keyId })

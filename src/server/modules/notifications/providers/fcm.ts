@@ -50,7 +50,7 @@ export function createFcmProvider(account: FcmAccount, deps: DeviceProviderDeps)
 
 /** Signs an assertion that Google exchanges for an access token (RFC 7523). @param now epoch seconds. */
 async function signAssertion(account: FcmAccount, now: number): Promise<string> {
-  // Only servers that send to devices load it.
+  // Only servers that send to devices load this library.
   const { importPKCS8, SignJWT } = await import("jose");
   return new SignJWT({ scope })
     .setProtectedHeader({ alg: "RS256", typ: "JWT", ...(account.privateKeyId && { kid: account.privateKeyId }) })
