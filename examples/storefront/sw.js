@@ -23,7 +23,7 @@ async function keepShell() {
   await cache.addAll(await files.json());
 }
 
-/** Returns the reply of the network; the cached one if the network fails or takes too long. */
+/** Returns the cached reply if the network fails or takes too long. */
 async function freshOrKept(event, name) {
   const { request } = event;
   const live = fetch(request).then((response) => keep(name, request, response));

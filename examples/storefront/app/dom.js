@@ -20,7 +20,7 @@ function fill(element, value) {
   else element.replaceChildren(...[value].flat(Infinity).filter((child) => !isNone(child)));
 }
 
-/** Sets attributes. `text` sets the content; names with `on`, such as `onclick`, add listeners. */
+/** `text` sets the content; names such as `onclick` add listeners. */
 export function set(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "text") element.textContent = value;

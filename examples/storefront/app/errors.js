@@ -13,7 +13,7 @@ export function explain(error) {
 const isTooManyUnpaid = ({ code, message }) => code === 5107 && message.includes("unpaid orders");
 
 export function apology(given, retry) {
-  // The address names a category that does not exist: the API answers 5102, the shop shows "not found".
+  // For an unknown category, the API answers 5102.
   const error = given.code === 5102 ? coded(5301) : given;
   const isMissing = error.code === 5301;
   return take("apology", {

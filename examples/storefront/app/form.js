@@ -59,7 +59,6 @@ function mark(control, word) {
   control.ariaInvalid = String(Boolean(word));
 }
 
-/** Returns the field for a new password, with a button that suggests one. */
 export function newPassword() {
   const field = take("password-field");
   const input = field.querySelector("input");
@@ -71,7 +70,7 @@ export function newPassword() {
   return field;
 }
 
-/** The characters of passwords, without those that look alike, such as 0 and O. */
+/** Without characters that look alike, such as 0 and O. */
 const letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 function makePassword() {

@@ -33,7 +33,7 @@ export function formatDate(date, style = { dateStyle: "long" }) {
   return new Intl.DateTimeFormat(current, style).format(new Date(date));
 }
 
-/** Formats a waiting time, rounded up: "in 3 hours". */
+/** "in 3 hours", rounded up. */
 export function formatWait(seconds) {
   const sizes = { day: 86_400, hour: 3600 };
   const [unit, size] = Object.entries(sizes).find(([, one]) => seconds >= 2 * one) ?? ["minute", 60];

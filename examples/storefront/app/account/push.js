@@ -49,7 +49,7 @@ async function unsubscribe(worker) {
   return "push.off";
 }
 
-/** After a sign-in or sign-out, registers the browser again, so that order notifications go to the right customer. */
+/** After a sign-in or sign-out, order notifications must go to the right customer. */
 addEventListener("session", () =>
   optionally(async () => {
     const worker = isOn() && (await navigator.serviceWorker.getRegistration());

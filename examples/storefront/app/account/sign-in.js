@@ -51,7 +51,7 @@ function onSignIn(content, next, known) {
   });
 }
 
-/** Opens the page `next` of this shop, or the account. Ignores addresses of other sites. */
+/** Opens a page of this shop, never of another site. */
 export function goOn(next) {
   go(next?.startsWith("#/") ? next : "#/account", { replace: true });
 }

@@ -134,7 +134,7 @@ function setCode(sale, code, fault) {
   slot(sale.content, "code").ariaInvalid = String(fault !== "");
 }
 
-/** Says why a code was refused. If the goods are worth too little, it names the minimum. */
+/** If the goods are worth too little, names the minimum. */
 function explainCode({ details = [] }) {
   const minimum = details.find(({ field }) => field === "discount_code")?.message;
   const [amount, currency] = minimum?.split(" ") ?? [];

@@ -42,7 +42,7 @@ function explainGoods(error, lines, country) {
   return t(reasons[reason] ?? "checkout.short", { title: titles.join(", "), count });
 }
 
-/** Draws the shipping rates. Unchanged rates are not drawn again, because the choice would lose the focus. */
+/** Does not draw unchanged rates again, because the choice would lose the focus. */
 export function drawRates(content, { offers, shipping_rate: chosen, error, currency }, country) {
   const box = slot(content, "rates");
   const isNone = error?.code === 5308;

@@ -16,7 +16,7 @@ export function likeButton({ id, title, likes_count: count }) {
   return button;
 }
 
-/** Marks the hearts of liked goods, with one request for all hearts that were not marked before. */
+/** Marks the hearts of liked goods, with one request for all new hearts. */
 export const markLikes = (root) =>
   optionally(async () => {
     const buttons = new Map(

@@ -9,7 +9,7 @@ import { countryName, formatDate, formatMinor, t, variantName } from "../words.j
 import { dropToken, isWithdrawn, linkTo, readToken } from "./access.js";
 import { drawParcels } from "./parcels.js";
 
-/** Shows an order to its customer, or to a guest who has its token. */
+/** For its customer, or a guest who has its token. */
 export async function show({ id, query, signal }) {
   const orderToken = readToken(id);
   const askForLink = () => go(address("link", { next: location.hash }), { replace: true });

@@ -46,7 +46,6 @@ async function readOrder(id, signal) {
   });
 }
 
-/** Draws a line of the order, with a field for the number of pieces to send back. */
 function drawLine({ id, title, variant_title: variant, quantity, refunded_quantity: refunded }) {
   const left = quantity - refunded;
   const text = [title, variantName(variant)].filter(Boolean).join(", ");

@@ -4,7 +4,6 @@ import { t } from "../words.js";
 
 const sizes = "(min-width: 64rem) 36rem, (min-width: 48rem) 50vw, 100vw";
 
-/** Draws the pictures in a row that scrolls by swipe, arrow keys and small pictures. */
 export function gallery(images) {
   if (images.length < 2) return picture(images[0], sizes, images[0]?.alt);
   const content = take("gallery", { row: images.map((image) => picture(image, sizes, image.alt)) });
