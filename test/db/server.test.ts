@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { readFileSync, rmSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, spyOn, test } from "bun:test";
+import { readFileSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import type { BeforeCommit } from "../../src/server/db/group-commit/writer.ts";
 import { type DatabaseOptions, openDatabase } from "../../src/server/db/open.ts";
@@ -233,6 +233,25 @@ describe.if(hasSqld)("a database server", () => {
       expect(lengths).toEqual([4_000_000, 4_000_000, 4_000_000]);
     });
 
+    test("an answer that is too large is refused alone, and the other reads of its batch are answered", async () => {
+      const db = await connectThrough(way);
+      const large = db.execute(`SELECT ${Array(3).fill("hex(zeroblob(2000000))")}`).catch(({ code }) => code);
+      expect((await db.execute("SELECT 1 AS one")).rows[0]?.one).toBe(1);
+      expect(await large).toBe("RESPONSE_TOO_LARGE");
+    });
+
+    test("an error that ends a read's transaction is named, not that of its COMMIT", async () => {
+      const db = await connectThrough(way);
+      const wal = join(dir, "server/dbs/default/data-wal");
+      await db.execute("UPDATE things SET size = 'x' || hex(zeroblob(50000))");
+      const { size } = statSync(wal);
+      await db.execute("UPDATE things SET size = replace(size, '0', '1')");
+      // The last update overwrote pages of the table, which the server now cannot read any more.
+      truncateSync(wal, size);
+      const read = db.execute("SELECT size FROM things");
+      await expect(read).rejects.toMatchObject({ code: 5001, message: expect.stringContaining("disk") });
+    });
+
     test("a read goes once more over a new connection when its own was cut", async () => {
       const db = await connectThrough(way);
       proxy.cut();
@@ -427,6 +446,21 @@ describe.if(hasSqld)("a database server", () => {
       await expect(attempt).rejects.toMatchObject({ code: 5001 });
       expect(await namesIn(db)).toEqual(["first"]);
     }, 20_000);
+
+    test("a connection that was idle for long is replaced before a write, because it may have been cut", async () => {
+      const db = await connectThrough(way);
+      if (way === "websocket") proxy.silence();
+      else {
+        // It forgets its streams, as it does with idle ones.
+        await server.stop();
+        await restart();
+      }
+      const now = performance.now.bind(performance);
+      const clock = spyOn(performance, "now").mockImplementation(() => now() + 31_000);
+      stopping.push(() => clock.mockRestore());
+      await db.execute(insertRow("after"));
+      expect(await namesIn(db)).toEqual(["after", "first"]);
+    });
 
     test("reads that arrive while a server is stopped are 5001 within ten seconds of their arrival", async () => {
       const db = await connectThrough(way);
