@@ -105,8 +105,9 @@ async function countFailure(deps: AuthDeps, attempt: Attempt, error: unknown): P
 }
 
 /**
- * Returns the address in `X-Client-Address`: a shop's server sends its customer's, so that limits count the customer.
- * Null without the scope `auth:forward`, and for keys of pages, which every visitor can read. Throws malformedRequest.
+ * Returns the address in `X-Client-Address`. A shop's server sends its customer's address there, so that limits count
+ * the customer. Null without the scope `auth:forward`, and for keys of pages, which every visitor can read. Throws
+ * malformedRequest.
  */
 export function forwardedAddress(deps: AuthDeps, attempt: Attempt): string | null {
   const { request, sent } = attempt;

@@ -35,7 +35,7 @@ export async function takeOver(config: Config, options: TakeOverOptions): Promis
   const { dataDir } = config;
   const { place: replicateTo } = requireStandby(config);
   const path = databaseFile(dataDir);
-  // Before the first copy, both files are missing. After an interrupted attempt, only the copy is missing.
+  // Before the first copy, there is neither file. After an interrupted attempt, only the copy is missing.
   if (existsSync(copyFile(dataDir)) || !existsSync(path)) {
     refuseShop(dataDir);
     const standby = new Standby(openReplica(replicateTo, config), { config, ...options });

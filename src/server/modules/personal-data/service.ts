@@ -35,7 +35,7 @@ import { wishlistItems } from "../wishlist/table.ts";
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("id")}`;
 const toPerson = sql`recipient_key = ${param("recipientKey")}`;
 const ofEmail = sql`tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`;
-/** Erase the records of an email address, whether or not a user has it. */
+/** Statements that erase the records of an email address, whether or not a user has it. */
 const addressErasures = [
   sql`update ${withdrawals} set email = '', email_key = '', name = '', text = null where ${ofEmail}`,
   sql`update ${mailOutbox} set sealed = null, masked_to = null, recipient_key = null,

@@ -167,7 +167,7 @@ export async function expireDuePoints(ctx: WorkCtx): Promise<number> {
   });
 }
 
-/** Expires due points, in a transaction. `take` finds them, because points that expire first are spent first. */
+/** Expires due points, in a transaction. `take` takes exactly these, because it begins with those that expire first. */
 async function expireLots(tx: LedgerCtx, userId: string): Promise<void> {
   const found = await get(tx.db, selectDue, { tenantId: tx.tenant.id, userId, now: toTimestamp(tx.now()) });
   if (!found?.points) return;

@@ -157,7 +157,7 @@ export async function updateTenant(
     }
     if (types) await changeTypes(tx, namespace, types);
     const after = await getTenant(tx, namespace);
-    // The entry omits the values, which may be confidential.
+    // The audit entry omits the values, which may be confidential.
     const fields = (Object.keys(after) as (keyof TenantDetails)[]).filter(
       (name) => name !== "updated_at" && !Bun.deepEquals(before[name], after[name]),
     );

@@ -157,7 +157,7 @@ function readObject(cell: string): unknown {
   throw new CellError('must be a JSON object, such as {"colour": "red"}');
 }
 
-/** Texts are addresses, ids of uploaded pictures or paths. A text with several of them is an error. */
+/** Reads pictures: addresses, ids of uploads or paths. A text that contains several of them is an error. */
 function readImages(cell: string): unknown {
   const items = readList(cell);
   const isList = cell.trimStart().startsWith("[");

@@ -78,7 +78,7 @@ export async function mailOrderLink(ctx: Ctx, { number, email }: AccessInput): P
 
 /** The time in the store's zone: `2026-11-27 03:20 (Europe/Berlin)`. */
 function localTime({ tenant: { timezone }, now }: Ctx): string {
-  // Times are written in Swedish as in ISO 8601.
+  // The Swedish format of times is that of ISO 8601.
   const form = new Intl.DateTimeFormat("sv", { timeZone: timezone, dateStyle: "short", timeStyle: "short" });
   return `${form.format(now())} (${timezone})`;
 }
