@@ -36,9 +36,7 @@ function readBearer(authorization: string | null) {
   return { id, secret, isUser: id.startsWith("usr_") };
 }
 
-/**
- * Returns the key in the header, else the one in query or body (specification, section 5), or invalidAppCredentials.
- */
+/** Returns the key in the header, else that in query or body (specification, section 5), or invalidAppCredentials. */
 function readAppCredentials(header: ReturnType<typeof readBearer>, common: Common): KeyCredentials {
   if (header && !header.isUser) {
     const form = "Authorization must be `Bearer <app_id>:<app_secret>`, with the colon.";

@@ -145,7 +145,6 @@ function countAttempt(deps: PipelineDeps, { request, requestId }: RouteRequest, 
   return deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace, requestId });
 }
 
-/** Counts an attempt, checks credentials and origin, and whether the caller may use the route. */
 async function admit(
   found: Found,
   incoming: RouteRequest,

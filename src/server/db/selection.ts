@@ -38,7 +38,6 @@ export function jsonOf<T>(text: SQLWrapper) {
   return sql`${text}`.mapWith((json: string) => JSON.parse(json) as T);
 }
 
-/** Returns the decoder of a column; undefined if its values are used as returned. */
 function decoderOf(source: Column | SQL) {
   if (is(source, Column)) return source.mapFromDriverValue === Column.prototype.mapFromDriverValue ? undefined : source;
   const { decoder } = source as unknown as { decoder: typeof noopDecoder };

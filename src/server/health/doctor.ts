@@ -116,7 +116,6 @@ export interface RunOptions {
   fix?: boolean;
   skip?: string[];
   strict?: boolean;
-  /** Contains the names of the checks that are running. */
   running?: Set<string>;
   deps: { timeoutMs: number; command: CommandLine };
 }
@@ -162,7 +161,6 @@ export class Run {
     await Promise.all(Object.entries(checks).map(run));
   }
 
-  /** Runs the checks of records in order and, if requested, fixes what each finds. */
   async runRecords(subject: RecordSubject): Promise<void> {
     for (const [id, check] of Object.entries(recordChecks)) {
       await this.#try("records", id, () => Array.fromAsync(check(subject)));

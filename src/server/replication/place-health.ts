@@ -10,7 +10,7 @@ import type { ReplicaTarget } from "./target.ts";
 
 /**
  * Warns of a place on the disk of the data, and of a missing replica, for example if its disk is not mounted.
- * @param known the generation that this data directory last had there; 0 for none.
+ * @param known the generation that this data directory last had in the place; 0 for none.
  */
 export async function checkPlace(place: ReplicaTarget, known: number, dataDir: string, notice: LogWriter["notice"]) {
   const shared = await describeShared(place.address, dataDir);

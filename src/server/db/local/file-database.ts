@@ -187,7 +187,7 @@ export class FileDatabase implements Database {
   #isWalFull(): boolean {
     const size = this.walBytes();
     if (size <= largeWalBytes || !this.#options.hasCheckpointer) return false;
-    // The WAL may grow to the limit of its replica before it is emptied, and further until that is done.
+    // The WAL may reach its replica's limit before it is emptied, and it grows further until that is done.
     return size > maxWalBytes + (this.#emptier.observer?.maxWalBytes ?? 0) || this.#isOverDisk(size);
   }
 

@@ -23,7 +23,7 @@ export function compileEvent(event: Record<"type" | "subject" | "data" | "from",
 }
 
 const next = sql`(select coalesce(max(sequence), 0) + 1 from ${events})`;
-// This selects nothing from `events`, because SQLite would first copy such rows to a temporary table.
+// Uses `values`: for an `insert … select` from its own table, SQLite first copies the rows to a temporary one.
 const insertEvent = statement(sql`
   insert into ${events} (sequence, id, tenant_id, type, subject, data, created_at, is_shown)
   values (${next}, substr(${param("eventId")}, 1, 20) || printf('%010d', ${next}), ${param("tenantId")}, ${param("type")},

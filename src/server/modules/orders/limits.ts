@@ -60,9 +60,7 @@ export async function requireFewPending(tx: Ctx, buyer: string): Promise<void> {
   }
 }
 
-/**
- * Counts an order before its transaction, so that refused orders, which reveal stock, count. Errors: tooManyRequests.
- */
+/** Counts an order before its transaction, so that refused orders count: they reveal stock. Errors: tooManyRequests. */
 export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Promise<void> {
   const { id, ordersPerMinute } = ctx.tenant;
   if (ordersPerMinute === 0) return;

@@ -20,9 +20,7 @@ export function shareCores(processes: number): void {
   hashing.limits.permits = Math.max(1, Math.floor(availableParallelism() / processes));
 }
 
-/**
- * Hashes a password on a free core. Stores (`party`) take turns, so that none delays the others. Errors: unavailable.
- */
+/** Hashes a password on a free core. Stores (`party`) take turns, so that none delays others. Errors: unavailable. */
 export function hashPassword(password: string, party?: string): Promise<string> {
   return hashing.run(() => Bun.password.hash(password.normalize("NFC"), parameters), party);
 }
