@@ -68,7 +68,7 @@ interface Attempt {
 
 const originRemedy = "Use the key from an allowed origin, or allow this one: bodega origin add";
 
-/** These errors count towards tooManyAuthAttempts. */
+/** Errors that count towards tooManyAuthAttempts. */
 const countedKinds: ReadonlySet<AppError["kind"]> = new Set([
   "invalidAppCredentials",
   "appAuthFailed",

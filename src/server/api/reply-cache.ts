@@ -10,7 +10,7 @@ export interface KeptReply {
   version: number | undefined;
   /** The minute in which the reply was last known to be current. */
   minute: number;
-  /** The commit counter from before the rows were read, or from before a later check that found the state unchanged. */
+  /** The commit counter, read before the rows, or before a later check that found the same state. */
   commits: number | null;
 }
 

@@ -43,7 +43,7 @@ const serverChecks: Checks<CheckSubject> = {
   ...{ mail: server.checkMail, tls: server.checkTls, address: checkPublicUrl },
 };
 const databaseChecks: Checks<StoreSubject> = { clock: server.checkClock, backups: checkBackups };
-/** These also run for one store (`-n`). */
+/** Checks that also run for one store (`-n`). */
 const storeChecks: Checks<StoreSubject> = {
   ...{ stores: stores.checkStores, taxes: stores.checkTaxes, accounts: stores.checkAccounts, keys: stores.checkKeys },
   ...{ outbox: stores.checkOutbox, webhooks: stores.checkWebhooks },

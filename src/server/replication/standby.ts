@@ -137,7 +137,9 @@ export class Standby {
     return parseSegmentIds(snapshots).at(-1);
   }
 
-  /** Whether this is still the replica of the copy. Throws unavailable if it is gone, wrongState for another shop's. */
+  /**
+   * Whether the place still has the copy's replica. Throws unavailable if it is gone, wrongState for another shop's.
+   */
   async #isContinued({ generation, database, claimed }: ChainState): Promise<boolean> {
     const { place } = this.#known;
     if (this.#isBroken) return true;

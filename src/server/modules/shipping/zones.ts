@@ -22,8 +22,8 @@ export function lacksPostcode(rates: readonly ZoneRate[], country: string, postc
 }
 
 /**
- * Returns the zone of an address: the zone with the longest beginning of the postcode, else the zone of the country, else
- * the zone `*`. Undefined if none matches.
+ * Returns the zone of an address: the one with the longest beginning of the postcode, else that of the country, else
+ * `*`. Undefined if none matches.
  */
 export function zoneOf(rates: readonly ZoneRate[], country: string, postcode: string): string | undefined {
   const given = normalizePostcode(postcode);

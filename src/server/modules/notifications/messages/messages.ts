@@ -180,7 +180,7 @@ const readPage = keysetList({
   tie: null,
 });
 
-/** Returns a message and the states of its deliveries, as JSON text. Kept for 30 days. Errors: notFound. */
+/** Returns a message and the states of its deliveries, as JSON text. Both are kept for 30 days. Errors: notFound. */
 export async function getMessage(ctx: Ctx, id: string): Promise<{ json: string }> {
   const row = isId("msg", id) ? await get(ctx.db, selectMessage, { tenantId: ctx.tenant.id, id }) : undefined;
   if (!row) throw notFound("message", id);
