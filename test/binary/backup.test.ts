@@ -9,7 +9,7 @@ import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
-/** Every round is a backup and a restore; set more for a thorough run. */
+/** Number of rounds. Each round makes a backup and restores it; set more for a thorough run. */
 const rounds = Number(process.env.BODEGA_TEST_BACKUPS ?? 3);
 const writers = 64;
 const ownMounts = [
@@ -27,7 +27,7 @@ beforeAll(async () => {
   server = await binary.serve("--workers", "2");
 });
 
-/** Files that an unfinished backup could have left in these directories. */
+/** Lists hidden files in directories, which an unfinished backup could have left. */
 function listHidden(...dirs: string[]): string[] {
   return dirs.filter(existsSync).flatMap((dir) => readdirSync(dir).filter((name) => name.startsWith(".")));
 }
@@ -81,7 +81,8 @@ test("a server makes scheduled backups, keeps the configured number, and logs th
   const [entry] = await binary.json<{ actor_kind: string }[]>("audit", "list", "--event", "database.backed_up");
   expect(entry?.actor_kind).toBe("server");
 
-  // After a restart within the interval it makes no backup; a failing one is logged and does not affect the server.
+  // A restarted server makes no backup before the interval is over. A failed backup is logged, and the server
+  // continues.
   const count = readdirSync(to).length;
   server = await binary.serve("--backup-every", "1h", "--backup-to", to);
   const failing = installBinary();

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => bodega.remove());
 
-/** Runs a line of a shell, in which `bodega` is the executable. */
+/** Runs a shell command line, in which `bodega` is the executable. */
 async function shell(line: string, env: Record<string, string> = {}): Promise<Outcome> {
   const child = Bun.spawn(["bash", "-c", `bodega() { ${bodega.path} "$@"; }; ${line}`], {
     cwd: bodega.dir,
@@ -28,7 +28,7 @@ async function shell(line: string, env: Record<string, string> = {}): Promise<Ou
 }
 
 describe("a usage error is exit code 2 with one error message, and changes nothing", () => {
-  // What needs a shell; the other errors are in test/cli/arguments.test.ts.
+  // Errors that occur only in a shell. test/cli/arguments.test.ts has the others.
   test.each<[line: string, said: string]>([
     ["tenant list --bogus", "Unknown flag --bogus."],
     ["--title x tenant create new", "Unknown flag --title."],
@@ -110,7 +110,7 @@ describe("standard output", () => {
     expect(outcome).toEqual({ code: 0, stdout: expect.stringMatching(/^Bodega: .*\n$/), stderr: "" });
   });
 
-  // Linux only: a file that is always full.
+  // Linux only: every write to this file fails, as on a full disk.
   if (existsSync("/dev/full")) {
     test.each(["tenant list", "tenant list --json", "key show -n demo web -q", "--help", "version", "completion bash"])(
       "on a full disk bodega %s is exit code 1, and says so",
@@ -150,7 +150,7 @@ describe("the environment of a command", () => {
     expect(stderr).toMatch(/^error: .*working directory.*\n$/);
   });
 
-  // Linux only: a directory in which nobody can create files.
+  // Linux only: nobody can create files in this directory.
   if (existsSync("/proc/self")) {
     test("without a writable directory, commands that write nothing work, and the others name the directory", async () => {
       expect(await shell("cd /proc && bodega version -q && bodega --help >/dev/null")).toMatchObject({ code: 0 });

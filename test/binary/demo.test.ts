@@ -12,7 +12,7 @@ const folder = join(root, "examples/storefront");
 
 type Printed = Record<"shop_url" | "page_app_id" | "page_app_secret", string>;
 
-/** Starts the demo with an executable that is alone in its directory. */
+/** Starts the demo. Its directory contains only the executable. */
 async function startDemo(...flags: string[]) {
   const binary = installBinary();
   const server = await binary.serveBy([binary.path, "demo", "--json", ...flags]);

@@ -35,7 +35,7 @@ async function readiness({ url }: Serving): Promise<[number, string | undefined]
 test.skipIf(!Bun.which("prlimit"))(
   "a server whose disk refuses writes is not ready, and is ready again with it",
   async () => {
-    // A write beyond the limit fails with EFBIG instead of ending the process.
+    // With this trap, a write beyond the limit fails with EFBIG instead of ending the process.
     const script = "trap '' XFSZ; exec ./bodega serve --port 0";
     const { binary, server, create } = await serveShop((binary) => binary.serveBy(["sh", "-c", script]));
     const top = async () => (await binary.run("top", "--once")).stdout;
@@ -84,7 +84,7 @@ test.skipIf(!Bun.which("prlimit"))(
       for (const pid of workers) Bun.spawnSync(["prlimit", "--pid", String(pid), `--nofile=${files}:`]);
     };
     limit("5");
-    // It asks the workers for their figures.
+    // `top` works: it gets figures from the workers.
     expect((await binary.run("top", "--once")).code).toBe(0);
     limit("1024");
     expect(childrenOf(server.pid)).toEqual(workers);
@@ -100,7 +100,7 @@ test.each(["bodega.db", "bodega.db-wal", "bodega.db-shm"])(
     const { server, create, dataDir } = await serveShop();
     expect((await create()).status).toBe(201);
     rmSync(join(dataDir, name));
-    // Until the server stops.
+    // Tries until the server has stopped.
     for (let attempt = 0; attempt < 5; attempt++) {
       const reply = await create().catch(() => null);
       if (reply !== null) expect(reply).toMatchObject({ status: 503, code: 5001 });

@@ -20,14 +20,14 @@ test("one command creates a shop and serves it, and the printed next steps work"
   const create = await until("the next steps", () => /\n\.\/bodega (product create .*)\n/.exec(server.stdout())?.[1]);
   expect(await binary.run(...splitShell(create))).toMatchObject({ code: 0 });
   const [docs = ""] = /http\S+\/docs\n/.exec(server.stdout()) ?? [];
-  // The guide is printed before the server listens.
+  // Repeats the request, because the guide is printed before the server listens.
   const status = () =>
     fetch(docs.trim()).then(
       ({ status }) => status,
       () => undefined,
     );
   expect([docs.trim(), await until("the server", status)]).toEqual([`${server.url}/docs`, 200]);
-  // The printed commands work in the directory of the program.
+  // The printed commands must work in the directory of the executable.
   expect(server.stdout()).toContain("\n./bodega doctor\n");
   expect(await binary.run("doctor")).toMatchObject({ code: expect.any(Number) });
   expect(await server.end()).toBe(0);

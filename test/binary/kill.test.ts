@@ -10,7 +10,7 @@ import { childrenOf, isRunning } from "./processes.ts";
 const { installBinary } = useBinaries();
 
 const clients = 32;
-/** More for a thorough run: BODEGA_TEST_KILLS=20 bun test test/binary/kill.test.ts */
+/** Number of rounds. For a thorough run: BODEGA_TEST_KILLS=20 bun test test/binary/kill.test.ts */
 const kills = Number(process.env.BODEGA_TEST_KILLS ?? 3);
 
 test.each([1, 2])(
@@ -22,7 +22,7 @@ test.each([1, 2])(
     for (let round = 0; round < kills; round++) {
       const server = await binary.serve("--workers", String(workers));
       const load = startLoad({ url: server.url, namespace, auth, clients });
-      // Rounds of different length, so that the kill hits the WAL and its checkpoints in different states.
+      // The rounds have different lengths, so that a kill hits the WAL and its checkpoints in different states.
       const enough = 100 + Math.random() * 1500;
       await until("some products", () => load.created.length >= enough);
       for (const pid of [server.pid, ...(workers > 1 ? childrenOf(server.pid) : [])]) {
@@ -103,7 +103,7 @@ test("a worker that is killed before it answers requests is replaced, and the se
   await openShop(binary);
   const pidFile = join(binary.dir, "pid");
   const starting = binary.serveBy(["sh", "-c", `echo $$ > ${pidFile}; exec ./bodega serve --port 0 --workers 2`]);
-  // The file is empty for a moment.
+  // Polls, because the file is empty for a moment after its creation.
   const parent = await until(
     "the server",
     () => existsSync(pidFile) && (Number(readFileSync(pidFile, "utf8")) || null),
@@ -122,7 +122,7 @@ test("a worker that hangs from its start is counted by the doctor, and killed an
   const server = await binary.serve("--workers", "2");
   const [victim = 0, other = 0] = childrenOf(server.pid);
   process.kill(victim, "SIGKILL");
-  // A process that is stopped before it has become the worker would also stop the server, which waits for that.
+  // A child must have become a worker before it is stopped. Otherwise the server, which waits for that, would hang.
   const isWorker = (pid: number) => !readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--workers");
   const isNew = (pid: number) => pid !== victim && pid !== other && isWorker(pid);
   const hung = await until("a new worker", () => childrenOf(server.pid).find(isNew));

@@ -30,7 +30,7 @@ function readText(file: number): string {
   try {
     return bytes.toString("utf8", 0, readSync(file, bytes));
   } catch {
-    // Nothing is there at the moment.
+    // At this moment, the file does not exist.
     return "";
   }
 }

@@ -7,9 +7,9 @@ import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
-/** Each round kills a server and restores its replica; set more for a thorough run. */
+/** Number of rounds. Each round kills a server and restores its replica; set more for a thorough run. */
 const rounds = Number(process.env.BODEGA_TEST_REPLICAS ?? 2);
-/** This much may be lost: a second, and the time of one upload on a busy machine. */
+/** Writes of the last second, and of one upload on a busy machine, may be lost: milliseconds. */
 const maxLostMs = 3000;
 
 test("after kill -9 and the loss of the data directory, the replica has all but the last moments", async () => {

@@ -8,7 +8,7 @@ import { isolateExecutable, type LoneExecutable, root } from "./lone-executable.
 
 let bodega: LoneExecutable;
 
-// Each test sees what it itself leaves in the directory.
+// Cleans the directory, so that a test sees only its own files.
 beforeEach(() => {
   bodega = isolateExecutable();
 });
@@ -78,7 +78,7 @@ test("commands with a database name the setting that helps where nothing can be 
   expect(stdout).toBe("");
   expect(stderr).toContain("BUN_TMPDIR");
   expect(stderr).not.toMatch(/\$bunfs|\n\s+at |\.node\b|dlopen/);
-  // A server has run there, so that doctor tries its lock.
+  // Without this file, doctor would not try the server's lock.
   writeFileSync(join(bodega.dir, "bodega-data", "server.lock"), "");
   const doctor = await bodega.run(["doctor", "--json"], nowhere);
   const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string; message: string }[] };
@@ -90,7 +90,7 @@ test("commands with a database name the setting that helps where nothing can be 
 
 test("a host that does not resolve is not taken for a port in use", async () => {
   const serve = ["serve", "--host", "nosuch.invalid", "--port", "42399"];
-  // From the second start on, an earlier error of the system is left over.
+  // The test looks at a second start, at which the system still has an earlier error.
   await bodega.run(serve);
   const { code, stderr } = await bodega.run(serve);
   expect(code).toBe(1);

@@ -85,12 +85,12 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     const file = join(binary.dir, "bodega-data/bodega.db");
     const log = statSync(`${file}-wal`);
     renameSync(file, `${file}.moved`);
-    // Clients that still write get a reply or a closed connection, and no new file is created.
+    // Writes until the server has ended. Each write gets a reply or a closed connection, and creates no new file.
     while (await write().catch(() => null));
     expect(await server.exited).toBe(4);
     expect(server.log()).toContain("was removed or replaced");
     expect(existsSync(file)).toBe(false);
-    // The old WAL would be applied to a database file that is created there later.
+    // The WAL must be gone too: SQLite would apply it to a new database file in its place.
     expect(existsSync(`${file}-wal`)).toBe(false);
     const name = readdirSync(dirname(file)).find((entry) => entry.startsWith("bodega.db-wal.orphaned-")) ?? "none";
     const aside = join(dirname(file), name);

@@ -3,10 +3,13 @@ import { join } from "node:path";
 import type { Binary } from "../support/binary.ts";
 import { findPort } from "../support/port.ts";
 
-/** A program `systemctl` on the path of a binary, for machines that systemd does not run: it starts and stops one server. */
+/**
+ * A replacement for `systemctl` in the PATH of an executable, because machines with tests may not run systemd. It
+ * starts and stops one server.
+ */
 export interface Unit {
   url: string;
-  /** Everything that its servers logged. */
+  /** Returns everything that its servers have logged. */
   log: () => string;
   start: () => void;
   stop: () => void;

@@ -114,7 +114,7 @@ export function describeCatalogue(stage: Stage): void {
       const { slug } = await stage.call<{ slug: string }>("POST", "/products/", { title: "Plain thing", price: 5 });
       const { page } = await open(`#/p/${slug}`);
       await find(page, ".product .picture.is-none");
-      // The page still tells of the view.
+      // Waits until the page has sent the view to the server.
       await page.waitForNetworkIdle();
       await stage.call("DELETE", `/products/${slug}/`);
     }, 60_000);
@@ -139,7 +139,7 @@ export function describeCatalogue(stage: Stage): void {
       "moves nothing while it loads at %d pixels, and breaks no price",
       async (width) => {
         const { page } = await open("", { width, height: 740 });
-        // Its prices are long, and have a space before the currency.
+        // German prices are long, and have a space before the currency.
         await page.evaluate('localStorage.setItem("shop language", "de")');
         await page.evaluateOnNewDocument(`new PerformanceObserver((list) => {
           for (const { value } of list.getEntries()) globalThis.shift = (globalThis.shift ?? 0) + value;

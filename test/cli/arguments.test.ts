@@ -7,7 +7,7 @@ const { here: run, failure, json } = openCli();
 
 beforeAll(() => json("db", "migrate"));
 
-/** A command line, and a part of its error message. All end with exit code 2 and change nothing. */
+/** Wrong command lines, and a part of their error messages. All end with exit code 2 and change nothing. */
 const mistakes: [line: string[], message: string][] = [
   [["tenant", "list", "--bogus"], "Unknown flag --bogus."],
   [["tenant", "list", "-x"], "Unknown flag -x."],

@@ -30,7 +30,7 @@ beforeAll(async () => {
   await json("key", "publish", appId);
 });
 
-/** Changes the file in a way that the program never does. */
+/** Changes the database as the program itself never does. */
 async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
   const db = await openDatabase({ dataDir });
   for (const trigger of ["audit_log_unchanged", "audit_log_kept"]) await db.execute(`drop trigger ${trigger}`);

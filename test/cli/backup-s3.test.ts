@@ -13,7 +13,7 @@ const s3 = startS3Server();
 const { dataDir, environment, json, here, run: runAlone } = openCli();
 const at = `s3://${s3.bucket}/shops/one`;
 
-/** A copy of the database whose backup is uploaded in parts. */
+/** The directory of a database whose backup is so large that it is uploaded in parts. */
 let large: string;
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ afterEach(() => {
   s3.calls.length = 0;
 });
 
-// A restore keeps other commands from the database until its process ends.
+// Restores run in their own process, because they keep other commands from the database until their process ends.
 const run = (args: string[], env: Record<string, string> = {}, from = dataDir) =>
   (args[0] === "restore" ? runAlone : here)(["db", ...args], { env: { BODEGA_DATA_DIR: from, ...s3.env, ...env } });
 
@@ -156,7 +156,7 @@ test("a backup that is killed does not hold up the next one, which removes what 
     env: environment(),
     stdio: ["ignore", "ignore", "pipe"],
   });
-  // It prints at once what it waits for; only then the other one continues.
+  // The command prints at once what it waits for. Then the other command may continue.
   const words = waiting.stderr.getReader();
   expect(new TextDecoder().decode((await words.read()).value)).toContain("Waiting until another backup");
   killed.kill("SIGKILL");

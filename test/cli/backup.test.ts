@@ -35,7 +35,7 @@ beforeAll(async () => {
   writeFileSync(join(dataDir, "secret.key"), `${"k".repeat(43)}\n`, { mode: 0o600 });
 });
 
-/** The content of a backup by file name, as `tar` unpacks it. */
+/** Unpacks a backup with `tar`. Returns the contents of its files by name. */
 function unpack(path: string): Record<string, Buffer> {
   const dir = makeDir();
   const { exitCode, stderr } = Bun.spawnSync(["tar", "xzf", path, "-C", dir]);
@@ -43,7 +43,7 @@ function unpack(path: string): Record<string, Buffer> {
   return Object.fromEntries(readdirSync(dir).map((name) => [name, readFileSync(join(dir, name))]));
 }
 
-/** Files that a failed backup could have left. */
+/** Lists files that a failed backup could have left. */
 function listLeftovers(...dirs: string[]): string[] {
   return dirs.filter(existsSync).flatMap((dir) => readdirSync(dir).filter((name) => name.startsWith(".")));
 }
@@ -125,7 +125,7 @@ test("of two concurrent backups one waits for the other, and both are made", asy
   for (const { backup } of both) expect(existsSync(backup)).toBe(true);
 });
 
-// Only the superuser can make files for somebody else.
+// Only root can create files for another account.
 if (process.getuid?.() === 0) {
   test("a backup that root makes gets the owner of the data directory within it, and root elsewhere", async () => {
     const cli = openCli();
@@ -172,7 +172,7 @@ test("a damaged database is not backed up", async () => {
   const db = await openStoreDatabase({ dataDir: damaged });
   const { rows } = await db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'orders_by_buyer'");
   await db.close();
-  // An index page, which only a check of the whole file reads.
+  // Damages an index page, which only a check of the whole file reads.
   const start = (Number(rows[0]?.rootpage) - 1) * 4096;
   writeFileSync(join(damaged, "bodega.db"), bytes.fill(0x5a, start, start + 4096));
   const { code, error } = await openCli(damaged).failure("db", "backup");

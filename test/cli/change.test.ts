@@ -34,7 +34,7 @@ const order = (verb: string, number: string, ...args: string[]) => json<Order>("
 
 const terminal: Actor = { kind: "terminal", account: "ada" };
 
-/** Orders pieces of a product, as a guest. Returns the order's number. */
+/** Orders pieces of a product as a guest. Returns the number of the order. */
 async function reserve(product_id: string, quantity: number, actor = terminal, store = "demo"): Promise<string> {
   const db = await openStoreDatabase({ dataDir });
   const system = { db, actor, vault, requestId: "test", now: Date.now };

@@ -19,7 +19,7 @@ beforeAll(async () => {
   chmodSync(join(dir, "bodega"), 0o755);
 });
 
-/** Candidates that bash offers for the last of these words, cut as bash cuts them. */
+/** Returns the candidates that bash offers for the last word. Bash splits words at some characters, such as `=`. */
 async function complete(words: string[], env: Record<string, string | undefined> = environment()): Promise<string[]> {
   const program = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bodega; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const line = ["bash", "-c", program, script, join(dir, "bodega"), ...words];
@@ -113,7 +113,7 @@ test.each(["zsh", "fish"])("the %s script asks the program", async (shell) => {
   expect((await run(["completion", shell])).stdout).toContain(" __complete ");
 });
 
-// Only where fish is installed.
+// This test needs fish.
 if (Bun.which("fish")) {
   test("fish completes also before a word is begun", async () => {
     const fish = join(dir, "bodega.fish");

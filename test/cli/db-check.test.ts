@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 const hashOf = (file: string) => createHash("sha256").update(readFileSync(file)).digest("hex");
 
-/** Runs a check with another file in the place of the database. */
+/** Runs a check on a data directory with these bytes as its database file. */
 async function checkFile(bytes: Uint8Array | string, ...flags: string[]) {
   const dataDir = makeDir();
   writeFileSync(join(dataDir, "bodega.db"), bytes);
@@ -60,7 +60,7 @@ test("damage is exit code 1 with a remedy, never a crash: one value with --json,
 });
 
 test("a terminal shows the running check, and ctrl-C ends it with 130 while it reads", async () => {
-  // Holding the readers' lock exclusively delays the check, as reading a large file would.
+  // An exclusive lock delays the check, as reading a large file would.
   const lock = new FileLock(await loadLibsql(), join(cli.dataDir, "bodega.db-readers"));
   expect(lock.tryExclusive()).toBe(true);
   const wrapper = ["sh", "-c", 'trap : INT; "$@"; echo "exit code $?"', "sh"];

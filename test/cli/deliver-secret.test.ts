@@ -9,7 +9,7 @@ import { command, makeDir, runProgram } from "./run-bodega.ts";
 
 const copyShop = usePreparedShop();
 
-/** Commands that make a secret, without a file for it. */
+/** Command lines that create a secret, without a file for it. */
 const makers: [string, (shop: PreparedShop) => string[]][] = [
   ["key issue", () => ["key", "issue", "-n", "demo", "--name", "backend"]],
   ["key rotate", ({ appId }) => ["key", "rotate", appId, "--yes"]],
@@ -19,7 +19,7 @@ const makers: [string, (shop: PreparedShop) => string[]][] = [
   ["user set-password", () => ["user", "set-password", "-n", "demo", "ada@example.com", "--random-password"]],
 ];
 
-/** Runs a command whose standard output goes where a shell sends it, such as `>&-`. */
+/** Runs a command. A shell redirects its standard output, for example with `>&-`. */
 const runWith = (script: string, line: string[], { env, dir }: PreparedShop) =>
   runProgram(["bash", "-c", script, "bash", ...command, ...line], { env, cwd: dir });
 

@@ -33,35 +33,35 @@ async function runDoctor({ env }: Pick<PreparedShop, "env">, ...flags: string[])
 
 type Shop = PreparedShop & { smtpUrl: string };
 
-/** A copy of the prepared store without a mail server, whose check would take a tenth of a second. */
+/** Copies the prepared store, without its mail server, because its check would take a tenth of a second. */
 function copyShop(): Shop {
   const shop = copyPrepared();
   const { BODEGA_SMTP_URL: smtpUrl = "", ...env } = shop.env;
   return { ...shop, env, smtpUrl };
 }
 
-/** Records the secret key in the database, as its first server does. */
+/** Records the secret key in the database, as the first server does. */
 async function claim({ dataDir }: PreparedShop): Promise<void> {
   const db = await openStoreDatabase({ dataDir });
   await claimDatabase(db, await openVault({ secret: undefined, dataDir }, db));
   await db.close();
 }
 
-/** The fields of a finding from `<check> <severity>` and further ones such as `subject=demo` or `fixable`. */
+/** Returns the expected fields of a finding from words such as `disk error subject=demo fixable`. */
 function fieldsOf(words: string): Expected {
   const [check = "", severity, ...more] = words.split(" ");
   const others = more.map((one) => (one.includes("=") ? one.split("=") : [one, true]));
   return { check, severity: severity as ReportedFinding["severity"], ...Object.fromEntries(others) };
 }
 
-/** Selects the findings that match the given fields. */
+/** Returns the findings that have the given fields. */
 function pick(findings: readonly ReportedFinding[], wanted: Expected): ReportedFinding[] {
   return findings.filter((one) =>
     Object.entries(wanted).every(([name, value]) => one[name as keyof ReportedFinding] === value),
   );
 }
 
-/** Runs a remedy as it is printed: commands of this program here, everything else in a shell. */
+/** Runs a printed remedy: commands of this program in this process, other commands in a shell. */
 async function runRemedy(remedy: string | null, { env, dir }: PreparedShop): Promise<void> {
   const words = (remedy ?? "").match(/(?:[^\s']|'[^']*')+/g)?.map((word) => word.replaceAll("'", "")) ?? [];
   const { code, stderr } =
@@ -74,7 +74,7 @@ async function runShell(line: string, cwd: string) {
   return { code: await child.exited, stderr: await child.stderr.text() };
 }
 
-/** Changes the database in a way that the program never does. */
+/** Changes the database as the program itself never does. */
 async function tamper({ dataDir }: PreparedShop, ...statements: string[]): Promise<void> {
   const db = await openStoreDatabase({ dataDir });
   for (const statement of statements) await db.execute(statement);
@@ -261,7 +261,7 @@ const reported: [name: string, expected: string, remedy: RegExp, fault: Fault][]
   ],
 ];
 
-/** Records the secret key in the database, and then changes its file. */
+/** Makes a fault: records the secret key in the database, then changes its file. */
 function claimThen(change: (path: string) => void): Fault {
   return async (shop) => {
     await claim(shop);
@@ -269,7 +269,7 @@ function claimThen(change: (path: string) => void): Fault {
   };
 }
 
-/** Records a backup in the audit log. */
+/** Adds a backup of some days ago to the audit log. */
 function auditBackup(shop: PreparedShop, days: number, place: string): Promise<void> {
   return tamper(
     shop,
@@ -401,7 +401,7 @@ test("findings fit the terminal, the worst first, and a summary follows", async 
     expect(stderr).toMatch(/^\d+ checks: 1 error, \d+ warnings, \d+ notes\.$/m);
     expect(stdout).toMatch(/^Environment\n {2}✗ secret:\s/);
     expect(stdout).toContain("\\u001b[31mred");
-    // A command stays on one line, so that it can be pasted.
+    // Lines with commands are not wrapped, so that they can be pasted.
     const texts = stdout.split("\n").filter((line) => !line.startsWith("    > ") && line.trim().includes(" "));
     expect(texts.filter((line) => line.length > columns)).toEqual([]);
   }

@@ -8,13 +8,13 @@ import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
 type Cli = ReturnType<typeof openCli>;
 
-/** Commands on the data directory of one test. */
+/** Runs commands on the data directory of the current test. */
 let cli: Cli;
 let json: Cli["json"];
 let run: Cli["run"];
 let failure: Cli["failure"];
 
-/** Changes the file in a way that the program never does. */
+/** Changes the database as the program itself never does. */
 async function tamper(...statements: string[]): Promise<void> {
   const db = await openStoreDatabase({ dataDir: cli.dataDir });
   for (const statement of statements) await db.execute(statement);

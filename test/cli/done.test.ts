@@ -6,7 +6,7 @@ import { runHere } from "./run-here.ts";
 const copyShop = usePreparedShop();
 const commands = new Map((await listCalledCommands()).map((called) => [called.name, called]));
 
-/** The text of commands on standard error before they print the record. */
+/** What commands print on standard error before they print the record. */
 const sentences: Record<string, string> = {
   "tenant create": "Created store new-store.",
   "tenant update": "Updated store demo.",

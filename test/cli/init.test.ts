@@ -27,7 +27,7 @@ const eraseLine = "\u0015";
 const password = "Marmalade-Teapot-73";
 const unattended = ["--title", "Ada's mugs", "--owner-email", "ada@example.com", "--random-password"];
 
-/** A command line on a data directory that does not exist yet. */
+/** Returns functions that run commands on a data directory that does not exist yet. */
 function openNew() {
   const cli = openCli();
   const here = (line: string[], env = {}) => runHere(line, { env: cli.environment(env) });
@@ -57,7 +57,7 @@ const keySteps: Steps = [
   ["(storefront)", "\r"],
   ["Publish the key now?", "\r"],
 ];
-/** Answers to all questions but those of a test. */
+/** Flags that answer all questions, except those of a test. */
 const answered =
   "--title Mugs -n mugs --currency EUR --language en --country DE --no-owner --key-name web --no-publish --no-origins --no-serve";
 const secretToFile: Steps = [["Where should the key's secret go?", "\r"]];
@@ -79,7 +79,7 @@ test("prompts lead to a served shop: a page can list its products, and the guide
     ...keySteps,
     ["Start the server in this terminal", "\r"],
     ["Create the store?", "\r"],
-    // The server's own line about the refused request below.
+    // The log line about the refused request below.
     ["POST /products/", ctrlC],
   ];
   const ended = atTerminal(steps, "--port", port, "--save-secret-to", secretFile);
@@ -104,7 +104,7 @@ test("prompts lead to a served shop: a page can list its products, and the guide
   await json("product", "create", "-n", "ada-s-mugs", ...product);
   const listed = (await (await ask({})).json()) as { data: unknown };
   expect(listed.data).toMatchObject([{ title: "Enamel mug", currency: "CHF" }]);
-  // Each visitor of the site can read the key.
+  // Visitors can read the key of a site, so it must not create products.
   const refused = await ask({ method: "POST", body: JSON.stringify({ title: "Free mug", price: 0 }) });
   expect(await refused.json()).toMatchObject({ error: { code: 5300 } });
   const { code, screen } = await ended;
@@ -348,7 +348,7 @@ test("run again, it changes nothing that exists, and names flags that differ", a
   const { init, json, here, dataDir } = openNew();
   const secrets = makeDir();
   const first = await init(
-    // A file for a password means that one is generated.
+    // With a file for the password, one is generated.
     ...unattended.filter((flag) => flag !== "--random-password"),
     "--save-secret-to",
     join(secrets, "web"),
@@ -468,7 +468,7 @@ test("a replica can be added later, and is in the settings and the unit", async 
   expect(readdirSync(place)).toEqual([]);
   const { stdout: unit } = await here(["init", "--print-unit"]);
   expect(unit).toContain(`\nReadWritePaths=-${place}\n`);
-  // The place that is saved stays in effect.
+  // A second init does not change the saved place.
   expect(await here(["init", "--replicate-to", join(makeDir(), "other")])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(`Replica    ${place}\n`),

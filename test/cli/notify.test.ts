@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const server of running.splice(0)) await server.end("SIGKILL");
 });
 
-/** Another store's. */
+/** A device of another store. */
 let theirs: string;
 let ada: string;
 

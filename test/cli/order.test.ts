@@ -27,7 +27,7 @@ let db: Database;
 let demo: Ctx;
 let ada: string;
 
-/** A shop whose orders are made an hour apart, from the beginning of 2030 on. */
+/** Opens a shop whose orders are placed an hour apart, beginning in 2030. */
 async function openShop(namespace: string): Promise<Ctx> {
   let made = 0;
   const system = { db, actor: { kind: "terminal" as const }, vault, requestId: "test" };
@@ -341,7 +341,7 @@ describe("an export of a thousand orders", () => {
     const shop = await openShop("many");
     const product_id = await makeProduct(shop, { title: "Lamp", price: 1 });
     for (let made = 0; made < many; made += 100) {
-      // A hundred of the same moment: only their ids say which comes first.
+      // A hundred orders have the same time, so only their ids decide the order of the list.
       const one = () => makeOrder(shop, start + made, { items: [{ product_id, quantity: 1 }] });
       await Promise.all(Array.from({ length: 100 }, one));
     }

@@ -6,7 +6,7 @@ import { appKeys } from "../../src/server/modules/app-keys/table.ts";
 import { openCli, runAtTerminal, type Step } from "./run-bodega.ts";
 
 const { dataDir, environment, json, failure, here: run } = openCli();
-/** The key of one test. */
+/** The id of the key of the current test. */
 let id = "";
 
 beforeAll(() => json("tenant", "create", "demo"));

@@ -139,7 +139,7 @@ test("JSON is one line in a pipe, and indented at a terminal", async () => {
   expect(screen).toContain('\r\n    "namespace": "demo"');
 });
 
-// Linux only: a file that is always full.
+// Linux only: every write to this file fails, as on a full disk.
 if (existsSync("/dev/full")) {
 }
 
@@ -177,7 +177,7 @@ describe("an unexpected error", () => {
     const commands: [args: string[], exit: number][] = [
       [["tenant", "list"], 4],
       [["key", "list", "-n", "demo"], 4],
-      // 4 would tell the unit that another server took over.
+      // Not 4, which tells systemd that another server took over.
       [["serve", "--port", "0"], 1],
     ];
     for (const [args, exit] of commands) {

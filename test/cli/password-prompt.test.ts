@@ -20,7 +20,7 @@ const exists = async (email: string) => (await runHere(["user", "show", "-n", "d
 async function createAtTerminal(steps: [expect: string, send: string][], ...flags: string[]) {
   const email = newEmail();
   const line = ["user", "create", "-n", "demo", "--email", email, ...flags];
-  // ctrl-D ends a process.
+  // These commands need their own process, because ctrl-D ends it.
   const ends = steps.some(([, keys]) => keys === ctrlD);
   const { code, screen } = await (ends ? runAtTerminal(line, steps, { env }) : answerHere(line, steps, env));
   return { code, screen: stripEscapes(screen), exists: await exists(email) };

@@ -6,7 +6,7 @@ import { makeDir, openCli } from "./run-bodega.ts";
 const { json, failure, here: run, run: runAlone } = openCli();
 const dir = makeDir();
 
-/** A file with these bytes, and its path. */
+/** Writes a file and returns its path. */
 function fileOf(name: string, content: string | Uint8Array): string {
   const path = join(dir, name);
   writeFileSync(path, content);

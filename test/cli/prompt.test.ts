@@ -146,7 +146,7 @@ test("before pages get a key with more rights, the question says what each visit
   }
   const agreed: [string, string][] = [["Let these sites use the key?", "y\r"]];
   expect(await answerHere(["origin", "add", app_id, "shop.example.com"], agreed, env)).toMatchObject({ code: 0 });
-  // Sites that are on the list already are not asked for again.
+  // The command does not ask about sites that the list already has.
   expect(await answerHere(["origin", "set", app_id, "shop.example.com"], [], env)).toMatchObject({ code: 0 });
 });
 

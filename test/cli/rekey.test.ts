@@ -5,7 +5,7 @@ import { openCli, useServers } from "./run-bodega.ts";
 
 const start = useServers(afterEach);
 
-/** A data directory that a server has used, and that server's start. */
+/** Returns a data directory that a server has used, and a function that starts the server again. */
 async function openServed() {
   const cli = openCli();
   await cli.json("tenant", "create", "demo");

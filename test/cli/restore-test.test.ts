@@ -18,14 +18,14 @@ import { command, makeDir, nextVersion, openCli } from "./run-bodega.ts";
 const { dataDir, environment, here, json, failure } = openCli();
 const whole = join(makeDir(), "replica");
 const record = join(dataDir, "backups", "restore-test.json");
-/** The replica of a test; it may be damaged. */
+/** The replica of the current test, which tests may damage. */
 let place = "";
 let server: ReturnType<typeof startSchedule> | undefined;
 
 beforeAll(async () => {
   await json("tenant", "create", "demo");
   writeFileSync(join(dataDir, "secret.key"), "a secret of the tests, with many characters", { mode: 0o600 });
-  // Otherwise the next command would empty the WAL.
+  // With this lock, the next command does not empty the WAL.
   const lock = await acquireServerLock(dataDir);
   const db = (await openStoreDatabase({ dataDir })) as FileDatabase;
   const notices: string[] = [];
@@ -68,7 +68,7 @@ async function doctor() {
   return (JSON.parse(stdout) as Report).findings.filter(({ check }) => check === "restore");
 }
 
-/** Starts the daily tests of a server, with a clock that stands still. */
+/** Starts the daily restore tests of a server, with a clock that stands still. */
 function startServer(program = command) {
   const config = readConfig({ "data-dir": dataDir, "replicate-to": place }, {});
   const clock = createClock(Date.now());
@@ -107,7 +107,8 @@ test("a test of a damaged segment fails with the segment's name, and doctor says
   expect(await doctor()).toMatchObject([{ severity: "error", message: expect.stringContaining(segment) }]);
   expect(leftovers()).toEqual([]);
   writeFileSync(join(place, segment), bytes);
-  // The server may have its place from a flag: a test of the place that failed counts.
+  // This success counts although no setting names the place: the same place failed before, so the server has it from a
+  // flag.
   expect(await json("db", "test-restore", place)).toMatchObject({ place });
   expect(readRecord()).toMatchObject({ last_success: { place }, last_failure: null });
   expect(await doctor()).toMatchObject([{ severity: "note" }]);
@@ -123,7 +124,7 @@ test("a replica of another shop fails the test", async () => {
     code: 4,
     stderr: expect.stringContaining("has another database, created at"),
   });
-  // A place that is not this server's may be anyone's.
+  // Another place may contain any shop.
   expect((await other.here(["db", "test-restore", whole])).code).toBe(0);
 });
 
@@ -136,7 +137,7 @@ test("a replica whose key is lost is restored without its signatures, once the s
   mkdirSync(lost.dataDir, { recursive: true, mode: 0o700 });
   writeFileSync(join(lost.dataDir, "secret.key"), "another secret, also with many characters", { mode: 0o600 });
   expect(await restore("--yes")).toMatchObject(needsKey);
-  // The suggested command has the flags that were given.
+  // The suggested command repeats the given flags.
   const [, suggested] =
     /: (bodega .*)$/.exec((await lost.failure("db", "restore", whole, "--at", at, "--dry-run")).error.remedy ?? "") ??
     [];
@@ -160,7 +161,7 @@ test("a place of backups is tested with its newest backup, which may have an ear
   expect(await openCli(dataDir, nextVersion).json("db", "test-restore", String(backup))).toMatchObject({
     place: backup,
   });
-  // A server without settings has no such place.
+  // Without settings there is no place to test, so nothing is recorded.
   expect(existsSync(record)).toBe(false);
   rmSync(String(backup));
   expect((await failure("db", "test-restore")).error.message).toContain("It has no backups");

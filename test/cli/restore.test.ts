@@ -51,20 +51,20 @@ beforeAll(async () => {
   backup = (await json<{ backup: string }>("db", "backup", "--to", dir)).backup;
 });
 
-/** A data directory with another shop in it. */
+/** Creates a data directory with another shop. */
 async function openOther() {
   const cli = openCli();
   await cli.json("tenant", "create", "other");
   return cli;
 }
 
-/** The rows of a database without those that tell of backups and restores. */
+/** Reads the rows of a database, except those about backups and restores. */
 async function readRows(dataDir: string): Promise<Record<string, string[]>> {
   const { audit_log = [], sqlite_sequence: _numbers, ...rest } = readContents(dataDir);
   return { ...rest, audit_log: audit_log.filter((row) => !/database\.(backed_up|restored)/.test(row)) };
 }
 
-/** Files below a directory, without locks, SQLite's own files and git's. */
+/** Lists the files below a directory, except locks and files of SQLite and git. */
 function listFiles(dir: string): string[] {
   const names = readdirSync(dir, { recursive: true, encoding: "utf8" });
   return names.filter((name) => !/-(shm|wal|users|turns|readers)$|\.lock$|^\.gitignore$/.test(name)).toSorted();
@@ -101,7 +101,7 @@ test("a backup restores every row into an empty directory, and the audit log con
   const [last] = await json<{ event: string }[]>("audit", "list", "--limit", "1");
   expect(last?.event).toBe("database.restored");
   expect((await run(["audit", "verify"])).code).toBe(0);
-  // A database whose stores are all in the backup can be replaced with --yes.
+  // --yes is enough if the backup has all stores of the present database.
   expect((await json<Restored>("db", "restore", backup, "--yes")).restored).toBe(true);
 });
 
@@ -126,7 +126,7 @@ test("a plain database file is restored with the rows that only its WAL has", as
   const next = openCli();
   await next.json("db", "restore", join(copy, "shop.db"), "--yes");
   expect(await next.json<unknown>("tenant", "list")).toMatchObject([{ namespace: "other", title: "Only in the WAL" }]);
-  // The source is left as it was.
+  // The restore does not change its source.
   expect(readdirSync(copy).toSorted()).toEqual(["shop.db", "shop.db-wal"]);
 });
 
@@ -176,7 +176,7 @@ test("a terminal asks for the namespace of the store that the backup does not ha
 test("a restore names the command that it waits for, and goes on when that ends", async () => {
   const { dataDir, environment, json } = await openOther();
   const [products, pipe] = [join(makeDir(), "products.csv"), join(makeDir(), "pipe")];
-  // More than a pipe holds, so that the export waits for a reader.
+  // The export is larger than a pipe's buffer, so it waits for a reader.
   const rows = Array.from({ length: 60 }, (_, number) => `Mug ${number},12,${"clay ".repeat(400)}`);
   writeFileSync(products, ["title,price,description", ...rows].join("\n"));
   await json("product", "import", "-n", "other", products);
@@ -215,7 +215,7 @@ test("the present content is shown uncut before the question, on a narrow termin
   }
 });
 
-// Only the superuser can make files for somebody else.
+// Only root can create files for another account.
 if (process.getuid?.() === 0) {
   test("files, locks and directories that root creates in a restore get the data directory's owner", async () => {
     const { dataDir, json } = openCli();
@@ -255,7 +255,7 @@ test("a key that exists is compared", async () => {
 });
 
 describe("refused, with nothing changed:", () => {
-  /** The archive with changed contents of the same sizes. */
+  /** Returns the archive with changed contents. The sizes must not change. */
   function alter(change: (archive: Buffer) => Buffer): Buffer {
     return gzipSync(change(gunzipSync(readFileSync(backup))));
   }
@@ -355,7 +355,7 @@ test("a backup with an earlier schema is reported, and updated by the next migra
   expect(await json<unknown>("tenant", "list")).toMatchObject([{ namespace: "demo" }]);
 });
 
-/** The backup with a changed manifest. */
+/** Returns the backup with a changed manifest. */
 function repack(change: (manifest: object) => void): Buffer {
   const dir = makeDir();
   Bun.spawnSync(["tar", "xzf", backup, "-C", dir]);
@@ -366,7 +366,7 @@ function repack(change: (manifest: object) => void): Buffer {
   return Bun.spawnSync(["tar", "czf", "-", "-C", dir, "manifest.json", "bodega.db"]).stdout;
 }
 
-/** A compressed archive with one small file of that name. */
+/** Returns a compressed archive with one small file of this name. */
 function tarOf(name: string): Buffer {
   const dir = makeDir();
   writeFileSync(join(dir, name), "text");

@@ -7,7 +7,7 @@ import { command, makeDir, openCli, useServers } from "./run-bodega.ts";
 const { dataDir, environment, json, run } = openCli();
 const serve = useServers(afterEach);
 
-/** Starts a command that serves, and waits until its standard output contains `sign`. */
+/** Starts a server command, and waits until its standard output contains `sign`. */
 async function start(args: string[], sign: string) {
   const server = await serve([...args, "--port", "0"], { env: environment() });
   await until(sign, () => server.stdout().includes(sign));
@@ -22,7 +22,7 @@ describe("serve", () => {
       const url = /listens on (http:\S+)/.exec(stdout)?.[1] ?? "";
       expect(stdout).toContain(`Data directory: ${dataDir}\n`);
       expect(await run(["health", "--url", url])).toMatchObject({ code: 0 });
-      // The server listens elsewhere than the settings say.
+      // The port of the server differs from the settings.
       expect(JSON.parse((await run(["health", "--json"])).stdout)).toMatchObject({ url: `${url}/health/ready` });
       expect(await stop(signal)).toBe(0);
       expect(await run(["health", "--url", url])).toMatchObject({ code: 1 });

@@ -7,7 +7,7 @@ import { runHere } from "./run-here.ts";
 
 const copyShop = usePreparedShop();
 
-/** The commands that a text's lines end in. */
+/** Returns the commands at the ends of lines. */
 function findCommands(text: string): string[] {
   return text.match(/(?<=: )bodega .*$/gm) ?? [];
 }
@@ -54,7 +54,7 @@ test("at 40 columns notes, warnings and errors break between words, and a comman
   ]) {
     const { screen } = await runAtTerminal([...line, "--data-dir", cli.dataDir], [], { env, columns: 40 });
     const text = stripEscapes(screen);
-    // Commands are left to the terminal, which copies them in one piece.
+    // Lines with commands may be wide: the terminal wraps them, and copies them as one line.
     const wide = text.split("\n").filter((one) => Bun.stringWidth(one) > 40 && /\S\s+\S/.test(one));
     expect(wide.filter((one) => !/^ *bodega /.test(one))).toEqual([]);
   }

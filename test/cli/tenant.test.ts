@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { openCli } from "./run-bodega.ts";
 
-/** What a new store has. */
+/** The fields of a new store. */
 const defaults = {
   ...{ currency: "EUR", currency_sign: "€", language: "en", status: "active", token_lifetime: 2_592_000 },
   ...{ points_rate: 1, point_value: 0.01, points_days: null, address_writes: 1200, visitor_writes: 240 },

@@ -27,7 +27,7 @@ let addresses = 1;
 beforeAll(async () => {
   await json("tenant", "create", "demo");
   await json("tenant", "create", "other");
-  // Each call comes from an address of its own, so that the limit per address does not apply.
+  // Each call has another address, so that the limit per address does not apply.
   server = await serve(["serve", "--port", "0", "--trusted-proxy", "127.0.0.1/32"], { env: environment() });
 });
 
@@ -46,7 +46,7 @@ async function signIn({ email, password }: User): Promise<Session> {
   return ((await reply.json()) as { data: Session }).data;
 }
 
-/** Calls the server with the token. Returns 200, or the error's code. */
+/** Calls the server with a token. Returns 200, or the code of the error. */
 async function use({ user_id, token }: Session): Promise<number> {
   const query = new URLSearchParams({ namespace: "demo", user_id, token });
   const reply = await fetch(`${server.url}/products/?${query}`, { headers: headers() });

@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 const isOn = async () => (await cli.json<{ two_factor_enabled: boolean }>("user", "show", ...ada)).two_factor_enabled;
 
-/** The text of the QR code that is drawn with half blocks on a screen. */
+/** Decodes the QR code that half blocks draw on a screen. */
 function readQrCode(screen: string): string {
   const lines = screen.split("\n").filter((line) => /^[ ▄▀█]{20,}$/.test(line));
   const rows = lines.flatMap((line) => [" ▄", " ▀"].map((dark) => [...line].map((block) => dark.includes(block))));

@@ -234,7 +234,7 @@ onDatabase("file", (suite) => {
     );
   });
 
-  /** A store, and a client with the key of its pages. */
+  /** Opens a store, and a client with a storefront key. */
   async function openPage() {
     const own = await suite.shop();
     const key = await own.issueKey({ scopes: [...keyPurposes.storefront] });

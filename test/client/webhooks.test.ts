@@ -15,7 +15,7 @@ onDatabase("file", (suite) => {
   afterEach(() => void setSystemTime());
   afterAll(closeReceivers);
 
-  /** A message as a receiver got it, at the time at which it was sent. */
+  /** Receives a message, and returns it with the time at which it was sent. */
   async function receive(): Promise<WebhookMessage & { secret: string; now: number; headers: Record<string, string> }> {
     const hook = await openHook(suite);
     await hook.record("product.updated", "prod_1");

@@ -7,7 +7,7 @@ import { until } from "../support/until.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
-/** The ways in which a server process runs in front of the database server. */
+/** How server processes run on one database server. */
 const stands = [
   { name: "asks the server", env: (url: string) => ({ BODEGA_DATABASE_URL: url }), flags: [] },
   {
@@ -17,7 +17,7 @@ const stands = [
   },
 ];
 
-/** The key that all copies of one database need. */
+/** The secret key, which all copies on one database share. */
 const secret = "the one key of all copies, long enough";
 
 interface Copy {
@@ -34,7 +34,7 @@ describe.skipIf(!hasSqld)("servers that share one database server", () => {
   let key: IssuedKey;
   let calls = 0;
 
-  /** Sends a request to one server, by default from an address without failed attempts. */
+  /** Sends a request to one server. By default, its address has no failed attempts. */
   async function ask(copy: Copy, path: string, { body, address, auth = key }: AskOptions = {}) {
     calls += 1;
     const reply = await fetch(`${copy.server.url}${path}?namespace=demo`, {

@@ -77,7 +77,7 @@ describe("every connection", () => {
     }));
     expect(sources.length).toBeGreaterThan(20);
     const opening = sources.filter(({ text }) => /new libsql\(/.test(text)).map(({ path }) => path);
-    // A lock file is no database.
+    // `file-lock` opens lock files, which are no databases.
     expect(opening.toSorted()).toEqual(["local/connection", "local/file-lock"].map((n) => `server/db/${n}.ts`));
     const pragmas = sources.flatMap(({ text }) => text.match(/PRAGMA\s+(?:\w+\.)?wal_checkpoint[^"`\n]*/gi) ?? []);
     expect(pragmas).toEqual(["PRAGMA wal_checkpoint(TRUNCATE)"]);
@@ -176,7 +176,7 @@ describe("the WAL", () => {
     const wal = join(dir, "bodega.db-wal");
     const content = readFileSync(wal);
     const attempt = db.checkpoint();
-    // A directory can be opened, but not read.
+    // A directory in place of the WAL can be opened, but not read.
     renameSync(wal, `${wal}.aside`);
     mkdirSync(wal);
     await expect(attempt).rejects.toThrow("The disk cannot read the WAL.");
@@ -244,12 +244,12 @@ describe("the reserve of the disk", () => {
     await reserve.fill();
     const made = statSync(reserve.path);
     expect({ size: made.size, mode: made.mode & 0o777 }).toEqual({ size: 16 * 1024 * 1024, mode: 0o600 });
-    // Room that is not on the disk would be none.
+    // The blocks must really be on the disk: a sparse file would reserve nothing.
     expect(made.blocks * 512).toBeGreaterThanOrEqual(made.size);
     await reserve.fill();
     expect(statSync(reserve.path).mtimeMs).toBe(made.mtimeMs);
     expect(reserve.release()).toBe(true);
-    // The part for the next start.
+    // Keeps the part that the next start needs.
     expect(reserve.bytes).toBe(1024 * 1024);
     expect(reserve.release()).toBe(false);
     await reserve.fill();

@@ -10,7 +10,7 @@ import { spawnChild } from "./spawn-child.ts";
 const [headerBytes, frameBytes] = [32, 24 + 4096];
 
 let dir: string;
-/** A database whose WAL has many commits, as a killed process leaves it. */
+/** The directory of a database whose WAL has many commits, as a killed process leaves it. */
 let killed: string;
 let copies = 0;
 
@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** A copy of the database with a changed WAL. */
+/** Copies the database, with a changed WAL. */
 function copyWith(change: (wal: Buffer, frames: number) => Buffer) {
   const dataDir = join(dir, `copy-${++copies}`);
   mkdirSync(dataDir);
@@ -40,7 +40,7 @@ function copyWith(change: (wal: Buffer, frames: number) => Buffer) {
   return { dataDir, path, changed, frames };
 }
 
-/** Changes one bit of a frame's page; frames are counted from 1. */
+/** Changes one bit of a frame's page. Frames are counted from 1. */
 function flip(wal: Buffer, frame: number): Buffer {
   const at = headerBytes + (frame - 1) * frameBytes + 2000;
   wal.writeUInt8(wal.readUInt8(at) ^ 1, at);
@@ -82,7 +82,7 @@ test("a WAL that is damaged in the middle is kept once, and the commits behind t
     new RegExp(`at frame ${damaged}: \\d+ valid frames with ${commits} commits lie behind`),
   );
   expect(commits).toBeGreaterThan(1);
-  // The copy is not made again, and nothing is added to it.
+  // A second start does not copy the WAL again, and does not change the copy.
   await readNames(middle.dataDir);
   writeFileSync(`${middle.path}-wal`, middle.changed);
   await readNames(middle.dataDir);
@@ -92,7 +92,7 @@ test("a WAL that is damaged in the middle is kept once, and the commits behind t
 test("a damaged header is damage too, and a restore over the database also keeps its WAL", async () => {
   for (const damage of [
     (wal: Buffer) => void wal.writeUInt8(wal.readUInt8(26) ^ 1, 26),
-    // The number that all frames repeat.
+    // Changes the salt, which all frames repeat.
     (wal: Buffer) => void wal.writeUInt8(wal.readUInt8(18) ^ 1, 18),
     (wal: Buffer) => void wal.fill(0, 0, headerBytes),
   ]) {

@@ -58,7 +58,7 @@ beforeEach(async () => {
   notices = [];
   db = await open();
   await db.execute(createTable);
-  // Then segments begin with the tests' own rows.
+  // Now the segments contain only rows of the tests.
   await db.checkpoint();
 });
 
@@ -80,7 +80,7 @@ const objects = (prefix: string) =>
 const works = () => until("it works again", () => replicator.status().failure === null);
 const aSegment = (count: number) => until(`${count} segments`, () => objects("segment-").length >= count);
 
-/** The rows of a state that was rebuilt. */
+/** Rebuilds a database from a replica, and returns its rows. */
 async function rowsOf(place: ReplicaTarget = onFolder(), until?: number): Promise<string[]> {
   const path = join(makeDir(), "bodega.db");
   const options = { until, onProgress: () => {}, signal: new AbortController().signal };
@@ -94,7 +94,7 @@ async function rowsOf(place: ReplicaTarget = onFolder(), until?: number): Promis
   }
 }
 
-/** Makes a replica of three segments, each with a row of its own, and ends it. */
+/** Makes a replica of three segments, each with one row, and stops replicating. */
 async function replicateThree(): Promise<string[]> {
   startReplicator();
   await notice("snapshot made");
@@ -134,7 +134,7 @@ describe("a replica", () => {
     await notice("goes on");
     await insert("b");
     await aSegment(2);
-    // A killed server leaves its WAL.
+    // Without a checkpoint, as a killed server leaves its WAL.
     const killed = makeDir();
     for (const name of readdirSync(dir)) copyFileSync(join(dir, name), join(killed, name));
     await replicator.stop();
@@ -164,7 +164,7 @@ describe("a replica", () => {
     await insert("d");
     await replicator.stop();
     expect(await rowsOf()).toEqual(["a", "b", "c", "d", "unseen"]);
-    // Until that snapshot is whole, the state before it can be restored.
+    // While the new snapshot is incomplete, the state before it can be restored.
     rmSync(join(folder, objects("snapshot-").at(-1) as string));
     expect(await rowsOf()).toEqual(["a", "b", "c"]);
   });
@@ -234,7 +234,7 @@ describe("a replica", () => {
       },
     });
     await notice("snapshot made");
-    // Segments before this one may have a time before the snapshot's, at which there is nothing to restore.
+    // Earlier segments may be older than the snapshot, and then nothing can be restored from them.
     await insert("first");
     await aSegment(1);
     isAway = true;
@@ -490,7 +490,7 @@ describe("two servers", () => {
     await notice("snapshot made");
     await insert("a");
     await aSegment(1);
-    // As after kill -9: the WAL is part of it.
+    // A copy of the directory of a running server, as kill -9 leaves it: with its WAL.
     others = makeDir();
     Bun.spawnSync(["cp", "-a", `${dir}/.`, others]);
     await other.close();
@@ -530,7 +530,7 @@ describe("two servers", () => {
     const kept = notices.find((one) => one.includes("remains there")) ?? "";
     const [, at = ""] = /remains there: bodega db restore \S+ --at (\S+)/.exec(kept) ?? [];
     expect(await rowsOf(undefined, Date.parse(at))).toEqual(["a"]);
-    // A machine that was replaced does not take its place back when it starts again.
+    // A replaced machine must not take over again when it starts.
     const again = await refusal(startReplicator());
     for (const { remedy } of [error, again]) expect(remedy).toContain("start with --take-over to keep this database");
     expect(again.message).toContain("took over");
@@ -544,7 +544,7 @@ describe("two servers", () => {
     await insert("d");
     await aSegment(4);
     await replicator.stop();
-    // The first server's next number, in its own generation.
+    // An object with the first server's next number, in its own generation.
     copyFileSync(
       join(folder, last),
       join(
@@ -557,7 +557,7 @@ describe("two servers", () => {
 });
 
 describe("a damaged replica is refused by name, and the newest state before is offered", () => {
-  /** The rows of the state that an error offers. */
+  /** Returns the rows of the state that an error suggests to restore. */
   async function offered(error: AppError): Promise<string[]> {
     const [, at = ""] = /--at (\S+)$/.exec(error.remedy ?? "") ?? [];
     return rowsOf(undefined, Date.parse(at));
@@ -656,7 +656,7 @@ describe("in a place that others can write to", () => {
       part: objects("part-").at(-1) as string,
     };
   };
-  /** The most memory that a read takes, in MiB. */
+  /** Measures the largest memory that a read needs, in MiB. */
   async function memoryOf(work: () => Promise<unknown>): Promise<number> {
     Bun.gc(true);
     const before = process.memoryUsage.rss();
@@ -679,7 +679,7 @@ describe("in a place that others can write to", () => {
       message: expect.stringContaining(`${name} in ${folder} is signed`),
     });
     expect(ofAnother.remedy).toContain(`db restore ${folder} --without-signature`);
-    // With the right key's fingerprint, which anyone can read.
+    // The forged object has the fingerprint of the right key, which anyone can read.
     const { vault } = onFolder();
     const forger = { ...stranger(), vault: { ...stranger().vault, fingerprint: vault.fingerprint } };
     await putObject(forger, name, { format: 1 });
@@ -738,7 +738,7 @@ describe("in a place that others can write to", () => {
     rmSync(forged);
     await works();
     await replicator.stop();
-    // Nor one that says that the place is another shop's.
+    // A forged claim of another shop must not stop it either.
     await claimGeneration(stranger(), { database: "theirs", dataDir: "/srv/theirs", generation: 2 });
     await startReplicator().check();
     await notice("is not known: generation-0000000002 in");

@@ -20,7 +20,7 @@ test("a data directory has one server, until it releases the lock", async () => 
   const lock = await acquireServerLock(dir);
   expect(await isServerRunning(dir)).toBe(true);
   expect(await acquireServerLock(dir)).toBeNull();
-  // The lock is nothing that a full disk could refuse.
+  // Taking the lock writes nothing, so a full disk cannot prevent it.
   expect(readdirSync(dir).toSorted()).toEqual([".gitignore", "server.lock"]);
   lock?.close();
   expect(await isServerRunning(dir)).toBe(false);

@@ -22,7 +22,7 @@ describe.if(hasSqld)("a database server", () => {
   const open: Database[] = [];
   const stopping: (() => void)[] = [];
 
-  /** The address of the server through the proxy, which over HTTP refuses WebSockets as hosted servers do. */
+  /** The address of the proxy. For HTTP, the proxy refuses WebSockets, as hosted servers do. */
   function addressOf(way: Way): string {
     if (way === "websocket") return `http://127.0.0.1:${proxy.port}`;
     const front = startHttpFront(`http://127.0.0.1:${proxy.port}`);
@@ -36,7 +36,7 @@ describe.if(hasSqld)("a database server", () => {
     return db;
   }
 
-  /** Connects through the proxy, to a server with a table. */
+  /** Connects through the proxy to a server that has a table. */
   async function connectThrough(way: Way, options: Partial<DatabaseOptions> = {}) {
     const db = await connect({ url: addressOf(way), ...options });
     await db.execute("INSERT OR IGNORE INTO things (name) VALUES ('first')");
@@ -72,7 +72,7 @@ describe.if(hasSqld)("a database server", () => {
 
   const refused = { status: "rejected", reason: { code: 5001 } };
 
-  /** How many milliseconds a call took until it was refused; not a number if it was not. */
+  /** Returns the milliseconds until a call was refused; not a number if it was not refused. */
   function msUntilRefused(call: Promise<unknown>): Promise<number> {
     const arrivedAt = performance.now();
     return call.then(
@@ -81,7 +81,7 @@ describe.if(hasSqld)("a database server", () => {
     );
   }
 
-  /** Until it continues, the server answers nothing, and its connections stay open. */
+  /** Pauses the server: it replies nothing, and its connections stay open. */
   async function pauseServer(): Promise<void> {
     process.kill(server.pid, "SIGSTOP");
     await until("it is stopped", () => / T /.test(readFileSync(`/proc/${server.pid}/stat`, "utf8")));
@@ -274,7 +274,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(outcomes.filter(({ status }) => status === "rejected")).toHaveLength(3);
       expect(await namesIn(db)).toHaveLength(1 + 20 + 9);
       expect(await namesIn(db)).not.toContain("half");
-      // A group ends after a moment, which a busy machine exceeds.
+      // A busy machine may need several groups, because a group ends after a time limit.
       expect(db.queue.commits - before).toBeLessThan(10);
     });
 
@@ -310,7 +310,7 @@ describe.if(hasSqld)("a database server", () => {
 
     test("a transaction that takes longer than a second is ended, and the others of its group are written", async () => {
       const db = await connectThrough(way);
-      // The first of a group has the time for the lock, too.
+      // The first unit of a group also has the time to wait for the lock.
       const before = [db.execute(insertRow("beside"))];
       const slow = db.transaction(async (tx) => {
         await tx.execute(insertRow("slow"));
@@ -325,7 +325,7 @@ describe.if(hasSqld)("a database server", () => {
 
     test("units that a server's time limit ended are 5001, and none of their statements is committed alone", async () => {
       const db = await connectThrough(way);
-      // The server ends a transaction after five seconds when another writer waits.
+      // The server ends a transaction after five seconds if another writer waits.
       const other = await connect({ lockDeadlineMs: 10_000 });
       const ended = db.transaction(async (tx) => {
         await tx.execute(insertRow("before the limit"));
@@ -360,7 +360,7 @@ describe.if(hasSqld)("a database server", () => {
       const db = await connectThrough(way);
       await db.transaction(async (tx) => {
         await tx.execute(insertRow("kept"));
-        // The next answer is that to the COMMIT.
+        // The next answer is to the COMMIT.
         proxy.onAnswer = () => {
           proxy.onAnswer = (all) => all;
           proxy.cut();
@@ -374,7 +374,7 @@ describe.if(hasSqld)("a database server", () => {
       const db = await connectThrough(way);
       const before = db.transaction(async (tx) => {
         await tx.execute(insertRow("before"));
-        // The next answer is that to the last statements with the COMMIT.
+        // The next answer is to the last statements, which include the COMMIT.
         proxy.onAnswer = () => {
           proxy.onAnswer = (all) => all;
           proxy.cut();
@@ -472,7 +472,7 @@ describe.if(hasSqld)("a database server", () => {
       }
       const waits = await Promise.all(reads);
       process.kill(server.pid, "SIGCONT");
-      // With a second for a busy machine.
+      // Includes a second for a busy machine.
       expect(waits.filter((ms) => !(ms < 12_000))).toEqual([]);
       await until("it answers again", () =>
         db.execute("SELECT 1").then(
@@ -493,23 +493,23 @@ describe.if(hasSqld)("a database server", () => {
       });
       const calls = [msUntilRefused(commit)];
       await paused.promise;
-      // The group takes no unit any more.
+      // After this time, the group accepts no more units.
       await Bun.sleep(100);
       const behind = msUntilRefused(committing.execute(insertRow("behind")));
       calls.push(msUntilRefused(db.execute("SELECT 1")));
       for (let i = 0; i < 5; i++) calls.push(msUntilRefused(db.execute(insertRow(`stopped ${i}`))));
       calls.push(msUntilRefused(db.transaction((tx) => tx.execute(insertRow("stopped")))));
-      // As the probes of readiness do.
+      // Checks repeatedly, as readiness probes do.
       const probing = setInterval(() => db.checkWrites().catch(() => {}), 200);
       await Bun.sleep(3000);
       calls.push(msUntilRefused(db.execute(insertRow("late"))));
       const waits = await Promise.all(calls);
       clearInterval(probing);
       process.kill(server.pid, "SIGCONT");
-      // With a second for a busy machine.
+      // Includes a second for a busy machine.
       expect(waits.filter((ms) => !(ms < 11_000))).toEqual([]);
       expect(await behind).toBeLessThan(6000);
-      // Over HTTP, the server has the lock of what it began before, until its time limit.
+      // Over HTTP, the server keeps the lock of the lost transaction until its time limit.
       await until("it writes again", () =>
         db.execute("INSERT OR IGNORE INTO things (name) VALUES ('after')").then(
           () => true,

@@ -26,7 +26,7 @@ import { openCli } from "../cli/run-bodega.ts";
 import { until } from "../support/until.ts";
 import { makeDir } from "./kinds.ts";
 
-/** Makes rows so large that they are in different pages. */
+/** A text that makes rows so large that each is in another page. */
 const filler = "x".repeat(1500);
 
 let dir: string;
@@ -71,7 +71,7 @@ const objects = (prefix: string) =>
     .filter((name) => name.startsWith(prefix))
     .sort();
 
-/** Waits until the copy has the last segment of the place. */
+/** Waits until the copy has the last segment of the replica. */
 async function caughtUp(): Promise<void> {
   await until("the copy", () => {
     const [, generation, sequence] = /-(\d+)-(\d+)$/.exec(objects("segment-").at(-1) ?? "") ?? [];
@@ -80,14 +80,14 @@ async function caughtUp(): Promise<void> {
   });
 }
 
-/** Writes a row, and waits until it left the machine. */
+/** Writes a row, and waits until it is in the replica. */
 async function send(row: string): Promise<void> {
   await insertInto(db, row);
   const at = Date.now();
   await until("a segment", () => Date.now() - replicator.status().lag_seconds * 1000 > at);
 }
 
-/** The rows of the copy after it became a database, whose pages are checked. */
+/** Promotes the copy and checks its pages. Returns its rows. */
 async function promotedRows(): Promise<string[]> {
   await promote();
   const promoted = await open(copies);
@@ -157,7 +157,7 @@ describe("a standby", () => {
   });
 
   test("that has only a first snapshot begins anew when the next generation begins with one of the same number", async () => {
-    // With an empty WAL, the snapshot is all that a place has.
+    // The WAL is empty, so the replica has only the snapshot.
     await said("snapshot made");
     await replicator.stop();
     await db.checkpoint();
@@ -187,7 +187,7 @@ describe("a standby", () => {
     async (how) => {
       await said("snapshot made");
       await send("a");
-      // The second server has what was sent until now.
+      // The second server starts with the present state of the replica.
       const standbys = [copies, makeDir()] as const;
       for (const one of standbys) {
         copies = one;
@@ -229,7 +229,7 @@ describe("a standby", () => {
     follow();
     await caughtUp();
     await following?.stop();
-    // The first page that the last segment changes is not in the copy.
+    // Erases the first page that the last segment changes, as if the copy had not yet applied this segment.
     const last = objects("segment-").at(-1) as string;
     const { numbers } = await decodeSegment(await getObject<SegmentHeader>(place(), last), last);
     const copy = openSync(copyFile(copies), "r+");
@@ -280,7 +280,7 @@ describe("a standby", () => {
   describe("of a place in which a new replica is started makes a new copy, and takes over,", () => {
     test.each([
       ["when its server goes on", "bodega.db-wal-none"],
-      // As after a restore: its generations begin with 1 again.
+      // As after a restore: generations begin with 1 again.
       ["when its server forgot it", "replication.json"],
     ])(
       "%s",
@@ -357,7 +357,7 @@ describe("a standby", () => {
     await send("a");
     await caughtUp();
     await replicator.stop();
-    // As a disk that is not mounted.
+    // As if the disk were not mounted.
     renameSync(folder, `${folder}.away`);
     mkdirSync(folder);
     await said("no longer in");
@@ -384,7 +384,7 @@ describe("the directory of a standby", () => {
     expect(existsSync(join(copies, "bodega.db"))).toBe(false);
     const marker = readFileSync(join(copies, "standby.json"));
     await promote();
-    // Before the copy got its name, and after it.
+    // Interruptions before the copy had its final name, and after that.
     renameSync(join(copies, "bodega.db"), copyFile(copies));
     for (const _ of ["before", "after"]) {
       writeFileSync(join(copies, "standby.json"), marker);
@@ -401,7 +401,7 @@ describe("the directory of a standby", () => {
   test("without rights to the place stays a standby, and its server goes on", async () => {
     await copied();
     const marker = objects("generation-");
-    // An object that cannot be created, as with an account that may only read.
+    // The object cannot be created, as with an account that may only read.
     mkdirSync(join(folder, ".generation-0000000002.partial"));
     await expect(promote()).rejects.toMatchObject({ kind: "unavailable" });
     expect({ found: objects("generation-"), isCopy: existsSync(copyFile(copies)) }).toEqual({

@@ -59,7 +59,7 @@ test("reports how many writes wait, and how long the first has waited", async ()
 });
 
 describe("group commit", () => {
-  // On a busy machine a group can reach its limit of time before the tick's last write.
+  // The limit is long, because a busy machine could end the group before the tick's last write.
   const patient = { groupMs: 60_000 };
 
   test("writes of one tick share a commit", async () => {
@@ -277,7 +277,7 @@ describe("a lock held by another process", () => {
     await open();
     let isDone = false;
     let next = 0;
-    // Holds the lock for some 50 ms, releases it for a moment, and takes it again.
+    // Again and again holds the lock for about 50 ms, and releases it for a moment.
     const writer = async () => {
       while (!isDone) {
         await db.transaction(async (tx) => {
@@ -295,7 +295,8 @@ describe("a lock held by another process", () => {
     const { rows } = await db.execute(`SELECT count(*) AS mine FROM things WHERE name LIKE 'mine-%'
       AND id BETWEEN (SELECT min(id) FROM things WHERE name LIKE 'theirs-%')
         AND (SELECT max(id) FROM things WHERE name LIKE 'theirs-%')`);
-    // The other process commits four rows at a time; this one three in about the same time.
+    // The other process commits four rows at a time, this one three in about the same time. So it cannot commit 300
+    // meanwhile.
     expect([line, Number(rows[0]?.mine) < 300]).toEqual(["done", true]);
   });
 
