@@ -36,8 +36,8 @@ function amountOf(name: string, minor: string): string {
 export const dueMinor = "(total_minor - credited_minor - received_minor + refunded_minor)";
 
 export const insertEvent = compileEvent({
-  type: sql`${param("type")}`,
-  subject: sql`id`,
+  type: param("type"),
+  subject: param("id"),
   data: sql.raw(`(select json_object('number', number, 'status', status,
     'payment_status', payment_status, 'fulfillment_status', fulfillment_status,
     'total', total_minor / divisor, 'currency', currency) from ${divisor})`),

@@ -89,7 +89,7 @@ const deletable = and(ofVariant("staff"), isVersion(productVariants));
 const deleteVariantRow = statement((q) => q.update(productVariants).set(deletion).where(deletable).returning(stock));
 const productUpdated = compileEvent({
   type: sql`'product.updated'`,
-  subject: sql`id`,
+  subject: param("productId"),
   data: sql`json_object('version', version, 'fields', json('["variants"]'))`,
   from: sql`${products} where ${ofProduct}`,
   isShown: isChangeShown,

@@ -7,7 +7,7 @@ import { discountUses } from "../../discounts/table.ts";
 import { tenants } from "../../tenants/table.ts";
 import { orderAttention } from "../attention/table.ts";
 import { insertEvent } from "../statements.ts";
-import { fulfillments, isUnpaidGuest, namesPerson, orderRefunds, orders } from "../table.ts";
+import { fulfillments, hasEnded, isUnpaidGuest, namesPerson, orderRefunds, orders } from "../table.ts";
 import { withdrawals } from "../withdrawals/table.ts";
 
 const ofGuest = sql`tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")} and user_id is null`;
@@ -77,7 +77,7 @@ const selectKept = statement(sql`
   select id from (
     select t.id as tenant, printf('%04d', ${param("year")} - t.keep_invoices) as year from ${tenants} t
   ) join ${orders} indexed by orders_with_persons on tenant_id = tenant
-  where status in ('completed', 'cancelled', 'expired') and ${namesPerson} and updated_at < year limit 200`);
+  where ${hasEnded} and ${namesPerson} and updated_at < year limit 200`);
 
 /** Erases persons from old unpaid orders of guests, and from orders older than tax law asks for; at most 200 each. */
 export async function purgePersons(ctx: WorkCtx): Promise<number> {
