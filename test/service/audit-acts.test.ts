@@ -31,7 +31,7 @@ onDatabase("file", (suite) => {
     ctx = { ...suite.app.system, actor: { kind: "terminal", account: "ana" }, requestId: "req-acts" };
   });
 
-  /** Event, subject and details of a store's audit rows, oldest first. */
+  /** Returns event, subject and details of a store's audit rows, oldest first. */
   async function acts(namespace: string): Promise<[event: string, subject: string | null, details: unknown][]> {
     const rows = await listAudit(ctx, { namespace, limit: 1000 });
     for (const row of rows) {

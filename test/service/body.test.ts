@@ -6,7 +6,7 @@ import { until } from "../support/until.ts";
 const limits = { bytes: 1_000_000, ms: 5000 };
 const encoder = new TextEncoder();
 
-/** A request whose body arrives as the test sends it. */
+/** Opens a request whose body the test sends in pieces. */
 function openRequest() {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   const body = new ReadableStream<Uint8Array>({

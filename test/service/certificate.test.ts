@@ -17,7 +17,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 let count = 0;
 
-/** New files for a pair; only the owner can read the key. */
+/** Writes certificate and key to new files. Only the owner can read the key. */
 function place({ cert, key }: { cert: string; key: string }) {
   count += 1;
   const files = { cert: join(dir, `${count}.crt`), key: join(dir, `${count}.key`) };

@@ -45,7 +45,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** A new data directory with a copy of the sound database. */
+/** Creates a data directory with a copy of the intact database. */
 function makeDataDir(): { dataDir: string; path: string } {
   folders += 1;
   const dataDir = join(dir, `data-${folders}`);
@@ -57,7 +57,7 @@ function makeDataDir(): { dataDir: string; path: string } {
 
 const check = (dataDir: string) => runDoctor(readConfig({ "data-dir": dataDir }, {}), options);
 
-/** The findings of the database group, a line for each. */
+/** Returns the findings about the database, a line for each. */
 async function findingsOf(dataDir: string): Promise<string[]> {
   const { findings, ok, worst } = await check(dataDir);
   expect(ok).toBe(worst !== "error");
@@ -70,7 +70,7 @@ async function findingsOf(dataDir: string): Promise<string[]> {
     .map((one) => `${one.severity}: ${one.check}: ${one.message}`);
 }
 
-/** Changes a database in a way that the program never does. */
+/** Changes a database as the program itself never does. */
 async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
   const db = await openStoreDatabase({ dataDir });
   await db.migrate(statements);

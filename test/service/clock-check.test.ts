@@ -25,7 +25,7 @@ onDatabase("file", (suite) => {
     expect(await pass(minute, 40 * 24 * 60 * minute)).toBe(false);
     expect(await pass(minute)).toBe(true);
     expect(await pass(minute, -41 * 24 * 60 * minute)).toBe(false);
-    // A day behind the audit log, until the clock is set.
+    // The clock is a day behind the audit log, until it is set.
     expect([await pass(minute), await pass(minute)]).toEqual([false, false]);
     expect(await pass(minute, 24 * 60 * minute)).toBe(false);
     expect(await pass(minute)).toBe(true);

@@ -19,7 +19,7 @@ function record(
   return scheduler.record(attempt, answer, tookMs);
 }
 
-/** The sources of all attempts that may start, as if each source had an unlimited number of deliveries due. */
+/** Returns the sources of all attempts that may start, if each source has an unlimited number of due deliveries. */
 function startAll(scheduler: Scheduler, sources: Source[], receiverOf = ({ receiver = "" }: Source) => receiver) {
   const started: { source: Source; end: () => void }[] = [];
   scheduler.ask(...sources);

@@ -106,7 +106,7 @@ test("its customer can sign in with the printed password", async () => {
 const root = join(import.meta.dir, "../..");
 const folder = join(root, "src/server/admin/demo-pictures");
 
-/** A drawing and the details of it that are shown, too. */
+/** Returns the pictures of a product: a drawing, and details of it. */
 const views = (name: string) => [
   `${name}.webp`,
   ...Object.keys(details[name as keyof typeof details]).map((_, index) => `detail-${index + 1}/${name}.webp`),

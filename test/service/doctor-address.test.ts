@@ -27,7 +27,7 @@ async function serve(dataDir: string, ...flags: string[]): Promise<Serving> {
   return server;
 }
 
-/** A proxy in front of a server that changes headers, with its own address or the server's. */
+/** Starts a proxy that changes headers, with its own address or the server's. */
 function front(target: Serving, change: (headers: Headers) => void, own: object = {}): string {
   const server = Bun.serve({
     port: 0,
@@ -43,7 +43,7 @@ function front(target: Serving, change: (headers: Headers) => void, own: object 
   return server.url.origin;
 }
 
-/** Appends the caller's address to the header, as proxies should. */
+/** Appends the caller's address to the header, as a proxy should. */
 const append = (headers: Headers) => headers.set("x-forwarded-for", `${headers.get("x-forwarded-for")}, 198.51.100.7`);
 
 function about(dataDir: string, flags: ConfigFlags = {}): CheckSubject {
@@ -155,7 +155,7 @@ describe("a proxy in front of the server", () => {
     expect(finding).toMatchObject({ severity: "error", subject: peer });
     expect(finding?.message).toContain(`The proxy at ${peer} is not trusted`);
     expect(finding?.remedy).toContain("--trusted-proxy 127.0.0.1/32 (BODEGA_TRUSTED_PROXY=10.0.0.0/8,127.0.0.1/32)");
-    // The remedy fixes it.
+    // With the remedy, the finding is gone.
     expect(await look(trusting, front(trusting, append), ["127.0.0.1/32"])).toEqual([]);
   });
 

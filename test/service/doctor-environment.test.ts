@@ -79,7 +79,7 @@ test("a database file that its owner cannot write is a finding that can be fixed
       found: { severity: "error", subject: name, remedy: `chmod 600 ${name}` },
       others: [],
     });
-    // Root can write any file.
+    // Pretends another account, because root can write any file.
     const getuid = spyOn(process, "getuid").mockReturnValue(1000);
     await expect(openStoreDatabase({ dataDir }).finally(() => getuid.mockRestore())).rejects.toMatchObject({
       kind: "unavailable",
@@ -127,7 +127,7 @@ describe("the disk", () => {
 
   test("with free space for twice the database has no finding", () => {
     expect(find({})).toEqual([]);
-    // Some file systems count no blocks.
+    // Some file systems report 0 blocks.
     expect(find({ blocks: 0, bavail: 0 })).toEqual([]);
   });
 
@@ -198,7 +198,7 @@ describe("the mail server", () => {
 });
 
 onEachDatabase((suite) => {
-  /** The store's clock shows the present. */
+  /** Opens a store whose clock shows the present time. */
   const openShop = () => {
     suite.app.clock.advance(Date.now() - suite.app.clock.now());
     return suite.shop();

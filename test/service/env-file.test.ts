@@ -13,7 +13,7 @@ let dirs = 0;
 
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-/** A data directory with these settings. */
+/** Creates a data directory with these lines in bodega.env. */
 function makeDataDir(...lines: string[]): string {
   const dir = join(base, String(dirs++));
   mkdirSync(dir);

@@ -16,7 +16,7 @@ function work(ms: number) {
   while (performance.now() < end);
 }
 
-/** The next turn of the event loop that has all its time, and nobody waiting. */
+/** Waits for a turn of the event loop that has all its time left and nobody waiting. */
 async function quiet() {
   while (isTickOverBudget()) await Bun.sleep(1);
   await Bun.sleep(1);
@@ -42,7 +42,7 @@ test("short work shares a turn until its time is used up", async () => {
   const began = performance.now();
   await Promise.all(Array.from({ length: 200 }, () => yieldToEventLoop()));
   turns.stop();
-  // A turn that the machine interrupts is followed by an idle one per two milliseconds.
+  // The machine may interrupt turns: one more idle turn is allowed for every two milliseconds.
   expect(turns.count).toBeLessThan(20 + (performance.now() - began) / 2);
 });
 
@@ -109,7 +109,7 @@ test("a request that arrives while others wait waits too", async () => {
   work(12);
   const late = yieldToEventLoop().then(() => isTickOverBudget());
   while (!isTickOverBudget()) await Promise.resolve();
-  // It still holds the turn when it begins.
+  // It still has the turn when it begins.
   expect(await late).toBe(true);
   await quiet();
   expect(isTickOverBudget()).toBe(false);

@@ -12,7 +12,7 @@ const email = "ada@example.com";
 onEachDatabase((suite) => {
   const openStore = async () => tenantContext(await suite.shop());
 
-  /** The code that an attempt with this error returns; undefined when it succeeds. */
+  /** Makes an attempt that fails with this error. Returns the code; undefined if the attempt succeeds. */
   async function attempt(ctx: Ctx, kind?: ErrorKind, key = email): Promise<number | undefined> {
     try {
       await limitFailures(ctx, key, async () => {

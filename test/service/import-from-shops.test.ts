@@ -11,7 +11,7 @@ import { onDatabase } from "../support/suite.ts";
 
 type Cells = Record<string, string>;
 
-/** A CSV file of these rows; a row is its cells by the names of their columns. */
+/** Returns a CSV file. A row has its cells by the names of the columns. */
 function fileOf(columns: string[], rows: Cells[]): string {
   const quote = (cell = "") => `"${cell.replaceAll('"', '""')}"`;
   const lines = rows.map((row) => columns.map((name) => quote(row[name])).join(","));
@@ -27,7 +27,7 @@ async function importFile(ctx: Ctx, text: string) {
   return { ...(await importProducts(ctx, items, { onError: "skip", isDryRun: false })), ...report };
 }
 
-/** The products of a store by their slugs, with the titles of their categories. */
+/** Returns the products of a store by slug, with the titles of their categories. */
 async function productsOf(ctx: Ctx) {
   const list = JSON.parse((await listProducts(ctx, { limit: 100 })).json) as ProductDocument[];
   const titles = new Map((await listCategoryTree(ctx)).map(({ id, title }) => [id, title]));

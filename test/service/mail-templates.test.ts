@@ -12,7 +12,7 @@ const store: MailStore = { title: "Lamp Shop", domain: null, url: null, logo: nu
 const link = "https://shop.example/order#ord_1.Vq8";
 const values = { code: "012345", number: "17", time: "2030-01-15 12:00", items: "2 × Mug", link };
 
-/** A rendered mail with all values that its kind needs. */
+/** Renders a mail with all values that its kind needs. */
 function render(kind: AnyMailKind, more: Partial<Parameters<typeof renderMail>[0]> = {}) {
   return renderMail({ kind, store, name: "Ada", languages: [], values, ...more });
 }

@@ -21,9 +21,9 @@ const minuteMs = 60_000;
 const code = "012345";
 let people = 0;
 
-/** A store with its own clock, a controllable mail server, and an engine that sends. */
+/** Opens a store with its own clock, a mail server that tests control, and an engine that sends. */
 async function openPost(suite: Suite, options: { title?: string; language?: string } = {}) {
-  // The engine also sends due mail of earlier tests.
+  // Deletes mail of earlier tests, because the engine would also send it.
   await suite.app.db.execute("delete from mail_outbox");
   const shop = await suite.shop({ tenant: options });
   const clock = createClock();
@@ -411,7 +411,7 @@ onEachDatabase((suite) => {
       await ctx.db.execute(mailQueue.postponed(late, { status: null, error: "late" }, clock.now()));
       await ctx.db.execute(mailQueue.ended(late, { outcome: "failed", status: null, error: "late" }, ctx.now()));
       expect(await outbox()).toMatchObject([{ status: "waiting", next_attempt_at: current.lease, last_error: null }]);
-      // Mail that it has sent must not be sent again.
+      // A mail that was sent must not be sent again.
       await ctx.db.execute(mailQueue.delivered(late, { status: null, error: null }, ctx.now()));
       await ctx.db.execute(mailQueue.postponed(current, { status: null, error: "later" }, clock.now()));
       expect(await outbox()).toMatchObject([{ status: "sent", last_error: null }]);

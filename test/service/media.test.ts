@@ -44,7 +44,7 @@ async function openStore(suite: Suite): Promise<Ctx> {
   return { ...suite.app.system, tenant: await requireTenant(suite.app.system, namespace) };
 }
 
-/** Writes files and returns their folder. */
+/** Writes files to a new directory, and returns its path. */
 function folderOf(files: Record<string, Uint8Array>): string {
   const folder = mkdtempSync(join(dir, "f-"));
   for (const [name, bytes] of Object.entries(files)) {

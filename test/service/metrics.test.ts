@@ -21,7 +21,7 @@ describe("a meter", () => {
         requests: 5,
         statuses: { 200: 4, 401: 1 },
         errors: { 5203: 1 },
-        // A bound belongs to the bucket below it.
+        // A latency that equals a bound counts in the bucket below it.
         latency: {
           bounds_ms: expect.arrayContaining([0.1, 0.2, 10_000]),
           counts: [2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],

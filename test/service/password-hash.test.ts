@@ -13,7 +13,7 @@ import { goodPassword } from "../support/account.ts";
 import { cachedHashing, realHashing } from "../support/cached-hashing.ts";
 import { failureOf } from "../support/failure.ts";
 
-// Of the reference implementations: crypt_blowfish, and argon2's own tests.
+// Hashes from the tests of the reference implementations, crypt_blowfish and argon2.
 const long = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 const foreign: [name: string, password: string, hash: string][] = [
   ["bcrypt $2a$", "U*U", "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"],
@@ -68,7 +68,7 @@ test("a missing or unusable hash matches no password, not even the empty one", a
       expect([hash, password, await verifyPassword(password, hash)]).toEqual([hash, password, false]);
     }
   }
-  // Stored by an earlier version, say: it is not computed at all.
+  // Only the dummy hash was computed, none of these: they are broken, or take too long.
   const computed = verify.mock.calls.map(([, hash]) => String(hash).slice(0, 31));
   expect(new Set(computed)).toEqual(new Set(["$argon2id$v=19$m=19456,t=2,p=1$"]));
   verify.mockRestore();
@@ -149,7 +149,7 @@ describe("imported hashes", () => {
 });
 
 describe("the queue", () => {
-  /** Work that runs until it is ended. */
+  /** Starts work that runs until the test ends it. */
   function startWork(party?: string) {
     const state = { hasBegun: false, end: () => {} };
     const work = () =>

@@ -14,7 +14,7 @@ import { failureOf } from "../support/failure.ts";
 import { interrupted } from "../support/interrupted.ts";
 import { onDatabase, onEachDatabase } from "../support/suite.ts";
 
-/** A session that notes the statements that it runs. */
+/** Returns a session that records its statements. */
 function recording(db: Session, ran: InStatement[]): Session {
   return {
     execute: (one) => {
@@ -39,11 +39,11 @@ onDatabase("file", (suite) => {
     const other = await suite.database.openAgain();
     const ran: InStatement[] = [];
     const recorded = { ...ctx, db: recording(ctx.db, ran) };
-    /** The tables of which the recorded statements read all rows of the store or of all stores. */
+    /** Returns the tables that a recorded statement scanned: all rows, or all of a store. */
     const scanned = async () => {
       const tables = new Set<string>();
       for (const one of ran.splice(0) as { sql: string; args: [] }[]) {
-        // The newest entry, found from the end.
+        // The newest entry is found from the end, without a scan.
         if (one.sql.includes('from "audit_log" order by seq desc limit 1')) continue;
         const { rows } = await other.execute({ ...one, sql: `explain query plan ${one.sql}` });
         for (const { detail } of rows) {
@@ -83,7 +83,7 @@ const writes: [what: string, Write][] = [
 ];
 
 onEachDatabase((suite) => {
-  /** A customer with points whom another process erases just before the first transaction of a call by them or a key. */
+  /** Opens a customer with points. Another process erases the customer just before the first transaction of a call. */
   async function openErased() {
     const shop = await suite.shop();
     const { id: product_id } = await shop.createProduct({ stock: 10 });

@@ -11,7 +11,7 @@ import { decodeText, readNdjson } from "../../src/server/modules/catalogue/trans
 import { type ProductReply, type Shop, tenantContext, type VariantReply } from "../support/factories.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
-/** The bytes of a text in pieces that may end within a character. */
+/** Yields the bytes of a text in pieces, which may end within a character. */
 async function* cut(text: string | Uint8Array, size = 7): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
@@ -108,7 +108,7 @@ onEachDatabase((suite) => {
       ctx = await tenantContext(await suite.shop());
       if (form === "csv") await importCsv(csv.replaceAll(/^prod_\w+,/gm, ","));
       else await importNdjson(lines.map((line) => line.replace(/"id":"prod_\w+",/, "")).join("\n"));
-      // An empty cell is no text.
+      // In CSV, an empty cell means no text.
       const kept = (text: string | null) => (form === "csv" ? text || null : text);
       const expected = originals.map((product) => ({ ...product, description: kept(product.description) }));
       expect(told(await products())).toEqual(expected);
@@ -285,7 +285,7 @@ onEachDatabase((suite) => {
     const cells = (text: string) => parse(text, { columns: true }) as Record<string, string>[];
     const [before, after] = [cells(empty), cells(full)];
     const same = columns.filter((name) => before.every((row, index) => row[name] === after[index]?.[name]));
-    // These cannot be changed.
+    // These columns cannot be changed.
     expect(same).toEqual(["id", "currency", "categories", "lang", "variant_id"]);
   });
 

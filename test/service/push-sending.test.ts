@@ -58,7 +58,7 @@ onEachDatabase((suite) => {
         ["ann", { userId: ann, lang: "pt-BR", topics: ["sale"] }],
         ["bob", { userId: bob, lang: "de", topics: ["sale", "news"] }],
         ["eve", { lang: "pt", topics: ["news"] }],
-        // Without its own language it gets the store's.
+        // A device without a language gets the store's language.
         ["guest", {}],
         ["other", { lang: "pap" }],
       ];
@@ -169,7 +169,7 @@ onDatabase("file", (suite) => {
     const bad = service.subscribe();
     const badId = await register({ target: bad.subscription });
     for (let round = 1; round < 4; round++) {
-      // In the first round it fails alone, then before all others.
+      // In the first round, this device fails alone; in the second, before all others.
       const others = Array.from({ length: round === 1 ? 0 : 6 }, () => service.subscribe());
       for (const { subscription } of others) await register({ target: subscription, isProven: round === 2 });
       await queue();

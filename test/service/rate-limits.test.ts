@@ -8,7 +8,7 @@ let subjects = 0;
 const newSubject = () => `subject-${Bun.randomUUIDv7()}-${subjects++}`;
 
 onEachDatabase((suite) => {
-  /** A counter of one subject with its own clock. */
+  /** Makes a counter of one subject, with its own clock. */
   function counter(max = limit) {
     const clock = createClock();
     const subject = newSubject();
@@ -25,7 +25,7 @@ onEachDatabase((suite) => {
       const recent = taken.filter((at) => at > clock.now() - limit.windowMs);
       const wait = await hit();
       if (wait === 0) taken.push(clock.now());
-      // Exactly as many as a list of all hits allows: neither one too few, nor one too many.
+      // Exactly as many as a list of all hits would allow.
       const oldest = recent[0] as number;
       expect(wait).toBe(recent.length < limit.max ? 0 : oldest + limit.windowMs - clock.now());
     }

@@ -7,7 +7,7 @@ function replyOf(length: number): KeptReply {
   return { tail, language: undefined, state: "", version: undefined, minute: 0, commits: 1 };
 }
 
-/** Which of the first `count` replies of a store are kept; looking for one does not use it. */
+/** Returns which of the first `count` replies of a store are cached. Looking for a reply does not count as its use. */
 function kept(cache: ReplyCache, tenantId: string, count: number): number {
   return Array.from({ length: count }, (_, n) => cache.find(tenantId, `${n}`)).filter(Boolean).length;
 }

@@ -92,7 +92,7 @@ test.each([".", "%2E", "/"])(
 );
 
 test("a line stays short, with any path or namespace", () => {
-  // Longer than an atomic write to a pipe, so that lines of several workers would mix.
+  // Longer than an atomic write to a pipe, so the lines of several workers could mix.
   const long = { ...everything, path: "/x".repeat(50_000), namespace: "n".repeat(50_000) };
   for (const form of ["text", "json"] as const) expect(formatRequest(long, form).length).toBeLessThan(1500);
 });

@@ -30,7 +30,7 @@ test("earned points are rounded down, and exact for any amount", () => {
   expect(pointsFor(Number.MAX_SAFE_INTEGER, rate(1_000_000))).toBe(1_000_000_000_000);
 });
 
-/** The source of the points that order ord_test spends. */
+/** The source of the ledger entry for the points that order ord_test spends. */
 const redeemed = "order:ord_test:redeem";
 
 onEachDatabase((suite) => {
@@ -38,12 +38,12 @@ onEachDatabase((suite) => {
     const shop = await suite.shop();
     const { id: userId } = await openAccount(shop);
     const found = await tenantContext(shop);
-    // Points expire at the end of a day.
+    // Moves the clock to the end of a day, when points expire.
     suite.app.clock.advance(days - (suite.app.clock.now() % days));
     const ctx: Ctx = { ...found, tenant: { ...found.tenant, pointsDays } };
     const booked = <T>(act: (tx: Ctx) => Promise<T>) => inTransaction(ctx, act);
     const check = () => checkAccount(shop, userId);
-    /** The points that remain, by expiry: one lot each. */
+    /** Returns the remaining points by expiry, one lot each. */
     const remaining = async () => {
       const { rows } = await ctx.db.execute({
         sql: `select expires_at, remaining as points from reward_lots where user_id = ? and remaining > 0
@@ -55,7 +55,7 @@ onEachDatabase((suite) => {
     return { userId, booked, check, remaining, ctx };
   }
 
-  /** Points that one test leaves would be due in another. */
+  /** Points that a test leaves would expire in another one. */
   afterEach(async () => {
     suite.app.clock.advance(1000 * days);
     while ((await expireDuePoints(suite.app.system)) > 0);
@@ -123,7 +123,7 @@ onEachDatabase((suite) => {
     const numbers = uniform(seed);
     const pick = (below: number) => Math.floor(numbers.next().value * below);
     const { userId, booked, remaining, check, ctx } = await openLedger();
-    /** Points by their expiry; an order has those that it spent. */
+    /** The expected points by expiry. An order remembers those that it spent. */
     let lots = new Map<string | null, number>();
     const orders: { id: string; at: number; spent: (readonly [string | null, number])[]; points: number }[] = [];
     const inOrder = () =>
@@ -203,7 +203,7 @@ onEachDatabase((suite) => {
     const booking = { userId, points: 400, orderId };
     const acts: [changed: number, act: (tx: Ctx) => Promise<unknown>][] = [
       [1, (tx) => spendPoints(tx, { ...booking, source: redeemed })],
-      // The lot of the booking is added, and what remained in the earlier one joins it.
+      // The lot of the booking is added. The rest of the earlier lot joins it.
       [3, (tx) => returnPoints(tx, { ...booking, source: "cancel" })],
       [1, (tx) => reversePoints(tx, { ...earned, source: "order:ord_paid:refund" })],
       [1, (tx) => spendPoints(tx, { userId, points: 300, source: "redeem" })],
@@ -258,7 +258,7 @@ onEachDatabase((suite) => {
     suite.app.clock.advance(days);
     expect(await expireDuePoints(suite.app.system)).toBe(1);
     expect(await sound.check()).toBe(0);
-    // With nothing else due, the failure is an error, not a job that is done.
+    // If nothing else is due, the failure of the job is reported.
     expect(await failureOf(expireDuePoints(suite.app.system))).toBeInstanceOf(Error);
     await setBalance(3);
     expect(await expireDuePoints(suite.app.system)).toBe(1);

@@ -19,7 +19,7 @@ import { onEachDatabase } from "../support/suite.ts";
 const email = "ada@example.com";
 const codeOf = async (work: Promise<unknown>) => ((await failureOf(work)) as { code?: number }).code;
 
-/** The same context, which records every statement. */
+/** Returns the same context, but it records every statement. */
 function recorded(ctx: Ctx, seen: string[]): Ctx {
   const note = (stmt: InStatement) => seen.push(typeof stmt === "string" ? stmt : stmt.sql);
   const wrap = (db: Session): Session => ({
@@ -47,7 +47,10 @@ onEachDatabase((suite) => {
     const active = async () => (await listTokens(ctx, { userId: account.id })).map(({ token_id }) => token_id);
     return { shop, ctx, account, change, signIn, active };
   }
-  /** Uses up the account's failures, as another process would; in this process its attempts wait for each other. */
+  /**
+   * Uses up the account's failed attempts directly in the database, as another process would. In one process, attempts
+   * of an account wait for each other.
+   */
   const lockOut = async (ctx: Ctx) => {
     for (let n = 0; n < 3; n++) await countFailure(ctx, email);
   };

@@ -8,7 +8,7 @@ import { newNamespace } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
-/** Invalid values, and the field that the error must name. */
+/** Invalid inputs, and the field that the error names. */
 const refused: [field: string, input: TenantInput][] = [
   ["title", { title: "" }],
   ["title", { title: "  " }],

@@ -17,7 +17,7 @@ import { failureOf } from "../support/failure.ts";
 import { interrupted } from "../support/interrupted.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
-/** The user's context, in which something else happens just before the first transaction. */
+/** Returns the user's context. `happen` runs just before its first transaction. */
 const interruptedFor = (ctx: Ctx, userId: string, happen: () => Promise<unknown>): Ctx =>
   interrupted({ ...ctx, actor: { kind: "user", userId, role: "customer" } }, happen);
 
@@ -58,7 +58,7 @@ onEachDatabase((suite) => {
   test("a concurrent enrolment does not replace a secret that was confirmed meanwhile (5306)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
-    // Directly, as another process would; in this process one would wait for the other.
+    // Writes directly, as another process would. In one process, the two would wait for each other.
     const confirmed = { sql: "update two_factor set confirmed_at = ? where user_id = ?", args: ["now", account.id] };
     const before = interruptedFor(ctx, account.id, () => ctx.db.execute(confirmed));
     expect(await codeOf(beginTwoFactor(before, { password: goodPassword }))).toBe(5306);

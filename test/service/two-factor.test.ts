@@ -12,7 +12,7 @@ import { readOutbox } from "../support/mail.ts";
 import { onDatabase } from "../support/suite.ts";
 import { codeAt } from "../support/totp.ts";
 
-/** Spends a code; "used" for one that is refused without counting as a failure. */
+/** Uses a code. Returns "used" if the code is refused without counting as a failure. */
 const spend = (ctx: Ctx, userId: string, otp: string): Promise<boolean | "used"> =>
   inTransaction(ctx, (tx) => consumeCode(tx, userId, otp)).catch((error) => {
     if ((error as AppError).kind !== "invalidLogin") throw error;
@@ -24,7 +24,7 @@ async function countAudit({ db }: Ctx, ...args: [userId: string, event: string])
 }
 
 onDatabase("file", (suite) => {
-  /** A user with two-factor on, and the context of their store. */
+  /** Creates a user with two-factor sign-in. Returns also the context of the store. */
   async function enrolled(): Promise<{ ctx: Ctx; account: Account; codes: string[] }> {
     const shop = await suite.shop();
     const account = await openAccount(shop);

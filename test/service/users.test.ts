@@ -15,7 +15,7 @@ import { onDatabase } from "../support/suite.ts";
 import { until } from "../support/until.ts";
 import { readAudit } from "../support/users.ts";
 
-/** As another process would, without waiting for attempts of this process. */
+/** Counts failures directly in the database, as another process would, without waiting for attempts of this process. */
 async function countFailures(ctx: Ctx, _id: string, email: string): Promise<void> {
   const subject = Bun.SHA256.hash(`${ctx.tenant.id}:${email}`, "base64url");
   for (let n = 0; n < loginFailures.max; n++) await countHit(ctx, loginFailures, subject);

@@ -29,7 +29,7 @@ onEachDatabase((suite) => {
     const { rows } = await suite.app.db.execute(`select count(*) as n from ${table} where ${where}`);
     return Number(rows[0]?.n);
   };
-  /** From here on the database refuses dedup keys, until the returned function is called. */
+  /** Makes the database refuse dedup keys, until the returned function is called. */
   async function refuseMarks(): Promise<() => Promise<unknown>> {
     await execute(
       `create trigger refuse_marks before insert on view_dedup_keys begin select raise(abort, '${refusal}'); end`,
@@ -156,7 +156,7 @@ onEachDatabase((suite) => {
     await flush();
     while ((await purgeViewDedupKeys(suite.app.system)) > 0);
     expect(await marks()).toBe(5);
-    // One more hour for clocks that are behind.
+    // One more hour, because clocks may be behind.
     clock.advance(dayMs - (clock.now() % dayMs) + 3_599_000);
     expect(await purgeViewDedupKeys(suite.app.system)).toBe(0);
     clock.advance(2000);

@@ -68,7 +68,7 @@ onDatabase("file", (suite) => {
     const held: ServerResponse[] = [];
     const { record, sender, deliveries } = await openHook(suite, {
       answer: (response) => held.push(response.writeHead(200, { "content-length": "100" })) && response.write("x"),
-      // Before the connection is closed.
+      // After this time, the sender closes the slow connection.
       sender: { timeoutMs: 300 },
     });
     await record();

@@ -88,7 +88,7 @@ onEachDatabase((suite) => {
     const { record, openSender, receiver, clock, deliveries } = await openHook(suite);
     await record();
     const { db } = suite.app;
-    // The process ends between the answer and its record.
+    // As if the process ended after the reply, before it records the result.
     const dying = new Proxy(db, {
       get(target, name) {
         const value = Reflect.get(target, name, target);

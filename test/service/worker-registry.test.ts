@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createChannel, type IpcRequest } from "../../src/server/monitoring/worker-registry.ts";
 
-/** Two ends of a pipe; messages arrive later, as between processes. */
+/** Connects two ends of a pipe. Messages arrive later, as between processes. */
 function connect(answers: [(request: IpcRequest) => unknown, (request: IpcRequest) => unknown]) {
   const ends = answers.map((answer, index) =>
     createChannel({

@@ -1,9 +1,9 @@
 import { randomInt } from "node:crypto";
 
-/** Below the ports that a system picks by itself, so that a port stays free until the program under test opens it. */
+/** The range of ports. Systems pick ports above it, so a port stays free until the program under test opens it. */
 const [lowest, highest] = [20_000, 30_000];
 
-/** A port of this machine that nothing listens on. */
+/** Returns a port on which nothing listens. */
 export function findPort(): number {
   for (let tries = 0; tries < 100; tries++) {
     const port = randomInt(lowest, highest);

@@ -15,7 +15,7 @@ test("the example shop has less than 84 KB of script", () => {
 
 test("the example shop keeps all its files for times without a connection", () => {
   const needed = files.filter((path) => !["README.md", "index.html", "shell.json", "sw.js"].includes(path));
-  // The root is index.html; config.json belongs to the host.
+  // `./` is index.html, and config.json is the host's file.
   expect(JSON.parse(read("shell.json")).sort()).toEqual(["./", "config.json", ...needed].sort());
 });
 

@@ -7,7 +7,7 @@ import { onDatabase } from "../../support/suite.ts";
 const minute = 60_000;
 const request = "GET /products/";
 
-/** Fails this many times from an address, and returns the code of each reply. */
+/** Makes this many failed attempts from an address. Returns the code of each reply. */
 async function fail(shop: Shop, address: string, times: number, options = {}): Promise<(number | undefined)[]> {
   const codes: (number | undefined)[] = [];
   for (let n = 0; n < times; n++) {
@@ -111,7 +111,7 @@ onDatabase("file", (suite) => {
     }
     expect(await send("192.0.2.7", `1.2.3.4, ${caller}`)).toBe(5209);
     expect(await send("2001:db8:ffff::1", `::ffff:${caller}`)).toBe(5209);
-    // A peer that is not a trusted proxy is the client itself.
+    // The peer is no trusted proxy, so its own address counts.
     expect(await send(newAddress(), caller)).toBe(5203);
     expect(app.entries.at(-2)?.ip).toBe(caller);
     await app.stop();

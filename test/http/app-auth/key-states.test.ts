@@ -16,7 +16,7 @@ import { until } from "../../support/until.ts";
 
 const minute = 60_000;
 
-/** The code of a call with these credentials, from a new address. */
+/** Makes a call with these credentials from a new address. Returns its code. */
 async function codeOf(shop: Shop, auth = shop.auth): Promise<number | undefined> {
   return (await shop.call("GET /products/", { auth })).code;
 }

@@ -29,7 +29,7 @@ async function make({ call }: Shop, body: Record<string, unknown>): Promise<Cate
 
 const slugsOf = ({ data }: ApiReply<Category[]>) => data.map(({ slug }) => slug);
 
-/** Clothing > Shirts > Polo, and Home. */
+/** Creates the categories Clothing > Shirts > Polo, and Home. */
 async function plant(shop: Shop) {
   const clothing = await make(shop, { title: "Clothing" });
   const shirts = await make(shop, { title: "Shirts", parent_id: clothing.id });

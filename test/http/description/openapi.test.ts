@@ -264,7 +264,7 @@ onDatabase("file", (suite) => {
       expect([name, allCodes(responses)]).toEqual([name, expect.arrayContaining([...errors.map(codeOf), ...general])]);
       expect(access.length).toBeGreaterThan(0);
       const successes = Object.keys(responses).filter((status) => Number(status) < 300);
-      // A create returns 200 for a dry run, and for a record that exists already.
+      // These creates also return 200: for a dry run, or for an existing record.
       const isTried = parameters.some((one) => one.name === "dry_run") && successes.includes("201");
       expect("304" in responses).toBe(readEtagSource !== undefined);
       expect(successes).toHaveLength(isTried || reply.existing !== undefined ? 2 : 1);
@@ -312,14 +312,14 @@ onDatabase("file", (suite) => {
   });
 });
 
-/** A validator that knows the description as `api`. */
+/** Returns a validator that has the description as `api`. */
 function describedBy(raw: ApiDescription["document"]): Ajv2020 {
   const ajv = new Ajv2020({ strict: false, validateSchema: false });
   addFormats.default(ajv);
   return ajv.addSchema(raw, "api");
 }
 
-/** The path of a route in the description. */
+/** Returns the path of a route in the form of the description. */
 function nameOf({ method, path }: Route): string {
   return `${method} ${path.replace(/:(\w+)/g, "{$1}")}`;
 }
@@ -328,10 +328,10 @@ function isNeeded(body: unknown): boolean {
   return (body as { required?: boolean } | undefined)?.required === true;
 }
 
-/** The codes that any operation can answer. */
+/** The codes that every operation can return. */
 const general: ErrorCode[] = [5000, 5001, 5100, 5101, 5102, 5202, 5204, 5209, 5215];
 
-/** The codes that the description of a response explains. */
+/** Returns the codes that the description of a response explains. */
 function codesOf(description = ""): ErrorCode[] {
   return [...description.matchAll(/^(\d{4})\b/gm)].map(([, code]) => Number(code) as ErrorCode);
 }

@@ -158,7 +158,7 @@ onEachDatabase((suite) => {
     });
     const shipped = (await place({ ...address, discount_code: "SHIP" })).data;
     expect(shipped).toMatchObject({ shipping_minor: 0, discount_minor: 0, total_minor: 1000, discount_code: "SHIP" });
-    // A code for goods leaves the shipping to pay.
+    // The code pays for the goods, so only shipping is left to pay.
     expect((await place(address)).data).toMatchObject({ total_minor: 490, status: "pending" });
     const elsewhere = { ...address, shipping_address: addressIn("CH") };
     expect((await place({ ...elsewhere, discount_code: "SHIP" })).code).toBe(5308);
@@ -182,7 +182,7 @@ onEachDatabase((suite) => {
     );
     expect(replies.filter(({ code }) => code === 201)).toHaveLength(2);
     expect(await uses()).toBe(2);
-    // Another address in the order is still the same customer.
+    // With another email in the order, it is still the same customer.
     expect((await place({ email: "other@example.com" }, eve.call as never)).code).toBe(5309);
     expect((await place({ email: "bob@example.com" })).code).toBe(201);
   });
@@ -204,7 +204,7 @@ onEachDatabase((suite) => {
     expect(await uses()).toBe(1);
     await actOn(shop, paid, "refund");
     expect(await uses()).toBe(0);
-    // Once something was sent, the use stays.
+    // After a parcel was sent, the use of the code still counts.
     const sent = await makeOrder(shop, items, { discount_code: "ten" });
     await actOn(shop, sent, "pay");
     await actOn(shop, sent, "fulfill");
@@ -239,7 +239,7 @@ onEachDatabase((suite) => {
     expect(await attempt("TEN")).toEqual([201, null]);
     suite.app.clock.advance(60_000);
     expect(await attempt("GUESS-9", 1)).toEqual([5309, null]);
-    // A right code is refused as well, so that guessing on reveals nothing.
+    // A right code is refused, too, so that more guesses reveal nothing.
     for (const code of ["GUESS-10", "TEN"]) expect(await attempt(code, 1)).toEqual([5107, "540"]);
     expect((await place({ discount_code: null }, page, { address })).code).toBe(201);
     expect(await attempt("TEN", 0, newAddress())).toEqual([201, null]);
@@ -248,7 +248,7 @@ onEachDatabase((suite) => {
     const [other, same] = [await suite.shop({ tenant: unlimitedOrders }), newAddress()];
     await Promise.all(Array.from({ length: 20 }, (_, n) => attempt(`MANY-${n}`, n, same)));
     expect(await attempt("TEN", 0, same)).toEqual([5107, "600"]);
-    // Another store is not concerned, and neither is the terminal.
+    // The limit does not affect another store, nor the terminal.
     await createCode(other, { code: "TEN", percent: 10 });
     const { id: product_id } = await other.createProduct();
     const elsewhere = await openPage(other, same);

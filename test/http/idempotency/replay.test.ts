@@ -180,8 +180,8 @@ onEachDatabase((suite) => {
 });
 
 /**
- * Watches the transactions of a database. On a file every statement completes synchronously, so a transaction that lets
- * the event loop turn waits for something else, and blocks every writer.
+ * Watches the transactions of a database. In a file, statements complete synchronously. So if the event loop turns
+ * during a transaction, it waits for something else and blocks all writers.
  */
 function watchTurns(db: Database): { db: Database; transactions: () => number; turned: () => number } {
   let transactions = 0;

@@ -30,7 +30,7 @@ onEachDatabase((suite) => {
       { url: "https://a.example/1", alt: "", position: 2 },
     ]);
     expect(data.variants[0]?.images).toEqual([{ media_id: first.id, url: first.url, alt: "", position: 0, ...size }]);
-    // A document as read can be written.
+    // A PATCH accepts what a GET returned.
     const { status, data: again } = await shop.call(`PATCH /products/${data.id}/`, { body: { images: data.images } });
     expect([status, again.images]).toEqual([200, data.images]);
   });

@@ -112,7 +112,7 @@ onEachDatabase((suite) => {
 onDatabase("file", (suite) => {
   const { test } = suite;
   test("a photo is turned upright and loses its place, owner and all other metadata", async ({ call }) => {
-    // Red on the left, blue on the right; turned by a quarter to the right, red is above.
+    // Red on the left, blue on the right. After a quarter turn to the right, red is at the top.
     const png = makePng(60, 40, (x) => (x < 30 ? [250, 10, 10] : [10, 10, 250]));
     const photo = await makePhoto(png, 6);
     expect(Buffer.from(photo).includes("GPS 52.5")).toBe(true);
@@ -153,7 +153,7 @@ onDatabase("file", (suite) => {
   const svg = new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>');
   const png = newPng(300, 300);
   const gifBomb = new Uint8Array(redGif);
-  // The size of its frame.
+  // Sets a huge size in the header of the frame.
   const frame = gifBomb.indexOf(0x2c);
   for (const at of [5, 6, 7, 8]) gifBomb[frame + at] = 255;
   const refusals: [string, Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>, number, string?][] = [
@@ -222,7 +222,7 @@ onDatabase("file", (suite) => {
   });
 });
 
-/** The compressed pixels of a PNG. */
+/** Returns the compressed pixels of a PNG. */
 function idat(png: Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let at = 8; at < png.length; at += 12 + png.readUInt32BE(at)) {

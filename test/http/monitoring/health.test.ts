@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** The readiness reply of a server with these options. */
+/** Returns the readiness reply of a server with these options. */
 async function askReady(options: Partial<Parameters<typeof startTestApp>[0]>) {
   const app = startTestApp({ db: database.db, ...options });
   const reply = await createClient(app)("GET /health/ready", { namespace: null });
@@ -98,7 +98,7 @@ test("a server whose writes cannot be committed is not ready until they can, and
 
 test("a database server that hangs is reported in time, and gets one query for all callers", async () => {
   let connections = 0;
-  // The system accepts connections for a server that hangs, and nothing answers.
+  // The system accepts connections, and nothing replies, as with a server that hangs.
   const hung = Bun.listen({ port: 0, hostname: "127.0.0.1", socket: { open: () => void connections++, data() {} } });
   const db = await openStoreDatabase({ dataDir: "", url: `http://127.0.0.1:${hung.port}` });
   const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null, timeoutMs: 50 });
@@ -108,7 +108,7 @@ test("a database server that hangs is reported in time, and gets one query for a
       Array(5).fill([5001, ["database"]]),
     );
   }
-  // One for reads, one for writes.
+  // One connection for reads, and one for writes.
   expect(connections).toBeLessThanOrEqual(2);
   hung.stop(true);
   await db.close();

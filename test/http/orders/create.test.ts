@@ -8,7 +8,7 @@ import { makeUser } from "../../support/users.ts";
 
 const address = { name: "Eve", line1: "Rua 1", city: "Porto", postal_code: "4000-001", country: "PT" };
 
-/** A body for the shop's first product, with the changes of a row. */
+/** Returns the body of an order of the shop's first product, with the changes of a row. */
 function bodyWith(fields: Record<string, unknown>, product: Record<string, unknown> = {}) {
   return async (shop: Shop) => {
     const { id } = await shop.createProduct(product);
@@ -261,7 +261,7 @@ onEachDatabase((suite) => {
       expect(texts[0]).toInclude('"total_minor"');
       expect(texts).toEqual(Array(3).fill(texts[0]));
 
-      // The event of a new order is written by the program, later ones by a statement.
+      // The program writes the event of a new order; a statement writes later events.
       await shop.call(`POST /orders/${replies[0]?.data.id}/cancel/`, { body: {} });
       const { text, data } = await shop.call<{ data: object }[]>("GET /events/", {
         query: { types: "order.created,order.cancelled" },

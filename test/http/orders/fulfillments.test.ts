@@ -8,7 +8,7 @@ const tracking = { carrier: "DHL", number: "00 34/1" };
 
 onEachDatabase((suite) => {
   const { test, testOnFile } = suite;
-  /** Three lamps at 10 and two chairs at 5, with shipping of 4: 44, paid. */
+  /** Creates a paid order: three lamps at 10, two chairs at 5, and shipping of 4, in all 44. */
   async function open(shop: Shop) {
     const [lamp, chair] = [
       await shop.createProduct({ title: "Lamp", price: 10, stock: 9 }),
@@ -51,7 +51,7 @@ onEachDatabase((suite) => {
     ]);
     expect(sent(first.data)).toEqual([2, 0]);
     expect((await send([[chairs, 1]])).data.fulfillment_status).toBe("partially_fulfilled");
-    // The old endpoint sends the rest.
+    // The older endpoint sends everything that is left.
     const last = await actOn(shop, made, "fulfill");
     expect(last).toMatchObject({ status: "completed", fulfillment_status: "fulfilled", fulfilled_at: last.updated_at });
     expect(last.fulfillments[2]).toMatchObject({
@@ -103,7 +103,7 @@ onEachDatabase((suite) => {
     expect(many.filter(({ code }) => code === 5306)).toHaveLength(9);
     const found = await read();
     expect([sent(found), found.fulfillments.length]).toEqual([[3, 0], 3]);
-    // Elsewhere there is no such order.
+    // Another store has no such order.
     const elsewhere = await suite.shop();
     expect((await elsewhere.call(`POST /orders/${made.id}/fulfillments/`, { body: {} })).code).toBe(5301);
     const page = await shop.issueKey({ scopes: ["orders:place"] });
@@ -179,7 +179,7 @@ onEachDatabase((suite) => {
     const line = (quantity: number, returned?: boolean) => ({
       lines: [{ line_id: lamps, quantity, ...(returned !== undefined && { returned }) }],
     });
-    // One lamp was not sent.
+    // Only one lamp was not sent yet.
     const two = await refund(line(2));
     expect([two.code, two.error?.details?.[0]?.message]).toEqual([5306, expect.stringContaining("1 of Lamp")]);
     const unsent = await refund({ ...line(1), restock: true });
@@ -190,13 +190,14 @@ onEachDatabase((suite) => {
     const back = await refund(line(2, true));
     expect([cancelled(back.data), back.data.refunded_minor]).toEqual([[1, 0], 3000]);
     expect((await refund(line(1, true))).code).toBe(5306);
-    // The chairs remain; when they are not sent either, nothing is left, and something was sent: completed.
+    // The chairs are left to send. After they are refunded, nothing is left, and a part was sent: the order is
+    // completed.
     expect(back.data).toMatchObject({ status: "paid", fulfillment_status: "partially_fulfilled" });
     const rest = await refund({ lines: [{ line_id: chairs, quantity: 2 }] });
     expect(rest.data).toMatchObject({ status: "completed", fulfillment_status: "fulfilled", refunded_minor: 4000 });
     expect(cancelled(await read())).toEqual([1, 2]);
     expect((await send()).code).toBe(5306);
-    // Shipping is left, and is given back in parts, at most once.
+    // The shipping costs can still be refunded, in parts, but only once.
     expect((await refund({ shipping: 4.01 })).code).toBe(5306);
     const shipping = (await refund({ shipping: 1.5 })).data;
     expect((shipping.refunds.at(-1) as { shipping_minor?: number }).shipping_minor).toBe(150);

@@ -45,7 +45,7 @@ onDatabase("file", (suite) => {
     expect((await read(order.id, "x".repeat(token.length), cancel)).code).toBe(5301);
     expect((await read(order.id, token, cancel)).data.status).toBe("cancelled");
     expect(await stockOf(shop, product)).toEqual({ stock: 20, reserved: 0 });
-    // Nothing secret is stored: neither the token nor a hash of it.
+    // The order's row contains neither the token nor a hash of it.
     const { rows } = await shop.app.db.execute({ sql: "select * from orders where id = ?", args: [order.id] });
     expect(JSON.stringify(rows)).not.toContain(token);
   });
@@ -68,7 +68,7 @@ onDatabase("file", (suite) => {
       const { code, fields } = await page("POST /orders/", { body: { items, email: wrong } });
       expect([wrong, code, fields]).toEqual([wrong, 5102, ["email"]]);
     }
-    // A dry run, before the buyer has written it, needs none; backends and customers may leave it out.
+    // A dry run needs no email, because the buyer may not have typed it yet. Backends and customers may leave it out.
     expect((await page("POST /orders/", { body: { items }, query: { dry_run: "true" } })).status).toBe(200);
     expect((await makeOrder(shop, items)).email).toBeNull();
     const own = await eve.call<OrderReply>("POST /orders/", { body: { items } });
@@ -104,7 +104,7 @@ onDatabase("file", (suite) => {
     ]) {
       await refused(one.id, wrong);
     }
-    // The same id in another store is another order, and an order of a customer has no token.
+    // Another store does not know this id, and an order of a customer has no token.
     const elsewhere = await open();
     expect((await elsewhere.read(one.id, token)).code).toBe(5301);
     await revokeAccess(await tenantContext(shop), one.id);
@@ -172,10 +172,10 @@ onDatabase("file", (suite) => {
     const [, id = "", token = ""] =
       /^https:\/\/shop\.example\/order#(ord_\w+)\.(.+)$/.exec(mail?.values?.link ?? "") ?? [];
     expect([id, (await read(id, token)).code]).toEqual([order.id, 200]);
-    // Three mails in 20 minutes about an order, and none for calls that named no order.
+    // At most three mails in 20 minutes are sent for an order, and none for calls that name no order.
     for (let n = 0; n < 5; n++) expect(await ask(order.number, email)).toEqual(known);
     expect(await readOutbox(shop.app, shop.namespace)).toHaveLength(3);
-    // Ten calls from one.
+    // Ten calls from one address.
     suite.app.clock.advance(20 * 60_000);
     const address = newAddress();
     for (let n = 0; n < 10; n++) await ask(n + 5, `someone-${n}@example.com`, address);
@@ -212,7 +212,7 @@ onDatabase("file", (suite) => {
     ]);
     const mails = await readOutbox(shop.app, shop.namespace);
     expect(mails.map(({ kind }) => kind)).toEqual(Array(3).fill("withdrawal_received"));
-    // Text of a stranger does not go to an address that nobody has verified.
+    // No mail contains a stranger's text, because nobody has verified the address.
     for (const text of ["Too big", "Eve"]) expect(JSON.stringify(mails)).not.toContain(text);
     expect(mails.map(({ values }) => values?.items)).toEqual(["1 × Lamp", "", ""]);
     for (const [fields, field] of [
@@ -223,8 +223,8 @@ onDatabase("file", (suite) => {
     ] as const) {
       expect([field, ...(await declare(fields))]).toEqual([field, 5102, expect.stringContaining(`"${field}"`)]);
     }
-    // A fourth receipt of an order in 20 minutes is not mailed, but the withdrawal counts. Nobody can use up these
-    // mails who knows only the address.
+    // The fourth receipt within 20 minutes is not mailed, but the withdrawal is recorded. A person who knows only the
+    // address cannot use up these mails.
     for (let n = 0; n < 3; n++) await page("POST /orders/access/", { body: { number: 90 + n, email } });
     for (let n = 0; n < 3; n++) expect(await declare({})).toEqual(known);
     expect(await readOutbox(shop.app, shop.namespace)).toHaveLength(5);
@@ -272,7 +272,7 @@ onDatabase("file", (suite) => {
     for (const fields of [{ total: 1 }, { status: "paid" }, { shipping: 0 }, { email: "nobody" }]) {
       expect([fields, (await patch(fields)).code]).toEqual([fields, 5102]);
     }
-    // The same address in another case is the same, so the token stays.
+    // The same address with other upper and lower case is no change, so the token stays valid.
     expect((await patch({ email: "EVE@example.com" })).status).toBe(200);
     expect((await read(order.id, token)).code).toBe(200);
     expect((await patch({ email: "bob@example.com" })).data.email).toBe("bob@example.com");

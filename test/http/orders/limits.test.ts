@@ -51,11 +51,11 @@ onEachDatabase((suite) => {
     expect([over.status, over.code, over.fields]).toEqual([409, 5304, ["items.0.quantity"]]);
     expect(over.error?.message).toContain("more than can be ordered now");
     expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 15 });
-    // The whole stock includes Eve's pieces.
+    // The share is of the whole stock, including the items that Eve has reserved.
     expect((await other.call("POST /orders/", order(21))).code).toBe(5304);
     expect((await other.call("POST /orders/", order(20))).status).toBe(201);
     await actOn(shop, first.data, "pay");
-    // Ten pieces in any case.
+    // Ten pieces are always allowed.
     const { id: few } = await shop.createProduct({ stock: 12 });
     const { code, error } = await eve.call("POST /orders/", order(11, few));
     expect([code, error?.details?.[0]?.message]).toEqual([
@@ -78,7 +78,7 @@ onEachDatabase((suite) => {
     suite.app.clock.advance(minute / 2);
     expect(await attempt()).toEqual([201, null]);
     expect(await attempt()).toEqual([5107, "30"]);
-    // A refused order is not counted.
+    // This refused order must not count.
     expect((await eve.call("POST /orders/", { body: { items: [] } })).code).toBe(5102);
     suite.app.clock.advance(minute / 2);
     expect(await attempt()).toEqual([201, null]);
@@ -96,7 +96,7 @@ onEachDatabase((suite) => {
     suite.app.clock.advance(minute / 2);
     for (let count = 0; count < 7; count++) expect(await attempt(41, true)).toEqual([5304, null]);
     expect(await attempt(1, true)).toEqual([5107, "30"]);
-    // Its transaction is rolled back.
+    // The transaction of the refused order is rolled back.
     expect(await attempt(41, false, { "idempotency-key": "one" })).toEqual([5304, null]);
     expect(await attempt(1, false)).toEqual([201, null]);
     expect(await attempt(1, false)).toEqual([5107, "60"]);
@@ -174,10 +174,10 @@ onDatabase("file", (suite) => {
     const [first, second] = [newAddress(), newAddress()];
     expect(await order({ address: first, headers: { origin } })).toBeUndefined();
     expect(await order({ address: first, headers: { origin } })).toBe(5107);
-    // Another address in the body changes nothing.
+    // An address in the body has no effect.
     expect(await order({ address: first, headers: { origin }, guest_ip: "203.0.113.9" })).toBe(5300);
     expect(await order({ address: first, guest_ip: "203.0.113.9" })).toBe(5300);
-    // The secret of such a key is public, so that a caller can leave out the origin.
+    // Everyone can read such a key, so a caller can leave out the origin. The limit still applies.
     expect(await order({ address: first })).toBe(5107);
     expect(await order({ address: second, headers: { origin } })).toBeUndefined();
     expect(await order({ address: second, headers: { origin }, auth: shop.auth })).toBe(5107);
@@ -197,7 +197,7 @@ onDatabase("file", (suite) => {
     const { order, product_id } = await openWeb(shop);
     const { auth, key } = shop;
     for (let i = 0; i < 3; i++) expect(await order({ auth })).toBeUndefined();
-    // A key for programs only.
+    // This key is only for programs.
     await setOrigins(suite.app.system, { appId: key.app_id, origins: [], allowNoOrigin: true });
     for (let i = 0; i < 2; i++) expect(await order({ auth })).toBeUndefined();
     const [guest, network] = ["203.0.113.7", "2001:db8::"];
@@ -213,7 +213,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call("POST /orders/", forEve)).code).toBe(5107);
     expect((await eve.call("POST /orders/", { body })).code).toBe(5107);
     expect((await eve.call("POST /orders/", { body: { ...body, guest_ip: guest } })).code).toBe(5300);
-    // Staff order for a customer without limits.
+    // Orders that staff place for a customer have no limits.
     const staff = await openAccount(shop, { role: "staff" });
     expect((await staff.call("POST /orders/", forEve)).status).toBe(201);
     const dry = await eve.call("POST /orders/", {

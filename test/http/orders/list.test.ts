@@ -8,7 +8,7 @@ import { makeUser } from "../../support/users.ts";
 const second = 1000;
 
 onDatabase("file", (suite) => {
-  /** Creates this many orders, a second apart. */
+  /** Creates this many orders, one second after another. */
   async function fill(count: number): Promise<{ shop: Shop; made: OrderReply[]; product: string }> {
     const shop = await suite.shop();
     const { id: product } = await shop.createProduct();

@@ -24,7 +24,7 @@ onEachDatabase((suite) => {
     const { code, fields } = await call(`POST /orders/${order.id}/${act}/`, { body });
     return [code, ...fields] as unknown[];
   };
-  /** Two pieces at 10 of ten in stock. */
+  /** Creates an order of two pieces at 10. Ten are in stock. */
   async function order(shop: Shop, fields: Record<string, unknown> = {}) {
     const { id: product } = await shop.createProduct({ price: 10, stock: 10 });
     return { product, made: await makeOrder(shop, [{ product_id: product, quantity: 2 }], fields) };
@@ -62,7 +62,7 @@ onEachDatabase((suite) => {
     const two = { reference: "bank-1", payment_reference: "bank-2" };
     expect((await shop.call(`POST /orders/${made.id}/pay/`, { body: two })).code).toBe(5102);
     expect(await actOn(shop, made, "pay", { body: half, headers: { "if-match": '"1"' } })).toEqual(part);
-    // Money without a reference is booked each time.
+    // A payment without a reference is booked each time.
     expect((await pay(shop, made, { amount: 2.5 })).due_minor).toBe(500);
     expect((await pay(shop, made, { amount: 2.5 })).due_minor).toBe(250);
     const other = (await order(shop)).made;
@@ -79,7 +79,7 @@ onEachDatabase((suite) => {
     ] as const) {
       expect([body, ...(await refuse(shop, other, "pay", body))]).toEqual([body, 5102, field]);
     }
-    // Without an amount, what is due.
+    // Without an amount, the amount due is booked.
     const paid = await pay(shop, made, { reference: "bank-2" });
     expect(paid).toMatchObject({ status: "paid", payment_status: "paid", received_minor: 2000, due_minor: 0 });
     expect(paid.payments.map(({ amount_minor }) => amount_minor)).toEqual([1250, 250, 250, 250]);
@@ -118,7 +118,7 @@ onEachDatabase((suite) => {
     const back = await actOn(shop, made, "refund", { body: { amount: 4 } });
     expect(back).toMatchObject({ status: "paid", payment_status: "paid", refunded_minor: 600, due_minor: 0 });
     expect(back.needs_attention).toEqual([]);
-    // The claim is whole, so all of it can be refunded for lines.
+    // Only surplus money was refunded, so the lines can still be refunded completely.
     const lines = [{ line_id: made.items[0]?.id, quantity: 2 }];
     const whole = await actOn(shop, made, "refund", { body: { lines } });
     expect(whole).toMatchObject({
@@ -145,7 +145,7 @@ onEachDatabase((suite) => {
     expect(data).not.toContainAnyKeys(["needs_attention", "staff_note"]);
     const listed = await shop.call<OrderReply[]>("GET /orders/", { query: { attention: "partial_payment" } });
     expect(listed.data.map(({ id }) => id)).toEqual([made.id]);
-    // Staff give the money back, and then cancel.
+    // Staff refund the money, and then cancel the order.
     const back = await actOn(shop, made, "refund");
     expect(back).toMatchObject({ status: "pending", payment_status: "refunded", due_minor: 2000, needs_attention: [] });
     expect(await actOn(shop, made, "cancel")).toMatchObject({ status: "cancelled", refunded_minor: 500 });
@@ -250,7 +250,7 @@ onEachDatabase((suite) => {
       expect(late).toMatchObject({ status: "expired", received_minor: 1200, needs_attention: ["late_payment"] });
       const after = [await stockOf(shop, product), await usesOf(shop, code.id), await checkAccount(shop, eve.id)];
       expect(after).toEqual(before);
-      // Never refunded by itself; staff give it back, which takes nothing off the claim.
+      // Late money is never refunded automatically, and not by lines: staff refund all of it.
       expect(await refuse(shop, made, "refund", { lines: [{ line_id: made.items[0]?.id, quantity: 1 }] })).toEqual([
         5306,
       ]);
@@ -310,7 +310,7 @@ onEachDatabase((suite) => {
       { kind: "late_payment", action: "dismiss", note: "Kept.\nAs agreed.", ended_by: shop.key.app_id },
     ]);
     expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
-    // More money asks again.
+    // Another payment needs attention again.
     expect((await pay(shop, made, { amount: 1 })).needs_attention).toEqual(["late_payment"]);
   });
 
@@ -358,11 +358,11 @@ onEachDatabase((suite) => {
     const staff = await openAccount(shop, { role: "staff" });
     expect((await staff.call("POST /orders/", long(1))).status).toBe(201);
     expect(await stockOf(shop, product)).toEqual({ stock: 20, reserved: 14 });
-    // A single piece can be bought by transfer, too.
+    // The last piece can also be bought by transfer.
     const { id: single } = await shop.createProduct({ stock: 1 });
     const one = { ...long(1).body, items: [{ product_id: single, quantity: 1 }] };
     expect((await page("POST /orders/", { body: one })).status).toBe(201);
-    // Many at once do not exceed it either.
+    // Many orders at the same time do not exceed the limit either.
     const { id: next } = await shop.createProduct({ stock: 20 });
     const many = await Promise.all(
       Array.from({ length: 24 }, () =>

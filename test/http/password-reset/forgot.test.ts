@@ -47,7 +47,7 @@ onDatabase("file", (suite) => {
     expect(await trace(email)).toEqual(await trace("nobody-2@example.com"));
   });
 
-  /** How many rows of each kind there are. */
+  /** Counts the rows of each kind. */
   async function counts({ namespace }: Shop): Promise<number[]> {
     const sql = `select (select count(*) from audit_log where namespace = t.namespace) as a,
       (select count(*) from mail_codes c where c.tenant_id = t.id) as b,
@@ -156,7 +156,7 @@ const reset = "POST /auth/password/reset/";
 const email = "ada@example.com";
 const good = { email, code: "012345", password: otherPassword };
 
-/** A call without credentials, from a new address. */
+/** Returns the options of a call without credentials, from a new address. */
 const send = (body: unknown, more = {}) => ({ body, auth: null, ...more });
 
 const scenarios: ApiScenario[] = [

@@ -19,21 +19,21 @@ const day = 24 * 60 * minute;
 const codeOf = ({ code }: ApiReply) => code;
 const retryAfter = ({ headers }: ApiReply) => Number(headers.get("retry-after"));
 
-/** Tries codes from one address. */
+/** Returns a function that tries codes from one address. */
 const resetFrom =
   (address: string): typeof reset =>
   (shop, email, code, password = otherPassword) =>
     shop.callAnonymously("POST /auth/password/reset/", { body: { email, code, password }, address });
 
 onEachDatabase((suite) => {
-  /** Makes five wrong tries at the code of an account. */
+  /** Makes five wrong tries at an account's code. Returns the codes of the replies. */
   async function spendTries(shop: Shop, email: string, wrong: string, send = reset): Promise<(number | undefined)[]> {
     const codes: (number | undefined)[] = [];
     for (let n = 0; n < 5; n++) codes.push(codeOf(await send(shop, email, wrong)));
     return codes;
   }
 
-  /** Makes wrong tries at new codes, five each, without the mails. */
+  /** Makes five wrong tries at each of several new codes, without mailing them. */
   async function spendCodes(shop: Shop, email: string, codes: number, send: () => typeof reset): Promise<void> {
     const ctx = await tenantContext(shop);
     for (let n = 0; n < codes; n++) {
@@ -59,7 +59,7 @@ onEachDatabase((suite) => {
     expect(await hasPassword(shop, account.id, goodPassword)).toBe(true);
   });
 
-  /** Requests a code from an address; whether it was mailed. */
+  /** Requests a code from an address. Returns whether it was mailed. */
   async function isMailed(shop: Shop, email: string, address: string): Promise<boolean> {
     const count = async () => (await readOutbox(suite.app, shop.namespace)).length;
     const before = await count();

@@ -7,7 +7,7 @@ import { onDatabase } from "../../support/suite.ts";
 type Reply = ApiReply<ProductReply[]>;
 const list = (call: Call, query = ""): Promise<Reply> => call(`GET /products/`, { query });
 
-/** The slugs of all products that a query finds, over pages of `limit`. */
+/** Returns the slugs of all products that a query finds, in pages of `limit`. */
 async function find(call: Call, query: string, limit = 2): Promise<string[]> {
   const slugs: string[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
@@ -22,7 +22,7 @@ async function find(call: Call, query: string, limit = 2): Promise<string[]> {
   return slugs;
 }
 
-/** A shop with categories Clothing > Shirts and Home, and these products, oldest first. */
+/** Fills a shop with the categories Clothing > Shirts and Home, and these products, oldest first. */
 async function plant(shop: Shop): Promise<Record<string, string>> {
   const category = async (title: string, parent?: string) => {
     const body = { title, ...(parent && { parent_id: parent }) };

@@ -10,7 +10,7 @@ const absentVariant = "var_01h455vb4pex5vsknk084sn02q";
 const unknown = ["no-such-lamp", "Blaue Lampe", "a\0b", "'--", "x".repeat(500)];
 type Caller = <T>(request: string, options?: CallOptions) => Promise<ApiReply<T>>;
 
-/** A call of each route whose path names a product, with this name in it, until the product is deleted. */
+/** Returns a call of each route whose path can name a product, with this name. The last call deletes the product. */
 function callsNaming(name: string, variantId: string) {
   const [product, wish] = [`/products/${encodeURIComponent(name)}/`, `/wishlist/${encodeURIComponent(name)}/`];
   const variant = `${product}variants/${variantId}/`;

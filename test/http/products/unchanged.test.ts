@@ -15,7 +15,7 @@ const order: Change = (shop, { id, variants: [variant] }) =>
     body: { items: [{ ...(variant ? { variant_id: variant.id } : { product_id: id }), quantity: 1 }] },
   });
 
-/** Reads with a tag: the status, and the tag of the reply. */
+/** Reads with a tag. Returns the status, and the tag of the reply. */
 async function read(call: Call, request: string, tag: string, options: CallOptions = {}) {
   const reply = await call(request, { ...options, headers: { ...options.headers, "if-none-match": tag } });
   return { status: reply.status, tag: reply.headers.get("etag") as string };
@@ -116,7 +116,7 @@ onEachDatabase((suite) => {
         const writes = [0, 1, 2].map((n) =>
           far(`PATCH /products/${product.id}/`, { body: { price: 10 * round + n + (request === list ? 1 : 5) } }),
         );
-        // Reads beside the writes: whatever they show, their tag is not newer.
+        // Reads during the writes. The tag of a reply must not be newer than its content.
         const seen = await Promise.all(writes.map(() => here<ProductReply | ProductReply[]>(request)));
         await Promise.all(writes);
         const now = await here<ProductReply | ProductReply[]>(request);
@@ -167,7 +167,7 @@ onEachDatabase((suite) => {
         expect((await read(shop.call, request, tag, way)).status).toBe(304);
         tags.push(tag);
       }
-      // Staff and backends, the public, and another language.
+      // The three tags: for staff and backends, for the public, and for another language.
       expect(new Set(tags).size).toBe(3);
       expect((await read(other.call, list, tags.join())).status).toBe(200);
     }

@@ -98,7 +98,7 @@ onEachDatabase((suite) => {
       const now = await read(shop, product.id);
       expect([now.version, now.updated_at]).toEqual([3, at]);
       expect(now.variants.map(({ title }) => title)).toEqual(["L / Red", "Sample", "M / Red"]);
-      // One of the three is not counted, so neither is their sum.
+      // One of the three stocks is not counted, so the sum is not known.
       expect([now.stock, now.available]).toEqual([null, null]);
 
       const gone = await call(`DELETE ${path(product, 1)}`);
@@ -137,7 +137,7 @@ onEachDatabase((suite) => {
       const { code, fields } = await shop.call(`${request} /products/${product.id}/`, { body });
       expect([request, body, code, fields]).toEqual([request, body, 5102, [field]]);
     }
-    // A write without variants does not change them.
+    // A write that does not contain variants does not change them.
     const put = await shop.call<ProductReply>(`PUT /products/${product.id}/`, { body: { title: "A", price: 1 } });
     expect([put.data.sku, put.data.stock, put.data.version]).toEqual([null, 2, 3]);
     await shop.call(`DELETE /products/${product.id}/variants/${add.data.id}/`);
@@ -289,7 +289,7 @@ onEachDatabase((suite) => {
         change(3),
         change(4),
         change(5),
-        // Events let a reader add up stock, including that of added and deleted variants.
+        // A reader can add up the stock from events, including the stock of added and deleted variants.
         ["stock.changed", product.id, { ...pieces, stock: 0 }],
         change(6),
         ["stock.changed", product.id, { ...pieces, variant_id: added.data.id, stock: 2 }],

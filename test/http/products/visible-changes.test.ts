@@ -31,7 +31,7 @@ onEachDatabase((suite) => {
     return { shop, product, item, callers };
   }
 
-  /** All that a caller can read of a product and the lists that contain it, with the tags. */
+  /** Reads everything that a caller can see of a product and the lists with it, and the tags. */
   async function look(call: Call, { id, variants: [variant] }: ProductReply) {
     const reads = ["", "?q=lamp", "?sort=-updated_at", "?available=true&facets=tags,price", `${id}/`];
     if (variant) reads.push(`${id}/variants/`, `${id}/variants/${variant.id}/`);
@@ -69,7 +69,7 @@ onEachDatabase((suite) => {
       const acts = ["pay", "cancel", "refund", "expire", "none"];
       for (let n = 0; n < 30; n++) await sell(shop, item, acts[n % acts.length] as string);
       expect(await Promise.all(callers.map((call) => look(call, product)))).toEqual(before);
-      // Those who see the exact stock see each sale.
+      // Callers who see the exact stock see each sale.
       const { version, stock } = (await shop.call<ProductReply>(`GET /products/${product.id}/`)).data;
       expect([version - exact.version, (stock ?? 0) - (exact.stock ?? 0)]).toEqual([6 + 2 * 6, -12]);
       const change = { headers: { "if-match": `"${exact.version}"` }, body: { title: "Lamp 2" } };

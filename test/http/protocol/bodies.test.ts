@@ -8,7 +8,7 @@ import { onDatabase } from "../../support/suite.ts";
 const lamp = JSON.stringify({ title: "Lamp", price: 1 });
 const bytes = (text: string) => new TextEncoder().encode(text);
 const mebibyte = 1_048_576;
-/** A complete product of exactly this size in bytes. */
+/** Returns a complete product of exactly this number of bytes. */
 const sized = (size: number) => lamp.replace("}", `,"description":"${"x".repeat(0)}"}`).padEnd(size, " ");
 
 function chunked(...parts: (string | Uint8Array)[]): ReadableStream {

@@ -5,7 +5,7 @@ import { onEachDatabase } from "../../support/suite.ts";
 
 const decoders = { gzip: Bun.gunzipSync, zstd: Bun.zstdDecompressSync, none: (bytes: Uint8Array) => bytes };
 
-/** The reply as sent: its coding, and its text. */
+/** Reads a reply without decoding it. Returns its coding and its text. */
 async function receive({ app, namespace, auth }: Shop, path: string, accepted: string) {
   const headers = { authorization: auth, "accept-encoding": accepted };
   const url = `${app.url}${path}${path.includes("?") ? "&" : "?"}namespace=${namespace}`;

@@ -38,7 +38,7 @@ onDatabase("file", (suite) => {
     expect((await inBody("no-such-store")).code).toBe(5215);
     expect((await inBody("no-such-store", { namespace: shop.namespace })).status).toBe(201);
     expect((await inBody(shop.namespace, { namespace: "no-such-store" })).code).toBe(5215);
-    // The key belongs to the store in the body; the query names another, which refuses it.
+    // The key belongs to the store in the body. The query names another store, which refuses the key.
     expect((await inBody(shop.namespace, { namespace: other.namespace })).code).toBe(5203);
     expect((await inBody(shop.namespace, { namespace: "" })).code).toBe(5202);
     for (const value of [5, null, {}, [shop.namespace], true, ""]) expect((await inBody(value)).code).toBe(5202);

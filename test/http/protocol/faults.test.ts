@@ -18,7 +18,7 @@ import { until } from "../../support/until.ts";
 
 const inside = "inner-detail-7f3a";
 
-/** Errors of a handler. */
+/** Errors that a handler throws. */
 const faults: Record<string, () => unknown> = {
   error: () => {
     throw new Error(`${inside} at /usr/lib/secret/place.ts`);
@@ -177,7 +177,7 @@ describe.skipIf(!hasSqld)("an outage of the database server", () => {
 
 const known = (stored: string): ResolvedCredentials => ({ tenant: null, key: null, stored });
 
-/** Answers with the credentials it got, and counts the reads and the answers. */
+/** Replies with the credentials that it got. Counts the reads and the replies. */
 async function readOnce(read: () => Promise<ResolvedCredentials>) {
   const counts = { reads: 0, answers: 0 };
   const find = () => {

@@ -16,7 +16,7 @@ const productOf = async (shop: Shop, fields: object, lang?: string): Promise<str
   return `/products/${data.id}/`;
 };
 
-/** Records, by their paths, that a PUT of what a GET returned leaves as they were. */
+/** Records that stay the same if a PUT sends what a GET returned. `make` returns the path of a record. */
 const records: [name: string, make: (shop: Shop) => Promise<string>][] = [
   [
     "a product with everything",

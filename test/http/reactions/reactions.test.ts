@@ -18,7 +18,7 @@ onEachDatabase((suite) => {
     return [data.active, data.count];
   };
 
-  // Both use the same statements, so each is tested once against a server.
+  // Likes and bookmarks use the same statements, so each is tested only once on a server.
   const paths = { memory: [], file: ["/likes/", "/bookmarks/"], server: ["/likes/", "/bookmarks/"] } as const;
   for (const path of paths[suite.kind]) {
     const open = async (shop?: Shop) => {
@@ -43,7 +43,7 @@ onEachDatabase((suite) => {
       expect(await stateOf(other, id)).toEqual([true, 2]);
       const shown = await read(shop, id);
       expect(shown.likes_count).toBe(path === "/likes/" ? 2 : 0);
-      // A count does not change the version.
+      // A changed count does not change the version.
       expect(shown).toEqual({ ...before, likes_count: shown.likes_count });
       for (let again = 0; again < 2; again++) expect((await me.remove(id)).data).toEqual({ active: false, count: 1 });
       expect(await stateOf(other, id)).toEqual([true, 1]);
@@ -83,7 +83,7 @@ onEachDatabase((suite) => {
         }
         expect(await stateOf(as(), id)).toEqual([false, 1]);
 
-        // With a token the user acts; a wrong one is an error.
+        // With a token, the user acts. A wrong token is an error.
         const withToken = (token: string) => reacting(shop.call, path, { user_id: eve.id, token });
         expect((await withToken(eve.token).add(id)).data).toEqual({ active: true, count: 2 });
         expect((await withToken(eve.token).remove(id)).data).toEqual({ active: false, count: 1 });
@@ -99,7 +99,7 @@ onEachDatabase((suite) => {
           }
         }
         expect((await withToken(fresh).get(id)).data).toEqual({ active: false, count: 1 });
-        // The same with the token in the body.
+        // The same call, with the token in the body.
         const body = { ...ofProduct(id), user_id: eve.id };
         const send = (token: string) => shop.callAnonymously(`POST ${path}`, { body: { ...body, token } });
         expect((await send(eve.token)).code).toBe(5207);

@@ -32,7 +32,7 @@ onDatabase("file", (suite) => {
     await until("the login takes a place", () => order.length === 13);
     release();
     expect((await login).status).toBe(200);
-    // One of the other store may have come before it.
+    // A login of the other store may have come before it.
     expect(order.length - 13).toBeLessThanOrEqual(2);
     await Promise.all([first, ...floods]);
     expect(order.slice(13)).toEqual(Array(7).fill(undefined));
@@ -64,9 +64,9 @@ onDatabase("file", (suite) => {
     const run = spyOn(hashing, "run");
     for (const call of [
       () => login(user.email, goodPassword),
-      // Verifies one hash of each kind.
+      // A login of an unknown user verifies one hash of each kind.
       () => login("nobody@example.com", goodPassword),
-      // Renews the hash.
+      // The sign-in of an imported user renews the hash.
       () => login("imported@example.com", goodPassword),
       () => shop.call("POST /users/", { body: { email: "new@example.com", password: goodPassword } }),
       () => changed.begin(),
@@ -93,7 +93,7 @@ onDatabase("file", (suite) => {
   const { test } = suite;
   const login = (shop: Shop, body: Record<string, unknown>) => shop.callAnonymously("POST /auth/login/", { body });
 
-  /** The kinds of hashes that Bun verifies during the work, sorted. */
+  /** Returns the kinds of hashes that Bun verifies during `work`, sorted. */
   async function verifiedBy(work: () => Promise<unknown>): Promise<string[]> {
     const verify = spyOn(Bun.password, "verify");
     try {

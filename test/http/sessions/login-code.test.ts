@@ -15,20 +15,20 @@ const minute = 60_000;
 const email = "ada@example.com";
 const switchOn = (shop: Shop) => updateTenant(shop.app.system, shop.namespace, { signInByMail: "on" });
 
-/** A new store in which customers can log in with a mailed code. */
+/** Creates a store in which customers can log in with a mailed code. */
 async function openShop(suite: Suite): Promise<Shop> {
   const shop = await suite.shop();
   await switchOn(shop);
   return shop;
 }
 
-/** Requests a code with the shop's own key, each time from a new address. */
+/** Requests a code with the shop's key, from a new address each time. */
 const ask = (shop: Shop, to: string, more = {}) => shop.call("POST /auth/code/", { body: { email: to }, ...more });
-/** Logs in without credentials, each time from a new address. */
+/** Logs in without app credentials, from a new address each time. */
 const login = (shop: Shop, body: Record<string, unknown>, address = newAddress()) =>
   shop.callAnonymously("POST /auth/login/", { body, address });
 
-/** Requests a code and reads it in the waiting mail. */
+/** Requests a code, and reads it in the queued mail. */
 async function mailedCode(shop: Shop, to: string): Promise<string> {
   await ask(shop, to);
   return readCode(shop, "login_code");
@@ -149,7 +149,7 @@ onDatabase("file", (suite) => {
     for (const to of others) {
       expect(bytesOf(await ask(shop, to))).toEqual(bytesOf(asked));
       expect(bytesOf(await login(shop, { email: to, code: "a wrong one" }))).toEqual(bytesOf(tried));
-      // Nobody reads this code, as no mail has it.
+      // No mail contains this code, so nobody can know it.
       const { code } = await issueCode(await tenantContext(shop), { purpose: "login", subject: to });
       expect(bytesOf(await login(shop, { email: to, code }))).toEqual(bytesOf(tried));
     }

@@ -147,7 +147,7 @@ onEachDatabase((suite) => {
       total_minor: 2150,
       shipping_rate: { id: letter?.id, name: "Letter" },
     });
-    // Three pieces weigh 600 g; a code takes them below 30.
+    // Three pieces weigh 600 g. A code reduces their value below 30.
     for (const [fields, shipping] of [
       [{}, 0],
       [{ discount_code: "ONE" }, 490],
@@ -183,10 +183,10 @@ onEachDatabase((suite) => {
     ] as const) {
       expect([name, (await order(1, fields)).fields]).toEqual([name, [name]]);
     }
-    // An address in another zone does not get the cheaper rate of its neighbours.
+    // An address in another zone cannot use the cheaper rate of the zone beside it.
     const island = { shipping_address: addressIn("DE", "25999"), shipping_rate: parcel?.id };
     expect((await order(1, island)).fields).toEqual(["shipping_rate"]);
-    // Where postcodes divide a country, an address without a readable one could hide its zone.
+    // If postcodes divide a country into zones, the order needs a readable postcode.
     for (const postcode of [undefined, "", "-", "٢٥٩٣٨"]) {
       const hidden = { shipping_address: addressIn("DE", postcode), shipping_rate: parcel?.id };
       if (postcode === undefined) Reflect.deleteProperty(hidden.shipping_address, "postal_code");
@@ -204,11 +204,11 @@ onEachDatabase((suite) => {
     });
     expect((await order(1, {}, { dry_run: "true" })).data.shipping_rates).toEqual([]);
     expect((await order(1, { shipping_rate: parcel?.id }, { dry_run: "true" })).fields).toEqual(["shipping_address"]);
-    // Goods that are not shipped need neither, and take no rate.
+    // Goods that are not shipped need no address and no rate.
     await shop.call(`PATCH /products/${product}/`, { body: { requires_shipping: false } });
     expect((await order(1, {})).data).toMatchObject({ shipping_minor: 0, shipping_rate: null });
     expect((await order(1, { ...address, shipping_rate: parcel?.id })).fields).toEqual(["shipping_rate"]);
-    // Backends may set the price themselves.
+    // Backends may set the shipping costs.
     const own = await makeOrder(shop, [{ product_id: product }], { shipping: 7.5 });
     expect(own).toMatchObject({ shipping_minor: 750, shipping_rate: null });
   });
@@ -243,7 +243,7 @@ onEachDatabase((suite) => {
     expect(next.map(({ id }) => rates.findIndex((one) => one.id === id))).toEqual([1, 0, -1]);
     expect((await shop.call<OrderReply>(`GET /orders/${placed.id}/`)).data.shipping_rate).toEqual(placed.shipping_rate);
     expect((await order(1, fields)).data).toMatchObject({ shipping_minor: 590, shipping_rate: { name: "Parcel" } });
-    // Only keys with settings:write, and staff, change rates; visitors see them.
+    // Only staff and keys with settings:write may change rates. Visitors may read them.
     const body = { rates: [] };
     expect((await page("PUT /shipping/rates/", { body })).code).toBe(5300);
     const backend = bearer(await shop.issueKey({ scopes: ["orders:write", "products:write"] }));

@@ -19,7 +19,7 @@ import { onDatabase } from "../../support/suite.ts";
 
 const read = "GET /products/";
 
-/** A route that returns its caller. */
+/** Defines a route that returns its caller. */
 const whoRoute = (path: `/${string}/`, id: string, access: Route["access"]) =>
   defineRoute("GET", path, id, {
     tag: "Who",
@@ -96,7 +96,7 @@ onDatabase("file", (suite) => {
       [undefined, { auth: shop.auth, query: { token: "v2.x" } }],
       [5206, { auth: "Bearer a:b", query: bad }],
       [5206, { auth: "Bearer a", query: { token: "v2.x" } }],
-      // `user_id` with a wrong key is not a second attempt.
+      // `user_id` beside a wrong key does not count as a second attempt.
       [5203, { auth: "Bearer a:b", query: { user_id: account.id } }],
     ];
     for (const [code, more] of table) expect({ more, code: (await call(read, more)).code }).toEqual({ more, code });

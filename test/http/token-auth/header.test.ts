@@ -7,7 +7,7 @@ import { onDatabase } from "../../support/suite.ts";
 
 type Pair = { user_id: string; token: string };
 const of = ({ id, token }: Account): Pair => ({ user_id: id, token });
-/** The credentials in the header, with a scheme in any case. */
+/** Returns call options with the credentials in the header. */
 const header = ({ user_id, token }: Pair, scheme = "Bearer"): CallOptions => ({
   auth: `${scheme} ${user_id}:${token}`,
 });

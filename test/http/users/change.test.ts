@@ -6,7 +6,7 @@ import { makeUser, readAudit, readUsers, type UserReply } from "../../support/us
 
 const address = { line1: "Rua Augusta 1", city: "Lisboa", country: "PT" };
 
-/** Events after the users were made. */
+/** Returns the events after the creation of the users. */
 async function changesOf(shop: Shop) {
   return (await readAudit(shop)).filter(({ event }) => /^user\.(?!created)/.test(event));
 }

@@ -10,7 +10,7 @@ interface UserEvent {
   data: Record<string, unknown>;
 }
 
-/** The events of a shop's users, oldest first. */
+/** Reads the events about a shop's users, oldest first. */
 async function readUserEvents({ app, namespace }: Shop): Promise<UserEvent[]> {
   const sql = `select type, subject, data from events where type like 'user.%'
     and tenant_id = (select id from tenants where namespace = ?) order by sequence`;

@@ -24,7 +24,7 @@ const people = [
   { email: "dan@example.com", name: "100 percent", role: "owner" },
 ];
 
-/** Six users, two of each second. */
+/** Creates six users, two in each second. */
 async function fill(suite: Suite): Promise<Shop> {
   const shop = await suite.shop();
   for (const [n, person] of people.entries()) {
@@ -56,7 +56,7 @@ onDatabase("file", (suite) => {
       expect(whole).toEqual(whole.toSorted((a, b) => (key(a) < key(b) ? -sign : sign)));
       expect(whole).toHaveLength(6);
       for (const limit of [1, 2, 3, 6]) expect(await readAll(shop, { sort, limit })).toEqual(whole);
-      // New users may be listed or not, but do not shift others.
+      // New users may be listed or not, but must not move others to another page.
       const seen = await readAll(shop, { sort, limit: 2 }, () => makeUser(shop));
       expect(seen.filter(({ id }) => whole.some((one) => one.id === id))).toEqual(whole);
     });

@@ -39,7 +39,7 @@ onDatabase("file", (suite) => {
   const address = { line1: "Canary Street 7", city: "Canarytown", name: "Canary Person", country: "PT" };
   const ip = "198.51.100.77";
 
-  /** A person of whom everything is kept that can be, with one completed order. */
+  /** Creates a person with all kinds of personal data, and one completed order. */
   async function openPerson(shop: Shop, email = "canary.person@example.com") {
     const own = await openAccount(shop, { email });
     const { id: product_id } = await shop.createProduct({ stock: 10 });
@@ -75,7 +75,7 @@ onDatabase("file", (suite) => {
     return { own, order: order.data };
   }
 
-  /** All rows of the store, and of tables without stores, as text. */
+  /** Returns all rows of the store, and of tables without stores, as text. */
   async function dump(shop: Shop): Promise<string> {
     const { db } = suite.app;
     const { rows: tables } = await db.execute(
@@ -129,7 +129,7 @@ onDatabase("file", (suite) => {
     expect(await dump(shop)).toContain("Canary");
     expect((await own.call(erase, { body: { password }, address: ip })).data).toEqual({ erased: true });
     const rows = (await dump(shop)).split("\n");
-    // The other person has the same texts, so only rows that name the erased one, or nobody, are searched.
+    // Searches only rows about the erased person or nobody, because the other person has the same texts.
     const others = rows.filter((row) => !row.includes(kept.own.id) && !row.includes(kept.order.id));
     const invoiced = JSON.stringify(JSON.stringify(address));
     for (const trace of ["canary.person", "canary.other", "Canary", "+351 999", ip]) {

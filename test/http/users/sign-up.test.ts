@@ -95,7 +95,7 @@ onDatabase("file", (suite) => {
 
   test("an address that has an account gets the same bytes and rows, and a mail that says so without a code", async (shop) => {
     await openAccount(shop, { email: "real@example.com" });
-    // The first of a store begins its count.
+    // The first sign-up of a store starts its count.
     await signUp(shop, "else@example.com");
     const traces: unknown[] = [];
     for (const address of ["real@example.com", "none@example.com"]) {
@@ -119,7 +119,7 @@ onDatabase("file", (suite) => {
     expect(mails[1]?.text).not.toMatch(/\b\d{6}\b/);
   });
 
-  /** How many rows of each kind there are. */
+  /** Counts the rows of each kind. */
   async function counts({ namespace }: Shop): Promise<number[]> {
     const sql = `select (select count(*) from audit_log where namespace = t.namespace) as a,
       (select count(*) from mail_codes c where c.tenant_id = t.id) as b, (select count(*) from users u where u.tenant_id = t.id) as c,

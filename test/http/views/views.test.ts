@@ -19,10 +19,10 @@ onEachDatabase((suite) => {
     const shop = await suite.shop();
     return { shop, call: shop.callAnonymously, id: (await shop.createProduct()).id };
   };
-  /** The number of views in the database, and in the product. */
+  /** Returns the number of views in the database, and on the product. */
   async function counted({ call }: Pick<Shop, "call">, id: string): Promise<[number, number]> {
     await flush();
-    // A reply that is kept may have the counts of a minute ago.
+    // A cached reply may have counts from a minute ago.
     suite.app.clock.advance(60_000);
     const product = await call<ProductReply>(`GET /products/${id}/`);
     return [(await readViews(call, id)).data.count, product.data.views_count];
@@ -76,7 +76,7 @@ onEachDatabase((suite) => {
         expect([round, await counted(shop, id)]).toEqual([round, [ways.length, ways.length]]);
         expect((await readViews(call, id, { days: "1" })).data.days[0]?.count).toBe(ways.length);
       }
-      // A visitor may also be in the body; the query takes precedence.
+      // The visitor can also be in the body. The query takes precedence.
       const body = { ...ofProduct(id), visitor };
       await call("POST /views/", { body });
       await call("POST /views/", { body, query: { visitor: "vis_x" }, headers: { "user-agent": "another" }, address });

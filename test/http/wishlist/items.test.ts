@@ -111,7 +111,7 @@ onEachDatabase((suite) => {
     const shelf: [fields: Record<string, unknown>, variant: number | null, available: boolean][] = [
       [{ stock: null }, null, true],
       [{ stock: 2 }, null, true],
-      // An order reserves one of these two.
+      // An order reserves one of these two products.
       [{ stock: 1 }, null, false],
       [{ variants: sizes.slice(1) }, 0, false],
       [{ stock: 0 }, null, false],
@@ -151,7 +151,7 @@ onEachDatabase((suite) => {
         await end(shop, id, variant);
         const [item] = await list(eve);
         const expected = { ...made.data, price: null, price_minor: null, available: false };
-        // Products that are not published are not shown here either.
+        // The wishlist does not show unpublished products either.
         expect(item).toEqual(isShown ? expected : { ...expected, product: null });
         const noted = await put(eve, id, { variant_id: variant, note: "Pity" });
         expect([noted.status, noted.data.note, noted.data.price_at_add]).toEqual([200, "Pity", made.data.price_at_add]);
