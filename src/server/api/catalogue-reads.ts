@@ -50,15 +50,14 @@ export async function answerWithEtag(
   };
   const tags = request.headers.get("if-none-match");
   const kept = await findCurrent(replies, read);
-  const present = tags === null ? undefined : (kept ?? (await read.stateNow()));
-  if (tags !== null && present) {
-    headers.ETag = entityTag(read, present);
-    if (isListed(tags, headers.ETag)) return new Response(null, { status: 304, headers });
+  const present = kept || tags === null ? kept : await read.stateNow();
+  if (present) headers.ETag = kept?.etag ?? entityTag(read, present);
+  if (tags !== null && headers.ETag !== undefined && isListed(tags, headers.ETag)) {
+    return new Response(null, { status: 304, headers });
   }
   const head = `{"request_id":"${requestId}`;
   const accepted = request.headers.get("accept-encoding");
   if (kept) {
-    headers.ETag = entityTag(read, kept);
     if (kept.language !== undefined) headers["Content-Language"] = kept.language;
     const coding = chooseCoding(accepted, head.length + kept.tail.length);
     if (coding !== undefined) headers["Content-Encoding"] = coding;
@@ -69,7 +68,8 @@ export async function answerWithEtag(
   headers.ETag = entityTag(read, { state, version: recordVersion });
   const text = withPublicUrls(successText(requestId, answer, headers), publicUrl);
   if (route.mayKeep?.(call.query as never) && replies.wants(read.name)) {
-    const reply = { tail: new KeptTail(text.slice(head.length)), state, version: recordVersion, language };
+    const tail = new KeptTail(text.slice(head.length));
+    const reply = { tail, etag: headers.ETag, state, version: recordVersion, language };
     await keep(replies, read, reply);
   }
   const coding = chooseCoding(accepted, text.length);
@@ -100,7 +100,10 @@ async function findCurrent(replies: ReplyCache, read: Read): Promise<KeptReply |
     }
   }
   kept.commits = read.commits;
-  kept.minute = read.minute;
+  if (kept.minute !== read.minute) {
+    kept.minute = read.minute;
+    kept.etag = entityTag(read, kept);
+  }
   return kept;
 }
 
