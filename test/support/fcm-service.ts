@@ -20,7 +20,7 @@ export interface FcmService {
   /** The assertions of the requests for tokens so far. */
   asked: ReadToken[];
   received: FcmMessage[];
-  /** The replies to the next requests for tokens, in order. Then it replies 200. */
+  /** The replies to the next requests for tokens and to the next messages, in order. Then it replies 200. */
   tokenAnswers: { status: number; body: object }[];
   answers: { status: number; body?: object; headers?: Record<string, string> }[];
   /** Revokes all tokens that it has issued. */

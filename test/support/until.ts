@@ -2,7 +2,7 @@ const timeoutMs = 15_000;
 const everyMs = 5;
 
 /**
- * Polls until `check` returns a value.
+ * Polls until `probe` returns a value.
  * @param what describes the event, for the error.
  * @returns the first value that is not false, undefined or null.
  * @throws Error after fifteen seconds.
