@@ -35,7 +35,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   if (!serverAddress.test(url)) {
     throw validationFailed("The database address must begin with http:, https:, libsql:, ws: or wss:.");
   }
-  return (await import("./server/server-database.ts")).openServer(url, { readToken, lockDeadlineMs, beforeCommit });
+  const { ServerDatabase } = await import("./server/server-database.ts");
+  return new ServerDatabase(url, { readToken, lockDeadlineMs, beforeCommit });
 }
 
 async function openFile(options: DatabaseOptions & { lockDeadlineMs: number }): Promise<Database> {

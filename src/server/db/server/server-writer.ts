@@ -23,13 +23,10 @@ const answerMs = 5000;
 /** The least time for the first message of a group, even if its first unit has waited long. */
 const minLockMs = 500;
 
-/**
- * Writes to a libSQL server over one connection. To save round trips, statements that need no answer wait for the next
- * message, and calls that arrive together share one. Each message but a group's first checks the group's row in
- * `write_groups`. See ../group-commit/README.md.
- */
+/** Writes to a libSQL server over one connection, in few round trips. See ../group-commit/README.md. */
 export class ServerWriter implements Writer {
   readonly maxTogether = 32;
+  lockMs = 0;
   inTransaction = false;
   readonly #connection: ServerConnection;
   /** The id of this process, new at each start, so that no process repeats another's group numbers. */
@@ -53,16 +50,12 @@ export class ServerWriter implements Writer {
     this.#connection = connection;
   }
 
-  get lockMs(): number {
-    return Math.max(0, this.#lockDeadline - performance.now());
-  }
-
   /** The first statements take the lock. */
   begin(deadline: number): boolean {
-    this.#group++;
-    this.#lockDeadline = Math.max(deadline, performance.now() + minLockMs);
+    this.lockMs = Math.max(deadline - performance.now(), minLockMs);
+    this.#lockDeadline = performance.now() + this.lockMs;
     this.#deadline = deadline + answerMs;
-    const args = [this.#writerId, BigInt(this.#group)];
+    const args = [this.#writerId, BigInt(++this.#group)];
     this.#check = { sql: checkGroup, args };
     this.#unsent = [begin, { sql: keepGroup, args }];
     if (this.#group === 1) this.#unsent.push(control(dropOldWriters));
@@ -106,14 +99,12 @@ export class ServerWriter implements Writer {
   async commit(first: readonly InStatement[], unless: readonly InStatement[]): Promise<CommitResult> {
     const found = this.#foundAhead;
     this.#foundAhead = undefined;
-    if (first.length === 0) {
-      if (found?.some(({ rows }) => rows.length > 0)) return { results: [], found };
-      if (this.#isUnsent) {
-        this.inTransaction = false;
-        return { results: [] };
-      }
-    }
-    const outcomes = await this.#trip([...first.map(bindForServer), ...commitUnless(unless.map(bindForServer))]);
+    if (first.length === 0 && found?.some(({ rows }) => rows.length > 0)) return { results: [], found };
+    const reads = unless.map(bindForServer);
+    const exists = reads.map(({ sql }) => `EXISTS (${sql})`).join(" OR ") || "false";
+    const sql = `SELECT CASE WHEN ${exists} THEN ${failing} END`;
+    const commitUnless = [...reads, { sql, args: reads.flatMap(({ args }) => args) }, commit];
+    const outcomes = await this.#trip([...first.map(bindForServer), ...commitUnless]);
     const results = outcomes?.slice(0, first.length) as Result[] | undefined;
     if (outcomes === undefined || isResult(outcomes.at(-1))) {
       this.inTransaction = false;
@@ -129,12 +120,6 @@ export class ServerWriter implements Writer {
     this.#lose(undefined);
   }
 
-  /** Whether nothing of the group was sent yet, not even BEGIN. */
-  get #isUnsent(): boolean {
-    return this.#unsent[0] === begin;
-  }
-
-  /** Sends the waiting statements and these; returns the results of these. Throws the first error, or unavailable. */
   async #send(stmts: Bound[]): Promise<Result[]> {
     const outcomes = (await this.#trip([...stmts, ...this.#ahead])) ?? [];
     if (!outcomes.every(isResult)) throw this.#failureOf(outcomes, stmts.length);
@@ -154,7 +139,7 @@ export class ServerWriter implements Writer {
    */
   async #trip(stmts: Bound[]): Promise<Outcome[] | undefined> {
     if (!this.inTransaction) throw unavailable("The transaction has already ended.");
-    const isFirst = this.#isUnsent;
+    const isFirst = this.#unsent[0] === begin;
     const isCommit = stmts.at(-1) === commit;
     const unsent = this.#unsent.splice(0);
     const before = isFirst ? unsent : [this.#check, ...unsent];
@@ -212,11 +197,4 @@ export class ServerWriter implements Writer {
     this.#connection.close();
     return isOwnFailure(error) ? unavailable(undefined, { cause: error }) : error;
   }
-}
-
-/** COMMIT, unless one of the reads finds a row. */
-function commitUnless(reads: readonly Bound[]): Bound[] {
-  const exists = reads.map(({ sql }) => `EXISTS (${sql})`).join(" OR ") || "false";
-  const sql = `SELECT CASE WHEN ${exists} THEN ${failing} END`;
-  return [...reads, { sql, args: reads.flatMap(({ args }) => args) }, commit];
 }
