@@ -19,7 +19,7 @@ const passwords = {
   weak: "canary-weak",
 };
 
-describe("a run in which everything secret is used everywhere, with a log as JSON and then as text", () => {
+describe("a run that uses every kind of secret everywhere, first with a JSON log, then with a text log", () => {
   let shop: ServedShop;
   /** Secrets that are long enough not to occur anywhere by chance. */
   const secrets = new Set<string>(Object.values(passwords));

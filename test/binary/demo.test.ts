@@ -20,7 +20,7 @@ async function startDemo(...flags: string[]) {
 }
 
 describe("the shop of the demo", () => {
-  test("has an origin of its own, with every file of the example, under a strict policy, and ends with the server", async () => {
+  test("has its own origin, serves every file of the example with a strict content security policy, and stops with the server", async () => {
     const { server, printed } = await startDemo("--port", "0");
     const shop = printed.shop_url;
     expect(Object.keys(printed)[0]).toBe("shop_url");
@@ -44,7 +44,7 @@ describe("the shop of the demo", () => {
     expect(await fetch(shop).catch(() => "gone")).toBe("gone");
   }, 30_000);
 
-  test("leads from the path of a view to its page, and answers nothing for files that it does not have", async () => {
+  test("redirects the path of a view to its page, and has no reply for unknown files", async () => {
     const { server, printed } = await startDemo("--port", "0");
     const ask = (path: string, init?: RequestInit) => fetch(`${printed.shop_url}${path}`, init);
     const page = readFileSync(join(folder, "index.html"), "utf8");
@@ -63,7 +63,7 @@ describe("the shop of the demo", () => {
     await server.end();
   }, 30_000);
 
-  test("tells its pages a key that serves their origin and no other site's, and the command that lists mail", async () => {
+  test("gives its pages a key that only their origin may use, and the command that lists mail", async () => {
     const { server, printed, dir } = await startDemo("--port", "0");
     const config = (await (await fetch(`${printed.shop_url}/config.json`)).json()) as {
       api: string;
@@ -106,7 +106,7 @@ describe("the shop of the demo", () => {
     await second.end();
   }, 30_000);
 
-  test("opens in the browser of a terminal's screen, unless told otherwise", async () => {
+  test("opens in a browser at a terminal, unless a flag forbids it", async () => {
     const binary = installBinary();
     const opened = join(binary.dir, "opened");
     for (const program of ["xdg-open", "open"]) {

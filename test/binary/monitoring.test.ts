@@ -41,7 +41,7 @@ async function serveWatched() {
 const answered = (page: MetricsPage) => page.value("bodega_http_requests_total", products);
 const up = (page: MetricsPage) => page.samples.filter(({ name, value }) => name === "bodega_process_up" && value === 1);
 
-test("each process reports the figures of all, also when a worker is killed under load or hangs", async () => {
+test("each process reports the figures of all processes, even if a worker hangs or is killed under load", async () => {
   const { binary, server, ask, load, readMetrics } = await serveWatched();
   await load(60);
   for (const page of [await readMetrics(), await readMetrics(), await readMetrics()]) {

@@ -70,7 +70,7 @@ test("commands without a database work where nothing can be unpacked", async () 
   }
 });
 
-test("commands with a database name the setting that helps where nothing can be unpacked, and it helps", async () => {
+test("where nothing can be unpacked, commands with a database name the setting that helps, and it works", async () => {
   expect(await bodega.run(["db", "migrate"])).toMatchObject({ code: 0 });
   const nowhere = { TMPDIR: join(bodega.path, "no"), BUN_TMPDIR: join(bodega.path, "no") };
   const { code, stdout, stderr } = await bodega.run(["tenant", "list"], nowhere);
@@ -88,7 +88,7 @@ test("commands with a database name the setting that helps where nothing can be 
   expect(helped).toMatchObject({ code: 0, stdout: "[]\n" });
 });
 
-test("a host that does not resolve is not taken for a port in use", async () => {
+test("the error for a host that does not resolve is not about a port in use", async () => {
   const serve = ["serve", "--host", "nosuch.invalid", "--port", "42399"];
   // The test looks at a second start, at which the system still has an earlier error.
   await bodega.run(serve);

@@ -66,7 +66,7 @@ test("a standby that takes over from a server under load has all that the server
   expect(await first.run("serve", "--port", "0", "--replicate-to", place)).toMatchObject({ code: 4, stdout: "" });
 }, 60_000);
 
-test("a standby whose port is taken stays one, and its server goes on; one that became a server can be promoted again", async () => {
+test("a standby whose port is in use stays a standby, and its server continues; after a failed start, promotion can be repeated", async () => {
   const { second, place, server, standby } = await openPair();
   const promote = ["standby", "promote", "--yes", "--port"] as const;
   const { port } = new URL(server.url);
@@ -82,7 +82,7 @@ test("a standby whose port is taken stays one, and its server goes on; one that 
   }
 }, 60_000);
 
-test("a standby is seconds behind; when the server is killed it takes over, and the server stays out", async () => {
+test("a standby is only seconds behind; after the server is killed the standby takes over, and the old server cannot start", async () => {
   const first = installBinary();
   const { auth, namespace } = await openShop(first);
   const place = makeDir();

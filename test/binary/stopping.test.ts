@@ -90,7 +90,7 @@ describe.concurrent("requests in flight are finished", () => {
     ],
   ];
   test.each(ways)(
-    "%s, and the end is 0",
+    "%s, and the exit code is 0",
     async (_how, workers, stop) => {
       const { server, requests } = await serveInFlight("--workers", String(workers));
       await stop(server);

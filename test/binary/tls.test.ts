@@ -113,7 +113,7 @@ function hangUp(server: Serving): void {
   for (const pid of childrenOf(server.pid)) process.kill(pid, "SIGHUP");
 }
 
-test("a client that writes 20 MB before it reads, and closes the connection then, gets its refusal", async () => {
+test("a client that writes 20 MB before it reads, and then closes the connection, gets its error reply", async () => {
   const [binary, dir] = [installBinary(), makeDir()];
   await openShop(binary);
   const server = await binary.serve(...writePair(dir, makeCertificate()));

@@ -122,7 +122,7 @@ test.each(["0", "1"])(
 );
 
 test(
-  "a server that systemd does not stop goes on with its executable",
+  "if systemd cannot stop the server, it continues with its old executable",
   async () => {
     await serveShop();
     binary.env.STOP_REFUSED = "1";
@@ -183,7 +183,7 @@ test(
 );
 
 test(
-  "a file that cannot be the next version is refused, and the server goes on",
+  "a file that cannot be the next version is refused, and the server continues",
   async () => {
     await serveShop();
     const dir = makeDir();

@@ -8,7 +8,7 @@ export function describeCatalogue(stage: Stage): void {
   const open = (fragment = "", size?: typeof phone) => stage.chromium.visit(`${stage.shop_url}/${fragment}`, size);
 
   describe("the shop's catalogue", () => {
-    test("narrows by category, tag and words, and its address keeps what was chosen", async () => {
+    test("filters by category, tag and words, and its address contains the filters", async () => {
       const { page } = await open();
       await see(page, "21 things");
       await click(page, ".categories a", "Kitchen");
@@ -87,7 +87,7 @@ export function describeCatalogue(stage: Stage): void {
       await find(page, ".tag-list a", "Textilien");
     }, 60_000);
 
-    test("shows three pictures of a product, by buttons and by the arrow keys, and goods that go with it", async () => {
+    test("shows three pictures of a product with buttons and arrow keys, and suggests similar goods", async () => {
       const { page } = await open("#/p/enamel-mug", phone);
       await find(page, ".suggestions .card", "bowl");
       const isAt = (index: number) => find(page, `.thumbs button[aria-current=true]:nth-child(${index})`);
@@ -119,7 +119,7 @@ export function describeCatalogue(stage: Stage): void {
       await stage.call("DELETE", `/products/${slug}/`);
     }, 60_000);
 
-    test("leads from the path of a view to the view", async () => {
+    test("redirects the path of a view to the view", async () => {
       const { page } = await stage.chromium.visit(`${stage.shop_url}/p/enamel-mug?variant=1`);
       await find(page, "h1", "Enamel mug");
       expect(new URL(page.url()).hash).toBe("#/p/enamel-mug?variant=1");
@@ -136,7 +136,7 @@ export function describeCatalogue(stage: Stage): void {
     }, 60_000);
 
     test.each([360, 1280])(
-      "moves nothing while it loads at %d pixels, and breaks no price",
+      "has a stable layout while it loads at %d pixels, and wraps no price",
       async (width) => {
         const { page } = await open("", { width, height: 740 });
         // German prices are long, and have a space before the currency.

@@ -36,7 +36,7 @@ export function describeCustomer(stage: Stage): void {
   }
 
   describe("a customer", () => {
-    test("signs up with the mailed code, orders, sees the order, is notified, and orders no other total than the page shows", async () => {
+    test("signs up with the mailed code, orders for exactly the total that the page shows, sees the order, and is notified", async () => {
       const service = await startPushService();
       const subscriber = service.subscribe();
       const visit = await stage.chromium.visit("about:blank");

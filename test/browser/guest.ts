@@ -196,7 +196,7 @@ export function describeGuest(stage: Stage): void {
       await find(page, orderAndPay);
     }, 60_000);
 
-    test("is told before ordering why so much cannot be ordered", async () => {
+    test("learns before ordering why a quantity cannot be ordered", async () => {
       const about = { title: "Rare thing", price: 5, stock: 12 };
       const { slug } = await stage.call<{ slug: string }>("POST", "/products/", about);
       const visit = await stage.chromium.visit(`${stage.shop_url}/#/p/${slug}`);

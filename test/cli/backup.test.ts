@@ -109,7 +109,7 @@ test("--keep removes the oldest backups of this database, and nothing else", asy
   expect(readdirSync(dir).toSorted()).toEqual([...strangers, ...left].toSorted());
 });
 
-test("--keep never removes the backup just made, also beside backups that a clock made which was ahead", async () => {
+test("--keep never removes the new backup, even if older ones have a later time because the clock was ahead", async () => {
   const dir = makeDir();
   const { backup: first } = await json<Report>("db", "backup", "--to", dir);
   const ahead = join(dir, "bodega-29990101T000000.000Z.tar.gz");
@@ -119,7 +119,7 @@ test("--keep never removes the backup just made, also beside backups that a cloc
   expect(readdirSync(dir).map((name) => join(dir, name))).toEqual([backup]);
 });
 
-test("of two concurrent backups one waits for the other, and both are made", async () => {
+test("of two concurrent backups one waits for the other, and both succeed", async () => {
   const both = await Promise.all([json<Report>("db", "backup"), json<Report>("db", "backup")]);
   expect(new Set(both.map(({ backup }) => backup)).size).toBe(2);
   for (const { backup } of both) expect(existsSync(backup)).toBe(true);
@@ -210,7 +210,7 @@ test("ctrl-C ends it with exit code 130 and leaves no files", async () => {
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test("it prints the path of the backup, only that with -q, and no secret of the environment", async () => {
+test("it prints the path of the backup, with -q nothing else, and no secret of the environment", async () => {
   const secret = "s".repeat(40);
   const quiet = await run(["db", "backup", "-q"], {
     env: { BODEGA_S3_ACCESS_KEY_ID: "id", BODEGA_S3_SECRET_ACCESS_KEY: secret },

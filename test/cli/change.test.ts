@@ -93,7 +93,7 @@ test.each([
   expect([failed.code, failed.error.message]).toEqual([code, expect.stringContaining(message)]);
 });
 
-test("stock is added, taken away and set, but what orders reserve is not taken away", async () => {
+test("stock is added, removed and set, but stock that orders reserve cannot be removed", async () => {
   const { product_id } = await json<Product>(
     ...["product", "create", ...demo, "--title", "Mug", "--price", "4", "--sku", "MUG"],
   );

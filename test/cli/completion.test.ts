@@ -72,14 +72,14 @@ describe("bash completes names from the database", () => {
     expect(await complete(words)).toEqual(offered);
   });
 
-  test("keys whose name is not one word are completed by their ids", async () => {
+  test("keys whose name has several words are completed by their ids", async () => {
     const offered = await complete(["key", "show", "-n", "demo", ""]);
     const keys = await json<{ app_id: string; name: string }[]>("key", "list", "-n", "demo");
     expect(offered).toEqual(["web", keys.find(({ name }) => name === "with space")?.app_id as string]);
     expect((await complete(["key", "show", "app_"])).toSorted()).toEqual(keys.map(({ app_id }) => app_id).toSorted());
   });
 
-  test("from the data directory and store that the line and the environment name", async () => {
+  test("names come from the data directory and store that the command line and the environment name", async () => {
     const env = { PATH: process.env.PATH };
     expect(await complete(["tenant", "show", "s"], env)).toEqual([]);
     expect(await complete(["tenant", "show", "--data-dir", dataDir, "s"], env)).toEqual(["shop"]);

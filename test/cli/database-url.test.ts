@@ -31,7 +31,7 @@ if (hasSqld) {
     expect(existsSync(dataDir)).toBe(false);
   });
 
-  test("doctor tells of a database server that acknowledges writes before they are on its disk", async () => {
+  test("doctor reports a database server that acknowledges writes before they are on its disk", async () => {
     const subjects = async () => {
       const { stdout } = await run(["doctor", "--json", "--database-url", server.url]);
       const { findings } = JSON.parse(stdout) as { findings: { check: string; severity: string }[] };

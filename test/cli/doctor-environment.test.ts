@@ -391,7 +391,7 @@ test("a database server that does not answer is an error without its token", asy
   expect(JSON.stringify(findings)).not.toContain("a-secret-token");
 });
 
-test("findings fit the terminal, the worst first, and a summary follows", async () => {
+test("findings fit the terminal, the most severe come first, and a summary follows", async () => {
   const shop = copyShop();
   await claim(shop);
   await tamper(shop, `update mail_outbox set last_error = 'ESOCKET: ' || char(27) || '[31mred'`);

@@ -118,7 +118,7 @@ test("prompts lead to a served shop: a page can list its products, and the guide
   expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8"))).toEqual({ BODEGA_PORT: port });
 }, 20_000);
 
-describe("leaving at a prompt is exit code 130, and nothing is created", () => {
+describe("ctrl-C at a prompt is exit code 130, and nothing is created", () => {
   const all: Steps = [...storeSteps, ...ownerSteps, ...keySteps];
   test.concurrent.each<[string, Steps]>([
     ["at the first question", [["Name of the store", ctrlC]]],
@@ -257,7 +257,7 @@ test("flags alone create the same shop, and --json prints every result in one va
   expect(stdout).not.toContain(new URL(smtpUrl).password);
 });
 
-test("-q prints ids, with the secrets that are shown nowhere else", async () => {
+test("-q prints ids, and secrets that are not in a file", async () => {
   const { here } = openNew();
   const { stdout } = await here(["init", ...unattended, "-q"]);
   expect(stdout).toMatch(/^app_\w{26}:sk_[\w-]{43}\nusr_\w{26}:(?:\w{5}-){4}\w{5}\n$/);

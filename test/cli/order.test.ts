@@ -116,7 +116,7 @@ describe("order list", () => {
     expect(stderr).toBe("");
   });
 
-  test("says when there are more", async () => {
+  test("says when there may be more orders", async () => {
     expect((await run(["order", "list", "-n", "demo", "--limit", "2"])).stderr).toContain(
       "These are 2 rows, the limit.",
     );
@@ -135,7 +135,7 @@ describe("order list", () => {
     ["--until 7d", []],
     ["--limit 1", [3]],
     ["--customer usr_nobody", []],
-  ])("%s takes what fits", async (flags, numbers) => {
+  ])("%s filters orders", async (flags, numbers) => {
     expect(await list(...flags.split(" "))).toEqual(numbers);
   });
 

@@ -84,7 +84,7 @@ describe("a table", () => {
     expect((await run(["tenant", "list", "--json"])).stdout).toMatch(/"created_at":"\d{4}-\d\d-\d\dT[\d:.]+Z"/);
   });
 
-  test("becomes a block of lines per row where it would lose half of its columns or an id", () => {
+  test("becomes a block of lines for each row if it would lose half of its columns, or an id", () => {
     const text = layOutTable(rows, columns, { width: 30, color: false }).text;
     expect(text).toStartWith("ID\napp_01k8z3v5x2f1rt9m6q7wbn4hcd\nTITLE");
     expect(text).toContain("\n\nID     app_2\nTITLE  é e");
@@ -116,7 +116,7 @@ describe("a table", () => {
   });
 });
 
-test("a terminal of unknown width is taken for one of 80 columns", async () => {
+test("a terminal of unknown width counts as 80 columns wide", async () => {
   const wrapper = ["sh", "-c", 'stty cols 0; exec "$@"', "sh"];
   const [unknown, known] = [
     await runAtTerminal(["tenant", "--help"], [], { env: { ...environment(), PATH: process.env.PATH }, wrapper }),
@@ -156,7 +156,7 @@ describe("an unexpected error", () => {
     ["TypeError: x is undefined", new TypeError("x is undefined\n    at run (/srv/src/cli/run.ts:3:1)")],
     ["ENOSPC: no space left on device, write", coded("ENOSPC: no space left on device, write", "ENOSPC")],
     ["unknown", "thrown text"],
-  ])("is told as %j", (reason, error) => {
+  ])("is printed as %j", (reason, error) => {
     expect(findReason(error)).toBe(reason);
   });
 

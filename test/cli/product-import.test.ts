@@ -210,7 +210,7 @@ test("columns that do not exist, and columns of NDJSON, are refused", async () =
   expect(await refused("--columns", "title", "--format", "ndjson")).toMatchObject({ code: 2 });
 });
 
-test.each(["SIGTERM", "SIGINT"] as const)("%s leaves nothing of an export that is under way behind", async (signal) => {
+test.each(["SIGTERM", "SIGINT"] as const)("%s during an export leaves no files", async (signal) => {
   const folder = makeDir();
   const script = `
     const { openTerminal } = await import("${join(import.meta.dir, "../../src/cli/terminal/terminal.ts")}");

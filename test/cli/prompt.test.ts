@@ -191,7 +191,7 @@ describe("a dangerous command asks for confirmation", () => {
     ["\r", 130, "active"],
     [ctrlC, 130, "active"],
     [ctrlD, 130, "active"],
-  ])("and takes %j", async (answer, code, after) => {
+  ])("and accepts %j", async (answer, code, after) => {
     const outcome = await runAtTerminal(["tenant", "suspend", "demo"], [["Suspend store demo?", answer]], { env });
     expect(outcome.code).toBe(code);
     expect(await status()).toBe(after);
@@ -205,7 +205,7 @@ describe("an irreversible action requires typing the name", () => {
     ["\r", 2],
     [ctrlC, 130],
     [ctrlD, 130],
-  ])("and takes %j", async (answer, code) => {
+  ])("and accepts %j", async (answer, code) => {
     const outcome = await runAtTerminal(["tenant", "delete", "demo"], [["Type demo to continue:", answer]], { env });
     expect(outcome.code).toBe(code);
     expect((await cli.run(["tenant", "show", "demo"])).code).toBe(code === 0 ? 3 : 0);

@@ -96,7 +96,7 @@ test("a test of a sound replica restores its newest state, leaves nothing behind
   expect(await doctor()).toMatchObject([{ severity: "note", subject: place, message: expect.stringContaining("ago") }]);
 });
 
-test("a test of a damaged segment fails with the segment's name, and doctor says it until one succeeds", async () => {
+test("a test of a damaged segment fails with the segment's name, and doctor reports it until a test succeeds", async () => {
   copyReplica();
   const segment = readdirSync(place).findLast((name) => name.startsWith("segment-")) as string;
   const bytes = readFileSync(join(place, segment));
@@ -128,7 +128,7 @@ test("a replica of another shop fails the test", async () => {
   expect((await other.here(["db", "test-restore", whole])).code).toBe(0);
 });
 
-test("a replica whose key is lost is restored without its signatures, once the store is named, and says what was not checked", async () => {
+test("without its key, a replica is restored after the store is named, and the command says that signatures were not checked", async () => {
   const lost = openCli(join(makeDir(), "data"));
   const at = new Date().toISOString();
   const restore = (...flags: string[]) => lost.run(["db", "restore", whole, ...flags]);
@@ -167,7 +167,7 @@ test("a place of backups is tested with its newest backup, which may have an ear
   expect((await failure("db", "test-restore")).error.message).toContain("It has no backups");
 });
 
-test("too little space on the disk is told before anything is restored", async () => {
+test("too little space on the disk is reported before anything is restored", async () => {
   copyReplica();
   const small = openCli(join(makeDir(), "data"));
   mkdirSync(small.dataDir, { mode: 0o700 });

@@ -173,7 +173,7 @@ test("a terminal asks for the namespace of the store that the backup does not ha
   expect((await asked("other\r")).code).toBe(0);
 });
 
-test("a restore names the command that it waits for, and goes on when that ends", async () => {
+test("a restore names the command that it waits for, and continues when the command ends", async () => {
   const { dataDir, environment, json } = await openOther();
   const [products, pipe] = [join(makeDir(), "products.csv"), join(makeDir(), "pipe")];
   // The export is larger than a pipe's buffer, so it waits for a reader.
@@ -229,14 +229,14 @@ if (process.getuid?.() === 0) {
   });
 }
 
-test("--at takes a time, and the place of a replica", async () => {
+test("--at accepts a time, and only for the place of a replica", async () => {
   const run = (at: string) => openCli().run(["db", "restore", backup, "--dry-run", "--at", at]);
   expect(await run("noon")).toMatchObject({ code: 2, stderr: expect.stringContaining("error: --at must be") });
   const refused = { code: 2, stderr: expect.stringContaining("error: --at needs the place of a replica.") };
   expect(await run("2026-11-21T10:45:12Z")).toMatchObject(refused);
 });
 
-test("it says of which moment the backup is", async () => {
+test("it says at what time the backup was made", async () => {
   const { dataDir, run } = openCli();
   const { code, stderr } = await run(["db", "restore", backup, "--yes"]);
   expect(code).toBe(0);
@@ -244,7 +244,7 @@ test("it says of which moment the backup is", async () => {
   expect(Object.keys(await readRows(dataDir))).toContain("tenants");
 });
 
-test("a key that exists is compared", async () => {
+test("an existing secret key is compared", async () => {
   const { dataDir, json } = openCli();
   mkdirSync(dataDir);
   const path = join(dataDir, "secret.key");

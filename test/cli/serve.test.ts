@@ -72,7 +72,7 @@ describe("serve", () => {
     expect(stdout).toMatch(/listens on http:\/\/127\.0\.0\.1:\d+ and all other addresses of this machine\n/);
   });
 
-  test("in an empty directory says how to begin, and which settings have no effect", async () => {
+  test("in an empty directory says how to create a store, and which settings have no effect", async () => {
     const env = environment({ BODEGA_DATA_DIR: join(makeDir(), "new"), BODEGA_DATABASE_SYNC_URL: "https://x.example" });
     const server = await serve(["serve", "--port", "0"], { env });
     const hint = `No store found. Create one: bodega init --data-dir ${env.BODEGA_DATA_DIR}`;

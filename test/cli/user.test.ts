@@ -159,7 +159,7 @@ describe("a user of another tenant, or of none, is exit code 3", () => {
   });
 });
 
-test("the last active owner stays, until another user is one", async () => {
+test("the last active owner cannot be removed before another user is an owner", async () => {
   await json("tenant", "create", "owned");
   const change = (verb: string, ...flags: string[]) => ["user", verb, "-n", "owned", "ada@example.com", ...flags];
   await json("user", "create", "-n", "owned", "--email", "ada@example.com", "--role", "owner", "--no-password");

@@ -58,7 +58,7 @@ onDatabase("file", (suite) => {
     expect([namespace, currency, languages]).toEqual([shop.namespace, "EUR", ["en"]]);
   });
 
-  test("an order is placed once though the connection and the server failed, and has one key for all its tries", async () => {
+  test("an order is placed once although the connection and the server failed: all tries have the same key", async () => {
     const { id } = await shop.createProduct({ stock: 5 });
     const client = open();
     proxy.faults.push("lose", unavailable);
@@ -104,7 +104,7 @@ onDatabase("file", (suite) => {
     expect((await failure(client.products.update(id, { title: "Newer" }, { ifVersion: version }))).code).toBe(5303);
   });
 
-  test("a long `Retry-After` is for the caller to wait for", async () => {
+  test("for a long `Retry-After`, the client fails and the caller must wait", async () => {
     proxy.faults.push({ ...unavailable, headers: { "Retry-After": "60" } });
     const error = await failure(open().products.list().page());
     expect([error.code, error.retryAfter, error.requestId, proxy.passed.length]).toEqual([5001, 60, "req_1", 1]);
@@ -167,7 +167,7 @@ onDatabase("file", (suite) => {
     expect(() => built.createClient({ url: "http://127.0.0.1:8080", namespace })).toThrow(/^namespace is missing/);
   });
 
-  test("an error has its code, and the field that is to blame", async () => {
+  test("an error has its code, and the name of the field that caused it", async () => {
     const { id } = await shop.createProduct({ stock: 1 });
     const error = await failure(open().orders.place({ items: [{ product_id: id, quantity: 2 }] }));
     expect([error.name, error.code, error.status]).toEqual(["BodegaError", 5304, 409]);
@@ -197,7 +197,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an id stays one part of the path", async () => {
+  test("an id with a slash stays one part of the path", async () => {
     const { products } = open();
     expect((await failure(products.get("a/../b?c"))).code).toBe(5301);
     for (const id of ["", ".", ".."]) await expect(products.get(id)).rejects.toThrow(TypeError);
@@ -241,7 +241,7 @@ onDatabase("file", (suite) => {
     return { own, page: connect(built, { ...own, key }, { url: proxy.url }) };
   }
 
-  test("a page's guest chooses a rate, orders once though the reply was lost, and opens and cancels the order with its token only", async () => {
+  test("a guest in a page chooses a rate, orders once although the reply was lost, and needs the token to open and cancel the order", async () => {
     const { own, page } = await openPage();
     const { id } = await own.createProduct({ price: 10, stock: 5 });
     const [rate] = await connect(built, own, { url: proxy.url }).shipping.replaceRates({

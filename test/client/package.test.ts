@@ -141,7 +141,7 @@ test.each([
   ["typescript-5", { module: "nodenext" }],
   ["typescript", { module: "esnext", moduleResolution: "bundler" }],
 ])(
-  "the types hold, and narrow errors by code, with the strictest options of %s",
+  "the types compile and narrow errors by code, with the strictest options of %s",
   async (compiler, how) => {
     writeFileSync(join(project, "use.ts"), use);
     const strict = [

@@ -73,7 +73,7 @@ onDatabase("file", (suite) => {
     expect(sessions.map((session) => session?.user_id)).toEqual([user_id, undefined]);
   });
 
-  test("a token that nears its end is refreshed once, however many calls need it, and a new page goes on with it", async () => {
+  test("a token that will soon expire is refreshed once, however many calls need it, and a new page uses the new token", async () => {
     const storage = sharedStorage();
     const client = open({ storage });
     const { token } = await client.auth.login(await createLogin());
@@ -167,7 +167,7 @@ onDatabase("file", (suite) => {
     expect(await client.auth.session()).toBeNull();
   });
 
-  test("somebody who signs out without a connection is signed out here", async () => {
+  test("without a connection, a sign-out removes the session from this device", async () => {
     const client = open({ retries: 0 });
     await client.auth.login(await createLogin());
     proxy.faults.push("cut");
@@ -192,7 +192,7 @@ onDatabase("file", (suite) => {
     expect((await client.users.me()).email).toBe(login.email);
   });
 
-  test("first likes and views at once are one visitor's, whose likes become the user's with the sign-in", async () => {
+  test("likes and views that start at the same time belong to one visitor, whose likes become the user's at sign-in", async () => {
     const storage = sharedStorage();
     const client = open({ storage, app: undefined });
     const ids = await Promise.all([1, 2, 3].map(async () => (await shop.createProduct()).id));

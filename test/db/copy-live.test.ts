@@ -29,7 +29,7 @@ async function openBusy() {
   };
 }
 
-test("a live copy is of one moment, although another program tries to empty the WAL while it is made", async () => {
+test("a live copy is consistent, although another program tries to empty the WAL during the copy", async () => {
   const { path, target, close } = await openBusy();
   // This connection ignores the lock with which the program's checkpointers wait for a backup.
   const stranger = new Connection(await loadLibsql(), path);
@@ -46,7 +46,7 @@ test("a live copy is of one moment, although another program tries to empty the 
   await close();
 });
 
-test("a live copy gives way to a WAL that grows too fast, and is made once the WAL has been emptied", async () => {
+test("a live copy stops if the WAL grows too fast, and is made after the WAL was emptied", async () => {
   const { db, path, target, grow, close } = await openBusy();
   let [calls, emptied] = [0, false];
   const checkpoints = setInterval(async () => {

@@ -106,7 +106,7 @@ test("a damaged header is damage too, and a restore over the database also keeps
   }
 });
 
-test("no database is created beside a WAL that has lost its own, and the WAL stays", async () => {
+test("no database is created beside a WAL whose database is missing, and the WAL is kept", async () => {
   for (const lose of [(path: string) => rmSync(path), (path: string) => truncateSync(path, 0)]) {
     const { path, dataDir, changed } = copyWith((wal) => wal);
     lose(path);
@@ -121,7 +121,7 @@ test("no database is created beside a WAL that has lost its own, and the WAL sta
   }
 });
 
-test("a sound WAL and one that ends within a write are not kept", async () => {
+test("an intact WAL, and one that ends in the middle of a write, are not copied", async () => {
   const sound = copyWith((wal) => wal);
   const cut = copyWith((wal, frames) => wal.subarray(0, headerBytes + frames * frameBytes - 100));
   const last = copyWith((wal, frames) => flip(wal, frames));

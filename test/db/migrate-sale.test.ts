@@ -83,7 +83,7 @@ async function rowsOf(db: Database, sql: string): Promise<unknown[]> {
 const readable = replies.filter(({ request }) => request !== "GET /events/");
 
 describe.each(hasSqld ? (["file", "server"] as const) : (["file"] as const))("a store of before on a %s", (kind) => {
-  test("comes through with the same replies, and doctor finds nothing wrong", async () => {
+  test("gives the same replies as before the migration, and doctor finds no errors", async () => {
     const { db, report } = await restore(kind);
     expect(report).toMatchObject({ restored: true, missing_migrations: migrations.slice(1).map(({ name }) => name) });
     await migrate(db);
@@ -105,7 +105,7 @@ describe.each(hasSqld ? (["file", "server"] as const) : (["file"] as const))("a 
   });
 });
 
-test("the change feed goes on where it was, and its events stay as they were sent", async () => {
+test("the change feed continues, and old events are unchanged", async () => {
   const { db } = await restore("file");
   await migrate(db);
   const { read, call } = await openApp(db);

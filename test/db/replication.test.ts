@@ -122,7 +122,7 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual([...large, ...rows].sort());
   });
 
-  test("goes on after a restart without a new snapshot, also when the server was killed", async () => {
+  test("continues after a restart without a new snapshot, even if the server was killed", async () => {
     startReplicator();
     await notice("snapshot made");
     await insert("a");
@@ -151,7 +151,7 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual(["a", "b", "c"]);
   });
 
-  test("begins anew when commits left the WAL while no server watched", async () => {
+  test("begins with a new snapshot when commits left the WAL while no server was running", async () => {
     await replicateThree();
     await db.checkpoint();
     await db.close();
@@ -209,7 +209,7 @@ describe("a replica", () => {
     expect(await rowsOf(place)).toEqual(all);
   });
 
-  test("that fails is tried again, holds up no write, and has everything once it works", async () => {
+  test("that fails is tried again, delays no write, and has all changes when it works again", async () => {
     writeFileSync(folder, "a file where the directory should be");
     startReplicator();
     await notice("replication fails");
@@ -222,7 +222,7 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual(["a", "b"]);
   });
 
-  test("no segment is said to have a time at which more was committed than it has", async () => {
+  test("a segment contains everything that was committed up to its recorded time", async () => {
     const place = onFolder();
     const put = place.put.bind(place);
     let isAway = false;
@@ -333,7 +333,7 @@ describe("a replica", () => {
     expect(notices.join()).toContain("A restore test found damage");
   });
 
-  test("that lacks changes when its server stops is told in the log", async () => {
+  test("that lacks changes when its server stops is reported in the log", async () => {
     startReplicator();
     await notice("snapshot made");
     renameSync(folder, `${folder}.away`);
@@ -537,7 +537,7 @@ describe("two servers", () => {
     expect(objects("generation-")).toHaveLength(2);
   });
 
-  test("a segment that the first one writes too late belongs to nobody", async () => {
+  test("a segment that the replaced server writes too late is ignored", async () => {
     const [, , last] = (await replicateThree()) as [string, string, string];
     startReplicator();
     await notice("goes on");
@@ -669,26 +669,29 @@ describe("in a place that others can write to", () => {
     return Math.max(most, process.memoryUsage.rss() - before) / 2 ** 20;
   }
 
-  test.each(["segment", "snapshot"] as const)("a %s of a stranger is refused by name", async (kind) => {
-    await replicateThree();
-    const name = names()[kind];
-    await putObject(stranger(), name, { format: 1 });
-    const ofAnother = await refusal();
-    expect(ofAnother).toMatchObject({
-      kind: "wrongState",
-      message: expect.stringContaining(`${name} in ${folder} is signed`),
-    });
-    expect(ofAnother.remedy).toContain(`db restore ${folder} --without-signature`);
-    // The forged object has the fingerprint of the right key, which anyone can read.
-    const { vault } = onFolder();
-    const forger = { ...stranger(), vault: { ...stranger().vault, fingerprint: vault.fingerprint } };
-    await putObject(forger, name, { format: 1 });
-    const forged = await refusal();
-    expect(forged).toMatchObject({ kind: "validationFailed", exit: 1 });
-    expect(`${forged.message} ${forged.remedy}`).toMatch(
-      new RegExp(`${name} is forged.*(Delete this object|db restore)`),
-    );
-  });
+  test.each(["segment", "snapshot"] as const)(
+    "a %s that a stranger wrote is refused, and the error names it",
+    async (kind) => {
+      await replicateThree();
+      const name = names()[kind];
+      await putObject(stranger(), name, { format: 1 });
+      const ofAnother = await refusal();
+      expect(ofAnother).toMatchObject({
+        kind: "wrongState",
+        message: expect.stringContaining(`${name} in ${folder} is signed`),
+      });
+      expect(ofAnother.remedy).toContain(`db restore ${folder} --without-signature`);
+      // The forged object has the fingerprint of the right key, which anyone can read.
+      const { vault } = onFolder();
+      const forger = { ...stranger(), vault: { ...stranger().vault, fingerprint: vault.fingerprint } };
+      await putObject(forger, name, { format: 1 });
+      const forged = await refusal();
+      expect(forged).toMatchObject({ kind: "validationFailed", exit: 1 });
+      expect(`${forged.message} ${forged.remedy}`).toMatch(
+        new RegExp(`${name} is forged.*(Delete this object|db restore)`),
+      );
+    },
+  );
 
   test("objects of an earlier replica with the same names are not mixed with later ones", async () => {
     await replicateThree();

@@ -95,7 +95,7 @@ describe.if(hasSqld)("a database server", () => {
     expect((await socket.execute("SELECT 1 AS one")).rows[0]?.one).toBe(1);
   });
 
-  test("one that acknowledges writes too early is a warning, until its mode is strong; it works all the same", async () => {
+  test("a server that acknowledges writes too early works, with a warning until its mode is strong", async () => {
     await server.setDurability("relaxed");
     const db = (await connect()) as ServerDatabase;
     await db.execute(insertRow("relaxed"));
@@ -216,7 +216,7 @@ describe.if(hasSqld)("a database server", () => {
       }
     });
 
-    test("equal reads of one turn are answered once, and a number is not its text", async () => {
+    test("equal reads of one turn are sent once; a number and its text are not equal", async () => {
       const db = await connectThrough(way);
       const random = await Promise.all(
         [1, 1, "1"].map((arg) => db.execute({ sql: "SELECT hex(randomblob(8)), ?", args: [arg] })),
@@ -356,7 +356,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(db)).toEqual(["first"]);
     });
 
-    test("a commit whose answer was lost is found out: acknowledged if it took effect, done once", async () => {
+    test("the result of a commit without a reply is looked up: it is acknowledged if it took effect, and never repeated", async () => {
       const db = await connectThrough(way);
       await db.transaction(async (tx) => {
         await tx.execute(insertRow("kept"));
@@ -519,7 +519,7 @@ describe.if(hasSqld)("a database server", () => {
       expect((await namesIn(db)).slice(0, 2)).toEqual(["after", "first"]);
     }, 60_000);
 
-    test("a call that gets no answer makes the other connection be replaced, too", async () => {
+    test("after a call without a reply, the other connection is replaced, too", async () => {
       const db = await connectThrough(way);
       proxy.silence();
       expect(await namesIn(db)).toEqual(["first"]);
@@ -528,7 +528,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(performance.now() - readAt).toBeLessThan(1000);
     }, 20_000);
 
-    test("what has to happen before a commit happens once a group, also for units that ran together", async () => {
+    test("the work before a commit is done once for each group, even for units that ran together", async () => {
       const beforeCommit: BeforeCommit = {
         reads: ["SELECT id, name FROM things WHERE size IS NULL AND name LIKE 'new%'"],
         finish: ([found]) =>

@@ -136,7 +136,7 @@ describe("a standby", () => {
     expect(readdirSync(copies).filter((name) => name.startsWith("standby"))).toEqual([]);
   });
 
-  test("the server that it becomes goes on without a new snapshot, and the one before ends", async () => {
+  test("the server that it becomes continues without a new snapshot, and the previous server ends", async () => {
     await said("snapshot made");
     follow();
     await send("a");
@@ -156,7 +156,7 @@ describe("a standby", () => {
     expect(objects("snapshot-")).toHaveLength(1);
   });
 
-  test("that has only a first snapshot begins anew when the next generation begins with one of the same number", async () => {
+  test("that has only the first snapshot makes a new copy if the next generation begins with a snapshot of the same number", async () => {
     // The WAL is empty, so the replica has only the snapshot.
     await said("snapshot made");
     await replicator.stop();
@@ -431,7 +431,7 @@ describe("the directory of a standby", () => {
     expect(readFileSync(join(copies, "bodega.db"), "utf8")).toBe("a shop");
   });
 
-  test("becomes a server's by db restore, as promote advises for a damaged replica; the copy is kept", async () => {
+  test("becomes the directory of a server by db restore, as promote suggests for a damaged replica; the copy is kept", async () => {
     await copied();
     await send("b");
     await send("c");
@@ -469,7 +469,7 @@ describe("the directory of a standby", () => {
     return [first, copies] as const;
   };
 
-  test("has all that the server of the place sent, also after it was claimed", async () => {
+  test("has everything that the server sent, even after the standby had claimed the replica", async () => {
     await copied();
     const promoting = promote(400);
     await until("the claim", () => objects("generation-").length === 2);

@@ -39,7 +39,7 @@ test("reads of one turn of the event loop see one state, and the next turn sees 
   expect(await count()).toBe(1);
 });
 
-test("a caller sees its acknowledged write, in any turn", async () => {
+test("a caller sees its own acknowledged write, in every later turn", async () => {
   for (let i = 1; i <= 50; i++) {
     db.dataVersion();
     const written = db.execute(insertRow(`mine-${i}`));

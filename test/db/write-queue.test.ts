@@ -35,7 +35,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test("a replicated server that stood still writes only after it could ask whether another one took over", async () => {
+test("a replicated server that was suspended writes only after it has checked whether another server took over", async () => {
   await open({ isReplicated: true });
   await db.execute(insertRow("before"));
   Bun.sleepSync(2100);
@@ -180,7 +180,7 @@ describe("a group that cannot be committed", () => {
     expect(await names()).toEqual(["next-group"]);
   });
 
-  test("a refusal that may depend on a lost write becomes 'try again'; other refusals stay", async () => {
+  test("an error that may depend on a lost write becomes 'try again'; other errors stay", async () => {
     await open();
     await db.execute(
       "CREATE TRIGGER fatal BEFORE INSERT ON things WHEN NEW.name = 'fatal' BEGIN SELECT RAISE(ROLLBACK, 'over'); END",

@@ -158,7 +158,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("rows of one commit are linked in their order, whether one act wrote them or several", async () => {
+  test("rows of one commit are linked in their order, even if several acts wrote them", async () => {
     const { system } = suite.app;
     await inTransaction(system, async (tx) => {
       for (let n = 0; n < 3; n++) await recordAudit(tx, { event: "login.failed" });

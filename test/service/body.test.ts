@@ -42,7 +42,7 @@ test("large bodies share a limited memory by their received bytes, and release i
   expect(await waiting).toEqual({ value: {} });
 });
 
-test("an ordinary body uses none of it", async () => {
+test("an ordinary body does not use the shared memory", async () => {
   const headers = { "content-type": "application/json", "content-length": "2" };
   const request = new Request("http://a/", { method: "POST", body: "{}", headers });
   expect(await readBody(request, limits, { left: 0 })).toEqual({ value: {} });
@@ -81,7 +81,7 @@ test("a long body that arrives in a long turn of the event loop is parsed in a l
   expect(long).toBeGreaterThan(0);
 });
 
-test("a long body whose client has gone does not wait to be parsed", async () => {
+test("a long body whose client has disconnected is not parsed", async () => {
   const client = new AbortController();
   const body = JSON.stringify({ text: "x".repeat(20_000) });
   const headers = { "content-type": "application/json", "content-length": String(body.length) };
@@ -91,7 +91,7 @@ test("a long body whose client has gone does not wait to be parsed", async () =>
   expect((await reading).error).toMatchObject({ code: 5100 });
 });
 
-test("a body that will be long is told by its headers", () => {
+test("the headers show in advance that a body will be long", () => {
   const told = (headers: Record<string, string>) => hasLongBody(new Headers(headers));
   expect(told({ "content-length": "1000000" })).toBe(true);
   expect(told({ "transfer-encoding": "chunked" })).toBe(false);

@@ -50,7 +50,7 @@ describe("an unusable pair is refused, and the error names the file", () => {
     expect(String(failure)).toContain(words);
   });
 
-  test("a file that is not there", async () => {
+  test("a file that does not exist", async () => {
     const files = { ...place(made), key: join(dir, "none.key") };
     expect(String(await failureOf(readCertificate(files)))).toContain(`${files.key} cannot be read (ENOENT)`);
   });

@@ -90,7 +90,7 @@ onEachDatabase((suite) => {
     expect(checked).toEqual(checks.split(" "));
   });
 
-  suite.testOnFile("no state in which payments, parcels and refunds leave an order is reported", async () => {
+  suite.testOnFile("a state that payments, parcels and refunds can produce is never reported", async () => {
     const shop = await suite.shop({ tenant: unlimitedOrders });
     const { id: product_id } = await shop.createProduct({ price: 10, stock: 100 });
     const place = () => makeOrder(shop, [{ product_id, quantity: 2 }], { shipping: 4, expires_in: 60 });

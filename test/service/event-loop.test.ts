@@ -83,7 +83,7 @@ test("a health check does not wait for the parties before it, however many there
   expect(order.indexOf("https://shop:8443/health/live")).toBeLessThan(4);
 });
 
-test("callers that are gone take no turn, so that those behind them do not wait", async () => {
+test("callers that have disconnected take no turn, so that later callers do not wait for them", async () => {
   await quiet();
   const turns = countTurns();
   await yieldToEventLoop();
@@ -115,7 +115,7 @@ test("a request that arrives while others wait waits too", async () => {
   expect(isTickOverBudget()).toBe(false);
 });
 
-test("what a late request has read is not shared with those that arrive after it in its turn", async () => {
+test("reads of a late request are not shared with requests that arrive later in the same turn", async () => {
   await quiet();
   const turns = countTurns();
   await yieldToEventLoop();

@@ -48,7 +48,7 @@ function expectText(bytes: Uint8Array, text: string) {
   expect(Buffer.compare(bytes, Buffer.from(text))).toBe(0);
 }
 
-describe("a head before a kept tail is one message in its coding", () => {
+describe("a new head and a cached tail together are one valid message of the coding", () => {
   for (const kind of Object.keys(kinds) as Kind[]) {
     test(kind, async () => {
       for (const length of [...lengths, ...Array.from({ length: 6 }, () => below(200_000))]) {

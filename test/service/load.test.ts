@@ -153,7 +153,7 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     expect(await dump()).toEqual(whole);
   });
 
-  test("begins anew when a server that went away is back", async () => {
+  test("begins again after the server was down", async () => {
     const own = join(dir, "server");
     let away = await startSqld({ dir: own });
     const remote = await openStoreDatabase({ dataDir: dir, url: away.url });
@@ -171,7 +171,7 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     await away.stop();
   }, 20_000);
 
-  test("beside another one leaves no mixture, and each that fails says why", async () => {
+  test("beside another load leaves no mixture of both, and a load that fails says why", async () => {
     let second: Promise<unknown> | undefined;
     const outcome = (work: Promise<void>) => work.then(() => null).catch((error: unknown) => error);
     const onProgress = (done: number) => {

@@ -213,7 +213,7 @@ onEachDatabase((suite) => {
       expect(rows.map(({ status }) => status).toSorted()).toEqual([...Array(11).fill("expired"), "waiting"]);
     });
 
-    test("does not stop one that is being sent, which is recorded as sent, and is not sent again", async () => {
+    test("does not stop a mail that is being sent: it is recorded as sent, and not sent again", async () => {
       const { ctx, queue, outbox, email } = await openPost(suite);
       await queue(about(email));
       const [held] = (await mailQueue.claim(ctx)) as [ClaimedMail];

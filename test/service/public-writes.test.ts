@@ -178,7 +178,7 @@ test("a clock set back by up to a minute admits nobody sooner, and one set back 
   expect(await ask(limiter, tenant, address)).toBe("counted");
 });
 
-test("hits that are pulled late count by their own time", async () => {
+test("hits that another process reports late count by their own time", async () => {
   const counts = new Map<string, HitBucket[]>();
   const now = createClock().now();
   for (const ms of [30_000, 10_000, 20_900, 10_900, 20_000]) addHit(counts, "one", now + ms);

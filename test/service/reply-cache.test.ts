@@ -12,7 +12,7 @@ function kept(cache: ReplyCache, tenantId: string, count: number): number {
   return Array.from({ length: count }, (_, n) => cache.find(tenantId, `${n}`)).filter(Boolean).length;
 }
 
-test("a reply is wanted when it is asked for the second time, and never without memory", () => {
+test("a reply is cached at its second request, and never if the cache has no memory", () => {
   const cache = new ReplyCache(1_000_000);
   expect([cache.wants("a"), cache.wants("b"), cache.wants("a"), cache.wants("a")]).toEqual([false, false, true, true]);
   const off = new ReplyCache(0);
@@ -35,7 +35,7 @@ test("a store with many replies displaces its own, not those of other stores", (
   expect(kept(cache, "large", 500)).toBeWithin(40, 60);
 });
 
-test("a reply that is kept again takes its memory once, and one that is larger than all memory is not kept", () => {
+test("a reply that is cached again uses memory once, and one larger than the cache is not cached", () => {
   const cache = new ReplyCache(100_000);
   for (let n = 0; n < 100; n++) cache.keep("t", "0", replyOf(20_000));
   cache.keep("t", "1", replyOf(20_000));

@@ -75,7 +75,7 @@ onEachDatabase((suite) => {
     expect(await check()).toBe(100 - taken);
   });
 
-  test("old and young points of one order come back each with its own lifetime, the young ones first", async () => {
+  test("old and new points of one order are returned with their own lifetimes, the new ones first", async () => {
     const { userId, booked, check } = await openLedger(10);
     const orderId = "ord_test";
     await booked((tx) => earnPoints(tx, { userId, points: 100, source: "old" }));
@@ -230,7 +230,7 @@ onEachDatabase((suite) => {
     expect({ ...rows[0] }).toEqual({ entries: 108, expired: 1 });
   });
 
-  test("holding points for a moment, often, does not renew them", async () => {
+  test("points that are often held for a moment do not live longer", async () => {
     const { userId, booked, remaining } = await openLedger(1);
     await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));
     const before = await remaining();

@@ -88,7 +88,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "no recovery codes are made for a factor turned off meanwhile (5306), which is no failure",
+    "if two-factor is turned off meanwhile, no recovery codes are made (5306), and it does not count as a failure",
     async () => {
       const { ctx, account } = await prepare();
       await account.enrol();

@@ -13,7 +13,7 @@ test("the example shop has less than 84 KB of script", () => {
   expect(scripts.reduce((sum, path) => sum + Buffer.byteLength(read(path)), 0)).toBeLessThan(84_000);
 });
 
-test("the example shop keeps all its files for times without a connection", () => {
+test("the example shop caches all its files for use without a connection", () => {
   const needed = files.filter((path) => !["README.md", "index.html", "shell.json", "sw.js"].includes(path));
   // `./` is index.html, and config.json is the host's file.
   expect(JSON.parse(read("shell.json")).sort()).toEqual(["./", "config.json", ...needed].sort());

@@ -126,7 +126,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("refused origins of a right secret are no attempts: a page with the wrong key stops nobody's sign-in", async () => {
+  test("a valid key from a refused origin does not count as an attempt, so a page with the wrong key blocks no sign-in", async () => {
     const address = newAddress();
     const from = { headers: { origin: "https://evil.example" }, address };
     for (let n = 0; n < 11; n++) expect((await shop.call("GET /products/", from)).code).toBe(5203);

@@ -139,7 +139,7 @@ onEachDatabase((suite) => {
     expect((await make(shop, { title: "Polo" })).slug).toBe("polo");
   });
 
-  test("texts are in the language asked for, and a PATCH with a language changes that one only", async (shop) => {
+  test("texts are in the requested language, and a PATCH with a language changes only that language", async (shop) => {
     const { home } = await plant(shop);
     const path = `/categories/${home.id}/`;
     await shop.call(`PATCH ${path}`, {

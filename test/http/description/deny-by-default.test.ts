@@ -122,7 +122,7 @@ onDatabase("file", (suite) => {
         (way) => way.kind === "public" || (way.kind === "token" && (way.role === undefined || way.role === role)),
       );
 
-    test(`${nameOf(route)} takes a key of only its scope and the users that it names, and refuses other users with 5300`, async () => {
+    test(`${nameOf(route)} accepts a key with only its scope and the declared users, and refuses other users with 5300`, async () => {
       const scopes = scopesOf(route);
       if (scopes.length > 0) {
         const auth = bearer(await shop.issueKey({ scopes }));

@@ -96,7 +96,7 @@ onEachDatabase((suite) => {
     expect((await (await suite.shop()).call(`GET /discounts/${discount}/`)).code).toBe(5301);
   });
 
-  test("unknown, not begun, over and used up are one reply; below the minimum has words of its own", async () => {
+  test("codes that are unknown, not yet valid, expired or used up get the same reply; below the minimum the reply differs", async () => {
     const { shop, place, items } = await open({ percent: 10, minimum: 20 });
     const now = suite.app.clock.now();
     const at = (ms: number) => new Date(now + ms).toISOString();
@@ -187,7 +187,7 @@ onEachDatabase((suite) => {
     expect((await place({ email: "bob@example.com" })).code).toBe(201);
   });
 
-  test("an order that expires, is cancelled or refunded before it is sent gives its use back", async () => {
+  test("an order that expires, or is cancelled or refunded before it is sent, no longer counts as a use of its code", async () => {
     const { shop, place, uses, items } = await open({ percent: 10, limit: 1, per_customer: 1 });
     const first = (await place()).data;
     expect([(await place()).code, await uses()]).toEqual([5309, 1]);
@@ -213,7 +213,7 @@ onEachDatabase((suite) => {
     expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
   });
 
-  test("a dry run shows what a code takes off, and uses nothing", async () => {
+  test("a dry run shows the discount of a code, and does not count as a use", async () => {
     const { place, uses, page } = await open({ percent: 10, limit: 1 });
     const query = { dry_run: "true" };
     for (let n = 0; n < 3; n++) {

@@ -158,7 +158,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile("visitors have no keys: each of their requests runs", async () => {
+  suite.testOnFile("keys of visitors are ignored: each of their requests runs", async () => {
     const send = { ...keyed(), auth: null };
     const [first, second] = [await call("POST /open/", send), await call("POST /open/", send)];
     expect(second.data.run).toBe((first.data.run as number) + 1);

@@ -111,7 +111,7 @@ onDatabase("file", (suite) => {
   }
 
   for (const route of routes.filter((one) => isPublic(one) && !ignoresCredentials(one.access))) {
-    test(`${nameOf(route)} gives the key of a page no more than a visitor gets`, async () => {
+    test(`${nameOf(route)} returns to the key of a page only what a visitor gets`, async () => {
       for (const make of callsOf(route)) {
         const { code } = await send(await make(world));
         const call = await make(world);
@@ -124,7 +124,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a page that calls for a customer before one is signed in is told to sign a user in", async () => {
+  test("a page that makes a customer's call without a session gets the error to sign a user in", async () => {
     const list = await send({ request: "GET /wishlist/" });
     expect(list.error).toEqual({
       code: 5300,

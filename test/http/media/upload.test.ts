@@ -66,7 +66,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("the same file is stored once in a store, and apart in another", async () => {
+  test("the same file is stored once for each store", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const png = newPng();
     const first = await upload(shop.call, png);
@@ -127,7 +127,7 @@ onDatabase("file", (suite) => {
     expect((rows[2 + channels] as number) < (rows[4 + channels] as number)).toBe(true);
   });
 
-  test("text chunks, trailing data and a long colour profile do not survive", async ({ call }) => {
+  test("text chunks, trailing data and a long colour profile are removed", async ({ call }) => {
     const script = Buffer.from("<script>alert(1)</script>");
     const profile = Buffer.alloc(40_000, script);
     profile.writeUInt32BE(profile.length, 0);

@@ -205,7 +205,7 @@ onEachDatabase((suite) => {
     expect((await refund({ shipping: 2.5 })).data).toMatchObject({ payment_status: "refunded", due_minor: 0 });
   });
 
-  test("goodwill takes money off the claim and leaves all pieces to send; more than is left is refused", async (shop) => {
+  test("a goodwill refund leaves all pieces to send; a refund of more than is left is refused", async (shop) => {
     const { made, send, refund, chairs } = await open(shop);
     await actOn(shop, made, "pay");
     const goodwill = await refund({ amount: 30, reason: "Late." });

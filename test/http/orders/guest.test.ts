@@ -119,7 +119,7 @@ onDatabase("file", (suite) => {
     expect(again.text).not.toContain("Called.");
   });
 
-  test("a kept reply has no token; a replay computes it, and a page's key for it cannot be guessed", async () => {
+  test("a stored reply has no token, a replay computes it again, and a page's idempotency key cannot be guessed", async () => {
     const { shop, product, page, read } = await open();
     const body = { items: [{ product_id: product, quantity: 1 }], email };
     const send = (key: string) => page<GuestOrder>("POST /orders/", { body, headers: { "idempotency-key": key } });

@@ -106,7 +106,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 1 });
   });
 
-  test("customers get numbers up to ten only; the store's own key gets all", async () => {
+  test("errors tell customers quantities only up to ten, and the store's key all", async () => {
     const { shop, eve, order } = await open({ stockShare: 50 });
     const errors = async (who: Pick<Shop, "call">) => {
       const messages = new Set<string>();

@@ -105,7 +105,7 @@ onEachDatabase((suite) => {
     expect(await readEvents(shop, "order.paid")).toHaveLength(1);
   });
 
-  test("surplus money is booked and needs attention; giving it back credits nothing", async (shop) => {
+  test("surplus money is booked and needs attention, and its refund credits no line", async (shop) => {
     const { made } = await order(shop);
     const over = await pay(shop, made, { amount: 25, reference: "bank-1" });
     expect(over).toMatchObject({ status: "paid", payment_status: "paid", received_minor: 2500, due_minor: 0 });
@@ -237,33 +237,36 @@ onEachDatabase((suite) => {
     ],
   ];
   for (const [what, lose] of losses) {
-    testOnFile(`late money without ${what} is booked, takes nothing else again, and needs attention`, async (shop) => {
-      const eve = await openAccount(shop);
-      await givePoints(shop, eve.id, 500);
-      const limit = what === "the customer's use of the code" ? { limit: 2, per_customer: 1 } : { limit: 1 };
-      const code = await createCode(shop, { code: "FIVE", amount: 5, ...limit });
-      const { product, made } = await order(shop, { customer_id: eve.id, use_points: 300, discount_code: "FIVE" });
-      await expire(60 * minute);
-      await lose(shop, { product, userId: eve.id, email: eve.email });
-      const before = [await stockOf(shop, product), await usesOf(shop, code.id), await checkAccount(shop, eve.id)];
-      const late = await pay(shop, made, { reference: "bank-1" });
-      expect(late).toMatchObject({ status: "expired", received_minor: 1200, needs_attention: ["late_payment"] });
-      const after = [await stockOf(shop, product), await usesOf(shop, code.id), await checkAccount(shop, eve.id)];
-      expect(after).toEqual(before);
-      // Late money is never refunded automatically, and not by lines: staff refund all of it.
-      expect(await refuse(shop, made, "refund", { lines: [{ line_id: made.items[0]?.id, quantity: 1 }] })).toEqual([
-        5306,
-      ]);
-      const back = await actOn(shop, made, "refund");
-      expect(back).toMatchObject({
-        status: "expired",
-        payment_status: "refunded",
-        refunded_minor: 1200,
-        needs_attention: [],
-      });
-      expect(await stockOf(shop, product)).toEqual(before[0] as never);
-      expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
-    });
+    testOnFile(
+      `late money without ${what} is booked and needs attention, but takes no stock, points or code again`,
+      async (shop) => {
+        const eve = await openAccount(shop);
+        await givePoints(shop, eve.id, 500);
+        const limit = what === "the customer's use of the code" ? { limit: 2, per_customer: 1 } : { limit: 1 };
+        const code = await createCode(shop, { code: "FIVE", amount: 5, ...limit });
+        const { product, made } = await order(shop, { customer_id: eve.id, use_points: 300, discount_code: "FIVE" });
+        await expire(60 * minute);
+        await lose(shop, { product, userId: eve.id, email: eve.email });
+        const before = [await stockOf(shop, product), await usesOf(shop, code.id), await checkAccount(shop, eve.id)];
+        const late = await pay(shop, made, { reference: "bank-1" });
+        expect(late).toMatchObject({ status: "expired", received_minor: 1200, needs_attention: ["late_payment"] });
+        const after = [await stockOf(shop, product), await usesOf(shop, code.id), await checkAccount(shop, eve.id)];
+        expect(after).toEqual(before);
+        // Late money is never refunded automatically, and not by lines: staff refund all of it.
+        expect(await refuse(shop, made, "refund", { lines: [{ line_id: made.items[0]?.id, quantity: 1 }] })).toEqual([
+          5306,
+        ]);
+        const back = await actOn(shop, made, "refund");
+        expect(back).toMatchObject({
+          status: "expired",
+          payment_status: "refunded",
+          refunded_minor: 1200,
+          needs_attention: [],
+        });
+        expect(await stockOf(shop, product)).toEqual(before[0] as never);
+        expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
+      },
+    );
   }
 
   test("of several late payments for the same stock, as many orders are revived as can be", async (shop) => {
@@ -337,7 +340,7 @@ onEachDatabase((suite) => {
     expect(data).toHaveLength(5);
   });
 
-  test("visitors hold at most half of an item for long together; paying at once, staff and backends are free of it", async () => {
+  test("visitors together reserve at most half of an item for over an hour; orders paid at once, staff and backends have no such limit", async () => {
     const shop = await suite.shop({ tenant: unlimitedOrders });
     const [page, other] = [await openPage(shop), await openPage(shop)];
     const { id: product } = await shop.createProduct({ stock: 20 });

@@ -74,7 +74,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("an order made before stock was counted does not reduce stock", async (shop) => {
+  test("an order from before the stock was counted does not reduce it", async (shop) => {
     const { id } = await shop.createProduct();
     const [kept, given] = [await makeOrder(shop, [{ product_id: id }]), await makeOrder(shop, [{ product_id: id }])];
     await shop.call(`PATCH /products/${id}/`, { body: { stock: 5 } });

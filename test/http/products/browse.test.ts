@@ -136,7 +136,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("customers find no drafts by any filter, and no word of a draft keeps a search from being corrected", async (shop) => {
+  test("customers find no drafts with any filter, and words that only drafts have do not prevent corrections of a search", async (shop) => {
     await plant(shop);
     const variants = [{ options: { mood: "dark" } }];
     await shop.createProduct({ title: "Enamle", status: "draft", variants });
@@ -220,7 +220,7 @@ onDatabase("file", (suite) => {
     expect((await find(shop.call, "sort=views_count")).slice(-2)).toEqual(["mug", "tee"]);
   });
 
-  test("facets count what the other filters leave", async (shop) => {
+  test("facets count the products that match the other filters", async (shop) => {
     const ids = await plant(shop);
     const facets = async (query: string) => {
       const { page } = await list(shop.call, `${query}&facets=tags,categories,price&limit=1`);

@@ -63,7 +63,7 @@ onEachDatabase((suite) => {
     await Promise.all([second.stop(), plain.stop()]);
   }, 60_000);
 
-  test("a kept reply depends on nothing of the caller but what they may see", async (shop) => {
+  test("a cached reply depends on the caller only by what the caller may see", async (shop) => {
     const product = await shop.createProduct({ stock: 5 });
     const [ann, bob] = [await openAccount(shop), await openAccount(shop)];
     const page = await shop.issueKey({ scopes: ["catalog:read"] });

@@ -62,7 +62,7 @@ onEachDatabase((suite) => {
   }
 
   for (const [name, fields] of kinds) {
-    test(`orders that leave the shown stock of ${name} as it is change nothing that visitors see`, async () => {
+    test(`orders that do not change the shown stock of ${name} change nothing that visitors see`, async () => {
       const { shop, product, item, callers } = await open(fields(1000));
       const before = await Promise.all(callers.map((call) => look(call, product)));
       const exact = (await shop.call<ProductReply>(`GET /products/${product.id}/`)).data;

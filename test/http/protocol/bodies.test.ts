@@ -122,7 +122,7 @@ onDatabase("file", (suite) => {
   });
 
   const ofVisitors = ["POST /auth/login/", "POST /users/sign-up/", "POST /likes/", "POST /notifications/register/"];
-  test.each(ofVisitors)("%s, which any visitor may call, takes 64 KiB and no more", async (request) => {
+  test.each(ofVisitors)("%s, which any visitor may call, accepts at most 64 KiB", async (request) => {
     const codes: unknown[] = [];
     for (const size of [65_536, 65_537]) {
       const auth = bearer(await shop.issueKey({ scopes: ["customers:sign-up"] }));

@@ -108,7 +108,7 @@ onEachDatabase((suite) => {
     expect(await call("POST /views/", { body })).toEqual(fine);
   });
 
-  test("writes that are refused count, whatever is wrong with them", async () => {
+  test("refused writes count, for any reason of the refusal", async () => {
     const shop = await open({ addressWrites: 5 });
     const address = newAddress();
     const send = async (body: unknown, request = "POST /likes/") =>

@@ -270,7 +270,7 @@ onDatabase("file", (suite) => {
     expect(hashed).toBe(0);
   });
 
-  test("a code ends with a new password and with the account", async () => {
+  test("a code ends when the password changes or the account is deleted", async () => {
     const shop = await openShop(suite);
     const account = await openAccount(shop, { email });
     const first = await mailedCode(shop, email);
@@ -300,7 +300,7 @@ onDatabase("file", (suite) => {
     expect(Object.values({ ...rows[0] }).map(Number)).toEqual([0, 0, 0]);
   });
 
-  test("the code takes an account of an open sign-up from a stranger who knows its password", async () => {
+  test("the code gives an account of an open sign-up to the owner of the address, even if a stranger knows its password", async () => {
     const shop = await openShop(suite);
     await updateTenant(suite.app.system, shop.namespace, { signUp: "open" });
     await signUp(shop, email);

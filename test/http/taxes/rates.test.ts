@@ -120,7 +120,7 @@ onEachDatabase((suite) => {
     expect(sum(items.map((line) => line.tax_minor)) + shipping_tax_minor).toBe(602);
   });
 
-  test("code and points come off before tax; all parts of a refund give back exactly the total", async () => {
+  test("code and points are subtracted before tax; the partial refunds add up to exactly the total", async () => {
     const { shop, items } = await open("no");
     await createCode(shop, { code: "TEN", percent: 10 });
     const order = await makeOrder(shop, items, {
@@ -148,7 +148,7 @@ onEachDatabase((suite) => {
     expect(await makeOrder(shop, items)).toMatchObject({ total_minor: 1190, tax_minor: 0, tax_lines: [] });
   });
 
-  test("what a backend sends stays as today: tax is added and not explained, and shipping switches off only the rates", async () => {
+  test("a backend's own tax is added without tax lines, and its own shipping replaces only the shipping rates", async () => {
     const { shop, items } = await open("yes");
     const taxed = await makeOrder(shop, items, { tax: 1.25, shipping: 3 });
     expect(taxed as object).toMatchObject({

@@ -154,7 +154,7 @@ onDatabase("file", (suite) => {
     expect(await readUsers(shop)).toHaveLength(1);
   });
 
-  test("the password of a sign-up tells it from somebody else's with the same address, and one account remains", async (shop) => {
+  test("the password distinguishes sign-ups of several people with the same address, and one account remains", async (shop) => {
     await signUp(shop, email, { name: "Ada" });
     await signUp(shop, email, { password: otherPassword, name: "Mallory" });
     const code = await readCode(shop, "sign_up_code");
@@ -284,7 +284,7 @@ onDatabase("file", (suite) => {
     expect(await readUsers(shop)).toHaveLength(1);
   });
 
-  test("sign-ups and codes of one store are worth nothing in another", async () => {
+  test("sign-ups and codes of one store are not valid in another", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     await signUp(shop, email);
     await signUp(other, email);
