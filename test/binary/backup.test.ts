@@ -32,7 +32,7 @@ function listHidden(...dirs: string[]): string[] {
   return dirs.filter(existsSync).flatMap((dir) => readdirSync(dir).filter((name) => name.startsWith(".")));
 }
 
-test("backups made while 64 writers run restore to a sound database with every acknowledged write", async () => {
+test("a backup made while 64 writers run restores to an intact database with every acknowledged write", async () => {
   const dir = makeDir();
   const answered: string[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -118,7 +118,7 @@ if (ownMounts)
       });
     });
 
-    test("a read-only disk is named with its remedy, by a backup and by doctor", () => {
+    test("backup and doctor report a read-only disk, with a remedy", () => {
       const script =
         "mkdir -p fixed && mount -t tmpfs none fixed && ./bodega tenant create demo --data-dir fixed -q && " +
         "mount -o remount,ro fixed && ./bodega doctor --data-dir fixed --json; ./bodega db backup --data-dir fixed --json";

@@ -63,7 +63,7 @@ describe("a usage error is exit code 2 with one error message, and changes nothi
     });
   });
 
-  test("with --json it is one JSON error, even if --json itself is wrong or in place of a value", async () => {
+  test("with --json the error is one JSON value, even if --json itself is misplaced", async () => {
     for (const line of [
       "--json",
       "tenant list --json --json",
@@ -83,7 +83,7 @@ describe("at a terminal", () => {
     return runAtTerminal(line.split(" "), steps, { env, program: [bodega.path] });
   };
 
-  test("missing values are prompted for, and a password is hidden", async () => {
+  test("the command asks for missing values, and hides a typed password", async () => {
     const steps: Step[] = [
       ["(--namespace)", "demo\r"],
       ["(--email)", "ada@example.com\r"],
@@ -123,7 +123,7 @@ describe("standard output", () => {
     );
   }
 
-  test("closed streams change neither the effect nor the exit code", async () => {
+  test("closed output streams change neither the effect nor the exit code", async () => {
     expect(await shell("bodega tenant list -q <&-")).toEqual({ code: 0, stdout: "demo\nother\n", stderr: "" });
     expect(await shell("bodega tenant list -q 2>&-")).toMatchObject({ code: 0, stdout: "demo\nother\n" });
     expect(await shell("bodega tenant list >&-")).toMatchObject({ code: 0 });
@@ -163,7 +163,7 @@ describe("the environment of a command", () => {
     });
   }
 
-  test("an argument of the maximum length gets a short error", async () => {
+  test("a very long argument gets a short error", async () => {
     const word = "a".repeat(100_000);
     for (const [line, code] of [
       [["tenant", "show", word], 3],

@@ -18,7 +18,7 @@ const ownMounts = [
 if (!ownMounts) console.warn("disk-full.test.ts is skipped: this account may not mount a file system of its own.");
 
 test.skipIf(!ownMounts)(
-  "on a full disk writes get 5001 and reads work; writes work again once there is space",
+  "on a full disk, writes get 5001 and reads work; with free space, writes work again",
   async () => {
     const binary = installBinary();
     const { auth: authorization } = await openShop(binary);
@@ -105,7 +105,7 @@ test.skipIf(!ownMounts)(
 );
 
 test.skipIf(!ownMounts)(
-  "an upgrade on a full disk asks for space, and on a read-only one for another mount, and leaves nothing behind",
+  "an upgrade on a full disk asks for space, on a read-only disk for another mount, and leaves no files",
   async () => {
     const binary = installBinary();
     await openShop(binary);

@@ -184,7 +184,7 @@ function latest(name: string, printed: string): string | undefined {
   return (placeholders[name] && printed.match(placeholders[name])?.at(-1)) || undefined;
 }
 
-test("the only README lines that are not run set up a checkout", () => {
+test("all lines of the README are run, except those that set up a checkout", () => {
   const lines = readBlocks(readme).flatMap(({ runs, text }) => (runs === "no" ? text.split("\n") : []));
   expect(lines.length).toBeGreaterThan(0);
   for (const line of lines) expect(line).toMatch(/^npm (?:start|test|run \w+)$/);

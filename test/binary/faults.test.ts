@@ -63,7 +63,7 @@ test.skipIf(!Bun.which("prlimit"))(
   60_000,
 );
 
-test("a server whose database another program has locked for long is not ready until the lock is released", async () => {
+test("a server is not ready while another program keeps its database locked", async () => {
   const { server, create, dataDir } = await serveShop();
   const other = new Connection(await loadLibsql(), join(dataDir, "bodega.db"));
   other.run("BEGIN IMMEDIATE");
@@ -95,7 +95,7 @@ test.skipIf(!Bun.which("prlimit"))(
 );
 
 test.each(["bodega.db", "bodega.db-wal", "bodega.db-shm"])(
-  "no write is acknowledged once %s is removed",
+  "after %s is removed, no write is acknowledged",
   async (name) => {
     const { server, create, dataDir } = await serveShop();
     expect((await create()).status).toBe(201);
@@ -109,7 +109,7 @@ test.each(["bodega.db", "bodega.db-wal", "bodega.db-shm"])(
   },
 );
 
-test("a WAL that is damaged in its middle is named at each start and by the doctor, and kept", async () => {
+test("a WAL with damage in its middle is kept, and reported at each start and by doctor", async () => {
   const { binary, server, create, dataDir } = await serveShop();
   for (let number = 0; number < 20; number++) expect((await create()).status).toBe(201);
   await server.end("SIGKILL");

@@ -43,7 +43,7 @@ test("the printed unit starts this program", async () => {
   expect(stdout).toContain(`\nExecStart=${binary.path} serve --data-dir ${join(binary.dir, "bodega-data")}\n`);
 });
 
-test("a port in use does not lose the secrets of a new shop", async () => {
+test("the secrets of a new shop are not lost if the port is in use", async () => {
   const blocker = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) });
   const port = String(blocker.port);
   const { code, stdout, stderr } = await binary.run("init", ...wanted, "--serve", "--port", port);

@@ -75,7 +75,7 @@ async function requestCodes(): Promise<string[]> {
 const deliveryTo = (language: string) =>
   smtp.received.find(({ to }) => to[0] === `${language}@example.org`) as Delivery;
 
-test("the server stops with connections to the mail server open, and leaves no code or password behind", async () => {
+test("the server stops although connections to the mail server are open, and no file has a code or password", async () => {
   const codes = await requestCodes();
   expect(await server.end()).toBe(0);
   expect(server.log()).not.toContain("hunter2");

@@ -32,7 +32,7 @@ async function send({ headers, ...request }: Call) {
     connection.end();
   }
 }
-test("a health check without a usable Host gets a reply, as from simple HTTP/1.0 clients", async () => {
+test("a health check of a simple HTTP/1.0 client without a usable Host gets a reply", async () => {
   for (const start of [
     "GET /health/ready HTTP/1.0\r\n\r\n",
     "GET /health/ready HTTP/1.1\r\nHost: \r\n\r\n",
@@ -102,7 +102,7 @@ test.each(parserReplies)(
   },
 );
 
-test("headers of 31 KiB, as cookies of a shared domain may have, are accepted", async () => {
+test("headers of 31 KiB are accepted, as many cookies can make them", async () => {
   expect(await send({ path: products, headers: { cookie: "a".repeat(31 * 1024) } })).toMatchObject({ status: 200 });
 });
 

@@ -15,7 +15,7 @@ beforeEach(() => {
 
 afterEach(() => bodega.remove());
 
-test("it prints its version and the commit it was built from", async () => {
+test("the executable prints its version and its commit", async () => {
   expect(await bodega.run(["version"])).toEqual({ code: 0, stdout: `bodega ${manifest.version}\n`, stderr: "" });
   const { stdout } = await bodega.run(["version", "--json"]);
   expect(JSON.parse(stdout)).toMatchObject({ version: manifest.version, commit: expect.stringMatching(/^\w{7,}$/) });
@@ -60,7 +60,7 @@ test("settings in the working directory are not read", async () => {
   expect(existsSync(join(bodega.dir, "preloaded"))).toBe(false);
 });
 
-test("commands without a database work where nothing can be unpacked", async () => {
+test("commands without a database work even if nothing can be unpacked", async () => {
   const nowhere = { TMPDIR: join(bodega.path, "no"), BUN_TMPDIR: join(bodega.path, "no") };
   const commands = [["--help"], ["-h"], ["version"], ["help", "key", "issue"], ["tenant", "create", "--help"]];
   for (const args of [...commands, ...["bash", "zsh", "fish"].map((shell) => ["completion", shell])]) {

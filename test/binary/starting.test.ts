@@ -31,7 +31,7 @@ describe("the announcement", () => {
   });
 });
 
-test("a database that is busy at the start ends the server with 1, after which a service manager starts it again", async () => {
+test("a server whose database is busy at the start ends with exit code 1, so that a service manager starts it again", async () => {
   const binary = installBinary();
   await openShop(binary);
   const database = new Database(join(binary.dir, "bodega-data/bodega.db"));
@@ -45,7 +45,7 @@ test("a database that is busy at the start ends the server with 1, after which a
 describe.each([1, 2])("with %d worker(s)", (workers) => {
   const flags = ["--workers", String(workers)];
 
-  test("a port in use is refused, and so are data in use, also under another path; their owner is not disturbed", async () => {
+  test("a port in use and a data directory in use, even by another path, are refused, and the running server is not disturbed", async () => {
     const [first, second] = [installBinary(), installBinary()];
     const server = await first.serve(...flags);
     const dataDir = join(first.dir, "bodega-data");

@@ -118,7 +118,7 @@ describe.concurrent("requests in flight are finished", () => {
 });
 
 test.concurrent.each([1, 2])(
-  "a request on a standing connection after the signal gets its reply and Connection: close, with %d worker(s)",
+  "after the signal, a request on an open connection gets its reply and Connection: close, with %d worker(s)",
   async (workers) => {
     const binary = installBinary();
     const { auth: authorization } = await openShop(binary);
@@ -143,7 +143,7 @@ test.concurrent.each([1, 2])(
 
 // Only Linux can ignore new connections.
 test.skipIf(process.platform !== "linux")(
-  "no connection is reset while a server restarts, also of clients that connect anew for each request",
+  "no connection is reset while a server restarts, even if clients open one for each request",
   async () => {
     const binary = installBinary();
     await openShop(binary);
@@ -187,7 +187,7 @@ function askOnce(port: number): Promise<string> {
 
 describe.concurrent("connections and workers that delay a stop", () => {
   test(
-    "a hanging worker is logged, as is its recovery, and ends with a server that stops at once",
+    "a worker that hangs and recovers is logged; if the server stops at once, a hanging worker ends, too",
     async () => {
       const binary = installBinary();
       await openShop(binary);

@@ -106,7 +106,7 @@ test(
 );
 
 test.each(["0", "1"])(
-  "a version that ends at its start, after %s migrations, is replaced by the one before, and no acknowledged product is lost",
+  "a version that ends at its start, after %s migrations, is replaced by the previous one, and no acknowledged product is lost",
   async (migrations) => {
     Object.assign(binary.env, { NEXT_FAILS: "1", NEXT_SCHEMA: migrations });
     const { outcome, load } = await underLoad(() => binary.run("upgrade", file, "--yes"));

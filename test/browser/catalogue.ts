@@ -45,7 +45,7 @@ export function describeCatalogue(stage: Stage): void {
       await find(page, "[data-basket-count]", "1");
     }, 60_000);
 
-    test("likes a product for a visitor without an account, who finds it liked again", async () => {
+    test("likes a product for a visitor without an account, and shows the like at the next visit", async () => {
       const { page } = await open("#/p/enamel-mug");
       const isLiked = (state: boolean) => find(page, `.product-actions .like[aria-pressed=${state}]`);
       await isLiked(false);

@@ -161,7 +161,7 @@ export function describeGuest(stage: Stage): void {
       }
     }, 60_000);
 
-    test("keeps what was entered, sees a code's total before ordering, and gets the amounts back when online again", async () => {
+    test("finds entered data again, sees the total with a code before ordering, and sees amounts when back online", async () => {
       expect(await change("--transfer-instructions=")).toMatchObject({ code: 0 });
       const visit = await stage.chromium.visit(stage.shop_url);
       const { page } = visit;

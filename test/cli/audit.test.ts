@@ -64,7 +64,7 @@ describe("bodega audit list", () => {
     expect(Object.keys(row as Row)).toEqual(Object.keys(record));
   });
 
-  test("ids of users are whole at 100 columns, with the email while the user exists", async () => {
+  test("ids of users are complete at 100 columns, with the email while the user exists", async () => {
     const email = "ada-lovelace@mugs.example.com";
     const own = openCli();
     await own.json("tenant", "create", "mugs");
@@ -147,7 +147,7 @@ describe("bodega audit verify", () => {
   });
 });
 
-test("the actor is the account of the process, with any environment", async () => {
+test("the actor is the account of the process, whatever the environment says", async () => {
   const one = openCli();
   const env = { USER: "mallory", LOGNAME: "mallory", SUDO_USER: "mallory" };
   await one.run(["tenant", "create", "demo"], { env });

@@ -31,7 +31,7 @@ afterEach(() => {
 const run = (args: string[], env: Record<string, string> = {}, from = dataDir) =>
   (args[0] === "restore" ? runAlone : here)(["db", ...args], { env: { BODEGA_DATA_DIR: from, ...s3.env, ...env } });
 
-test("a backup becomes one object, --keep removes older ones of this database, and it is restored from there", async () => {
+test("a backup becomes one object and can be restored from it, and --keep removes older backups of this database", async () => {
   s3.objects.set("shops/one/notes.txt", Buffer.from("mine"));
   s3.objects.set("shops/one/bodega-20200101T000000.000Z.tar.gz", Buffer.from("no backup"));
   const made: string[] = [];
@@ -140,7 +140,7 @@ test("a large backup is uploaded in parts, and restored", async () => {
   expect((await run(["restore", `${at}/whole.tar.gz`, "--yes"], {}, target)).code).toBe(0);
 });
 
-test("a backup that is killed does not hold up the next one, which removes what it left", async () => {
+test("a killed backup does not delay the next one, which removes the leftover parts", async () => {
   const reached = Promise.withResolvers<void>();
   s3.hold = async (call) => {
     if (!call.startsWith("PUT")) return;

@@ -127,7 +127,7 @@ test("of two concurrent backups one waits for the other, and both succeed", asyn
 
 // Only root can create files for another account.
 if (process.getuid?.() === 0) {
-  test("a backup that root makes gets the owner of the data directory within it, and root elsewhere", async () => {
+  test("a backup that root makes in the data directory gets the directory's owner, and elsewhere belongs to root", async () => {
     const cli = openCli();
     mkdirSync(cli.dataDir);
     chownSync(cli.dataDir, 1234, 1234);

@@ -104,7 +104,7 @@ const askers = commands.filter(({ call }) => call.server === "needs");
 const start = useServers();
 
 test.each(servers)(
-  "bodega %s --json prints one JSON value until it is stopped, and commands to it work",
+  "bodega %s --json prints one JSON value and runs until it is stopped, and commands can use its database",
   async (name, called) => {
     const shop = copyShop();
     const server = await start([...fullLine(called, shop), "--json"], { env: shop.env, cwd: shop.dir });

@@ -36,7 +36,7 @@ test("a sound database is exit code 0 with a summary on standard error, and its 
   expect(hashOf(path)).toBe(before);
 });
 
-test("damage is exit code 1 with a remedy, never a crash: one value with --json, only subjects with -q", async () => {
+test("damage is exit code 1 with a remedy, never a crash; --json prints one value, -q only subjects", async () => {
   const plain = await checkFile(readFileSync(path).subarray(0, 16));
   expect(plain.code).toBe(1);
   expect(plain.stdout).toMatch(

@@ -24,7 +24,7 @@ const runWith = (script: string, line: string[], { env, dir }: PreparedShop) =>
   runProgram(["bash", "-c", script, "bash", ...command, ...line], { env, cwd: dir });
 
 describe.each(makers)("bodega %s", (_name, lineOf) => {
-  test("says when the secret could not be written", async () => {
+  test("reports if the secret could not be written", async () => {
     const shop = copyShop();
     const { code, stderr } = await runWith('exec "$@" > /dev/full', lineOf(shop), shop);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/ENOSPC.*is valid, but was not delivered/)]);
@@ -42,7 +42,7 @@ describe("a secret file", () => {
     expect(readdirSync(dir)).toEqual(["web.secret"]);
   });
 
-  test("is refused before anything is created when it exists or cannot be created", async () => {
+  test("is refused before anything is created, if it exists or cannot be created", async () => {
     const shop = copyShop();
     const before = readContents(shop.dataDir);
     const path = join(makeDir(), "web.secret");

@@ -38,7 +38,7 @@ test("a code is created with its limits, on categories and products by name, and
   }
 });
 
-test("codes are listed, newest first, with what they take off and their uses", async () => {
+test("codes are listed, newest first, with their discounts and uses", async () => {
   await create("FIVE", "--amount", "5");
   await create("FREIGHT", "--free-shipping");
   await order("five");

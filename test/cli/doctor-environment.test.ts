@@ -175,7 +175,7 @@ test("a pending migration is found, and the remedy applies it as printed", async
   });
 });
 
-test("--fix fixes only what is safe, and records it in the audit log", async () => {
+test("--fix fixes only what is safe to fix, and records the fixes in the audit log", async () => {
   const shop = copyShop();
   const backup = join(shop.dataDir, "backups", "bodega-old.tar.gz");
   mkdirSync(join(shop.dataDir, "backups"));
@@ -310,7 +310,7 @@ test("git ignores a new data directory, which has the secret key", async () => {
   expect(readFileSync(join(dataDir, ".gitignore"), "utf8")).toBe("*\n");
 });
 
-test("-n checks one store, without the environment", async () => {
+test("with -n, doctor checks only one store, not the environment", async () => {
   const shop = copyShop();
   chmodSync(shop.dataDir, 0o755);
   await runHere(["tenant", "create", "other"], shop);

@@ -97,7 +97,7 @@ test("without findings the summary says so, and -q prints nothing", async () => 
   expect(await run(["doctor", "-n", "other", "-q"])).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 
-test("inconsistent values are exit code 1 until they are fixed, and fixes are recorded once", async () => {
+test("inconsistent values are exit code 1 until they are fixed, and each fix is recorded once", async () => {
   await tamper(addProduct("prod_a", 4), "delete from product_search");
   const common = { group: "records", namespace: "demo", subject: "prod_a", fixable: true, fixed: false };
   const told = await run(["doctor", "--json"]);

@@ -17,7 +17,7 @@ test("command-calls.ts has a call of every command", () => {
   expect(findMissingCalls()).toEqual({ missing: [], unknown: [] });
 });
 
-describe("with --json standard output is one JSON value of the documented shape", () => {
+describe("with --json, standard output is one JSON value of the documented shape", () => {
   test.each(finite)("bodega %s", async (name, called) => {
     const shop = copyShop();
     const line = [...fullLine(called, shop), ...(called.call.jsonArgs?.(shop) ?? []), "--json"];

@@ -225,7 +225,7 @@ test.each([
   expect(suggestNamespace(title)).toBe(namespace);
 });
 
-test("a secret for the screen is shown once", async () => {
+test("a secret that is printed on the screen is printed only once", async () => {
   const { atTerminal } = openNew();
   const steps: Steps = [...secretToScreen, ["Create the store?", "\r"]];
   const { code, screen } = await atTerminal(steps, ...answered.split(" "));
@@ -344,7 +344,7 @@ describe("an invalid flag is exit code 2, and nothing is created", () => {
   });
 });
 
-test("run again, it changes nothing that exists, and names flags that differ", async () => {
+test("a second run changes nothing that exists, and names flags without effect", async () => {
   const { init, json, here, dataDir } = openNew();
   const secrets = makeDir();
   const first = await init(
@@ -379,7 +379,7 @@ test("run again, it changes nothing that exists, and names flags that differ", a
   expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8"))).toEqual({ BODEGA_PORT: "8099" });
 });
 
-test("run again, it creates the missing parts, and asks for nothing else", async () => {
+test("a second run creates the missing parts, and asks only about these", async () => {
   const { init, json, atTerminal } = openNew();
   await json("tenant", "create", "mugs");
   await json("key", "issue", "-n", "mugs", "--name", "web");
@@ -428,7 +428,7 @@ test("--print-unit prints without creating anything", async () => {
   expect(isUntouched()).toBe(true);
 });
 
-test("public URL and certificate of a server that other machines reach are flags", async () => {
+test("flags set the public URL and the certificate of a server", async () => {
   const { atTerminal, dataDir } = openNew();
   const files = makeDir();
   const [cert, key] = [join(files, "shop.crt"), join(files, "shop.key")];

@@ -107,7 +107,7 @@ test("the server serves its metrics with the token", async () => {
 });
 
 describe("top", () => {
-  test("prints once without a terminal, with TERM=dumb, --once and --json", async () => {
+  test("prints only once without a terminal, and with TERM=dumb, --once or --json", async () => {
     const [plain, dumb, once, json] = await Promise.all([
       cli.run(["top"]),
       runAtTerminal(["top"], [], { env: { ...env, TERM: "dumb" }, columns: 200 }),
@@ -168,7 +168,7 @@ describe("top", () => {
   });
 });
 
-test("the socket is removed with its server, and one that a killed server left behind is replaced", async () => {
+test("a server removes its socket when it ends, and replaces a socket that a killed server left", async () => {
   const own = openCli(join(longDir, "own"));
   const killed = await serveShop(own);
   const before = await status(own);

@@ -131,7 +131,7 @@ describe("a bank transfer", () => {
     expect([code, message]).toEqual([4, `Nothing is due for order ${placed.number}.`]);
   });
 
-  test("with a wrong reference, amount or time is refused by name", async () => {
+  test("with a wrong reference, amount or time is refused, and the error names it", async () => {
     const placed = await create("--item", "MUG", ...toBerlin, "--payment-method", "manual");
     const reference = placed.transfer_reference as string;
     const wrong = reference.slice(0, -1) + ((Number(reference.at(-1)) + 1) % 10);
@@ -239,7 +239,7 @@ describe("staff", () => {
   });
 });
 
-test("a part-paid order is cancelled in one step, which gives back what was received", async () => {
+test("a part-paid order is cancelled in one step, which refunds what was received", async () => {
   const placed = await create("--item", "MUG:2", ...toBerlin);
   await order("pay", placed, "--amount", "20", "--yes");
   const question = await refused("cancel", String(placed.number));

@@ -329,7 +329,7 @@ describe("an exported file", () => {
     expect(paid.stderr).toBe(`Exported 1 order to ${file}\n`);
   });
 
-  test("that cannot be written is a failure, and no device is replaced", async () => {
+  test("that cannot be written is an error, and a device is never replaced", async () => {
     const { code, error } = await failure("order", "export", "-n", "demo", "-o", "/dev/full");
     expect({ code, message: error.message }).toEqual({ code: 1, message: "/dev/full could not be written (ENOSPC)." });
     expect(statSync("/dev/full").isCharacterDevice()).toBe(true);
@@ -347,7 +347,7 @@ describe("an export of a thousand orders", () => {
     }
   }, 20_000);
 
-  test("contains each once", async () => {
+  test("contains each order once", async () => {
     const { stdout } = await run(["order", "export", "-n", "many"]);
     const rows = readCsv(stdout);
     expect(new Set(rows.map(({ number }) => number)).size).toBe(many);

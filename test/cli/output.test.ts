@@ -19,7 +19,7 @@ describe("stored text cannot control the terminal", () => {
     expect(escapeControls(hostile)).toBe("a\\u001b[2Jb\\u0007\\u009b31m\\u202egpj\\nc\\u2028\\ud800");
   });
 
-  test("in JSON, whose value stays the same", () => {
+  test("in JSON, and the JSON value stays the same", () => {
     const escaped = escapeJson(JSON.stringify({ hostile }, null, 2));
     expect(escaped.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
     expect(JSON.parse(escaped)).toEqual({ hostile });
@@ -94,7 +94,7 @@ describe("a table", () => {
     expect(layOutTable(rows, columns, { width: undefined, color: false }).text).toContain(title);
   });
 
-  test("is cut between whole characters", () => {
+  test("is cut only between characters", () => {
     expect(truncateText("a👩‍👩‍👧b", 3)).toBe("a…");
     expect(truncateText("商店", 3)).toBe("商…");
     expect(truncateText("商店", 4)).toBe("商店");
@@ -170,7 +170,7 @@ describe("an unexpected error", () => {
     expect(stderr).not.toMatch(/\bat |\.ts\b|node_modules|\b(select|pragma|from)\b/i);
   });
 
-  test("of the database file names the file and the command that helps", async () => {
+  test("about the database file names the file and the command that helps", async () => {
     const dataDir = makeDir();
     const file = join(dataDir, "bodega.db");
     writeFileSync(file, Buffer.alloc(9000, "not a database"));

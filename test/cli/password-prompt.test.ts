@@ -48,7 +48,7 @@ test("no key press shows it", async () => {
   expect(outcome.screen).not.toContain("visibility");
 });
 
-test("a weak password is refused before it is repeated, and another that differs is asked for again", async () => {
+test("a weak password is refused before it is asked for twice, and different passwords are asked for again", async () => {
   const outcome = await createAtTerminal([
     ["New password", "weak\r"],
     ["Needs at least 16 characters", `${password}\r`],

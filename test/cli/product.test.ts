@@ -99,7 +99,7 @@ test("a SKU in another case is suggested", async () => {
   expect([code, error.remedy]).toEqual([3, expect.stringContaining("Did you mean CASE-1?")]);
 });
 
-test("slugs of a German store are spelt as in German, and an unknown category is named with the similar one", async () => {
+test("slugs of a German store use German spelling, and the error for an unknown category suggests a similar one", async () => {
   await json("tenant", "create", "laden", "--language", "de-AT");
   expect(await json<object>("category", "create", "-n", "laden", "--title", "Drücke")).toMatchObject({
     slug: "druecke",
@@ -111,7 +111,7 @@ test("slugs of a German store are spelt as in German, and an unknown category is
   expect(error.message).toContain('is not a category of this store: "Drücke"; did you mean druecke?');
 });
 
-test("create and update know the former price, tags and translations, also of a category", async () => {
+test("create and update set the former price, tags and translations, also for a category", async () => {
   const sale = ["--compare-at-price", "20", "--tag", "new", "--tag", "sale", "--title-in", "de=Becher"];
   const args = ["-n", "other", "--title", "Beaker", "--price", "12", "--sku", "BEAKER"];
   const expected = { compare_at_price: 20, tags: ["new", "sale"], translations: { de: { title: "Becher" } } };

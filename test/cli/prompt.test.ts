@@ -38,7 +38,7 @@ test("the store is asked for first, and a few existing names are listed above th
   expect(stripEscapes(many.screen)).not.toContain("more-0");
 });
 
-test("an answer is judged at once, and asked for again", async () => {
+test("a wrong answer is refused at once, and asked for again", async () => {
   const ask = async (line: string[], steps: [string, string][]) => {
     const { code, screen } = await answerHere(line, steps, env);
     return [code, stripEscapes(screen)] as const;
@@ -150,7 +150,7 @@ test("before pages get a key with more rights, the question says what each visit
   expect(await answerHere(["origin", "set", app_id, "shop.example.com"], [], env)).toMatchObject({ code: 0 });
 });
 
-describe("a command that needs one of several flags asks which one, and then for its value", () => {
+describe("a command that needs one of several flags asks which one to use, and then for its value", () => {
   const issue = async () =>
     (await cli.json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web", "--publish")).app_id;
 

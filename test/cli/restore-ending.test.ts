@@ -65,7 +65,7 @@ test("a restore stopped at any time before the rename changes nothing", async ()
   expect(readdirSync(join(dataDir, "backups"))).toEqual([]);
 });
 
-test("ctrl-C ends it with exit code 130, also while it waits for commands that use the database", async () => {
+test("ctrl-C ends a restore with exit code 130, even while it waits for commands that use the database", async () => {
   const { dataDir, environment } = await openOther();
   const before = readContents(dataDir);
   const users = await lockShared(join(dataDir, "bodega.db"));

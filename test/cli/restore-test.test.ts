@@ -214,7 +214,7 @@ test("a server tests a restore a day after each success, also after a restart", 
   expect(await second.pass(hour)).toEqual(succeeded);
 });
 
-test("a server that cannot restore says why and tries again in an hour; a process that is killed counts as failed", async () => {
+test("a server whose restore test fails says why and tries again after an hour; a killed test counts as failed", async () => {
   copyReplica();
   rmSync(join(place, readdirSync(place).find((name) => name.startsWith("part-")) as string));
   const { pass } = startServer();

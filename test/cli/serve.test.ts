@@ -16,7 +16,7 @@ async function start(args: string[], sign: string) {
 
 describe("serve", () => {
   test.each(["SIGTERM", "SIGINT"] as const)(
-    "says where it is and where its data are, and ends cleanly on %s",
+    "prints its address and its data directory, and ends cleanly on %s",
     async (signal) => {
       const { stdout, stop } = await start(["serve"], "Data directory");
       const url = /listens on (http:\S+)/.exec(stdout)?.[1] ?? "";
@@ -50,7 +50,7 @@ describe("serve", () => {
     expect([await server.exited, server.signalCode]).toEqual([0, null]);
   });
 
-  test("init of its data directory says that it runs, and to restart it for new settings", async () => {
+  test("init on its data directory says that the server runs, and must be restarted for new settings", async () => {
     await json("tenant", "create", "mugs");
     const { stop, stdout } = await start(["serve"], "Data directory");
     const [url] = /http:\S+/.exec(stdout) ?? [];

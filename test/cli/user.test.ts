@@ -100,7 +100,7 @@ describe("a new password", () => {
     });
   });
 
-  test("may end with CRLF, and keeps leading and trailing spaces", async () => {
+  test("may end with CRLF, and leading and trailing spaces are part of it", async () => {
     for (const input of [`${password}\r\n`, password, ` ${password} \n`]) {
       expect(await run(line("--password-stdin"), { input })).toMatchObject({ code: 0 });
     }
@@ -177,7 +177,7 @@ test("the last active owner cannot be removed before another user is an owner", 
   expect(await json("user", "disable", "-n", "owned", "eva@example.com")).toMatchObject({ status: "disabled" });
 });
 
-test("a user is disabled, enabled, and deleted once the email is confirmed", async () => {
+test("a user is disabled and enabled, and deleted after the email is confirmed", async () => {
   const { user_id, email } = await create("--no-password");
   const command = (name: string, ...flags: string[]) => json("user", name, "-n", "demo", user_id, ...flags);
   expect(await command("disable")).toMatchObject({ status: "disabled" });

@@ -71,7 +71,7 @@ onDatabase("file", (suite) => {
     expect(keys).not.toContain(proxy.passed.at(-1)?.headers["idempotency-key"]);
   });
 
-  test("a reply that breaks off in its body is a lost connection: an order is sent again with its key, a sign-in is not", async () => {
+  test("an incomplete reply counts as a lost connection: an order is sent again with its key, a sign-in is not", async () => {
     const { id } = await shop.createProduct({ stock: 5 });
     const client = open();
     const withoutLength = { status: 200, headers: { "Content-Type": "application/json" }, body: '{"request_id":"r' };
@@ -86,7 +86,7 @@ onDatabase("file", (suite) => {
     expect([code, message, proxy.passed.length]).toEqual(["network", "The reply broke off before its end.", 1]);
   });
 
-  test("a sign-in that was cut off is not repeated, and a read is, as often as `retries` says", async () => {
+  test("after a lost connection, a sign-in is not repeated, but a read is, as often as `retries` says", async () => {
     const client = open({ retries: 1 });
     proxy.faults.push("cut", "cut", "cut");
     const login = await failure(client.auth.login({ email: "a@example.com", password: "x" }));
@@ -146,7 +146,7 @@ onDatabase("file", (suite) => {
     proxy.hold = Promise.resolve();
   });
 
-  test("a page that gets no reply is told that its origin may be refused, and how to find out", async () => {
+  test("a page without a reply gets an error that its origin may be refused, and how to check this", async () => {
     const fail = () => failure(open({ retries: 0, url: "http://127.0.0.1:1" }).products.list().page());
     expect((await fail()).message).toBe("The server cannot be reached.");
     Object.assign(globalThis, { document: {} });
@@ -159,7 +159,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a missing address and one without a scheme are refused by the name of its option", () => {
+  test("a missing address, or one without a scheme, is refused, and the error names the option", () => {
     for (const url of ["127.0.0.1:8080", "localhost:8080", "", undefined as unknown as string])
       expect(() => built.createClient({ url, namespace: "demo" })).toThrow(/^url must begin with http/);
     expect(() => (built.createClient as unknown as () => void)()).toThrow(/^url must begin with http/);
@@ -219,7 +219,7 @@ onDatabase("file", (suite) => {
     expect(data.map(({ title }) => title)).toEqual(["Shirt"]);
   });
 
-  test("a picture is uploaded as it is, and has an address for each width", async () => {
+  test("a picture is uploaded unchanged, and has an address for each width", async () => {
     const client = open();
     const file = new Blob([await makePng(4, 4)], { type: "image/png" });
     const { url } = await client.media.upload(file);

@@ -89,7 +89,7 @@ onDatabase("file", (suite) => {
     expect(proxy.passed.at(-1)?.headers.authorization).toBe(`Bearer ${next?.user_id}:${next?.token}`);
   });
 
-  test("a refresh that fails for now leaves the token in use", async () => {
+  test("after a refresh that fails temporarily, the token stays in use", async () => {
     const client = open({ retries: 0 });
     const login = await createLogin();
     await client.auth.login(login);
@@ -120,7 +120,7 @@ onDatabase("file", (suite) => {
     expect((await call).email).toBe(login.email);
   });
 
-  test("a session that was ended elsewhere is dropped, and the caller is told", async () => {
+  test("a session that ended elsewhere is dropped, and `onSession` is called", async () => {
     const sessions: (Session | null)[] = [];
     const login = await createLogin();
     const client = open({ onSession: (session) => sessions.push(session) });
@@ -130,7 +130,7 @@ onDatabase("file", (suite) => {
     expect([await client.auth.session(), sessions.at(-1)]).toEqual([null, null]);
   });
 
-  test("clients with one storage are told of each other's sign-in and sign-out: other tabs at once, others at their next call", async () => {
+  test("clients that share a storage notice each other's sign-ins and sign-outs: tabs at once, others at their next call", async () => {
     const storage = sharedStorage();
     const told: Record<"tab" | "client", (string | undefined)[]> = { tab: [], client: [] };
     Object.assign(globalThis, { document: {} });
@@ -175,7 +175,7 @@ onDatabase("file", (suite) => {
     expect(await client.auth.session()).toBeNull();
   });
 
-  test("reads of the catalogue have the key also while somebody is signed in, unless the call says otherwise", async () => {
+  test("reads of the catalogue use the key even while a customer is signed in, unless the call says otherwise", async () => {
     const client = open();
     const { user_id, token } = await client.auth.login(await createLogin());
     await client.products.list().page();

@@ -84,7 +84,7 @@ describe.skipIf(!hasSqld)("servers that share one database server", () => {
     }
   }, 30_000);
 
-  test("an address has ten failed attempts on all of them together", async () => {
+  test("an address may make ten failed attempts on all servers together", async () => {
     const wrong = { ...key, app_secret: `sk_${"w".repeat(43)}` };
     const codes: (number | undefined)[] = [];
     for (let attempt = 0; attempt < 12; attempt++) {

@@ -157,7 +157,7 @@ describe("the WAL", () => {
     expect(db.walBytes()).toBe(0);
   });
 
-  test("is emptied soon after an attempt that failed once it has grown, however long the pause for a small one is", async () => {
+  test("is emptied soon after a failed attempt if it has grown, although attempts for a small WAL pause longer", async () => {
     const attempts = spyOn(db, "checkpoint");
     const backup = new FileLock(await loadLibsql(), join(dir, "bodega.db-readers"));
     expect(backup.tryShared()).toBe(true);
@@ -200,7 +200,7 @@ describe("the WAL", () => {
     await server.close();
   });
 
-  test("is named in the log once while the disk fails, and once when it is emptied again", async () => {
+  test("is logged once when the disk fails, and once when it is emptied again", async () => {
     const lines: string[] = [];
     const notice = (level: string, message: string) => void lines.push(`${level}: ${message}`);
     const sound = db.checkpoint;
@@ -238,7 +238,7 @@ describe("the WAL", () => {
 });
 
 describe("the reserve of the disk", () => {
-  test("is made beside the database, privately and once, and can be given up and made again", async () => {
+  test("is a private file beside the database, is made once, and can be freed and made again", async () => {
     const { reserve } = db;
     expect(reserve.release()).toBe(false);
     await reserve.fill();

@@ -261,7 +261,7 @@ describe("a replica", () => {
     }
   }, 20_000);
 
-  test("reports the age of what a restore would return, also while segments arrive that lack their snapshot", async () => {
+  test("reports the age of the state that a restore would return, even while segments arrive before their snapshot", async () => {
     startReplicator();
     await notice("snapshot made");
     await insert("a");
@@ -293,7 +293,7 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual(["a", "b", "unseen"]);
   });
 
-  test("a snapshot that is begun again sends only the parts that have changed", async () => {
+  test("a snapshot that starts again sends only the changed parts", async () => {
     const large = Array.from({ length: 900 }, (_, number) => randomBytes(5000).toString("hex") + number);
     await insert(...large);
     await db.checkpoint();
@@ -448,7 +448,7 @@ describe("two servers", () => {
       (error: AppError) => error,
     );
 
-  test("a database that lacks what the replica has is refused, and its server goes on", async () => {
+  test("a database that lacks changes of the replica is refused, and the replica's server continues", async () => {
     const first = startReplicator();
     await notice("snapshot made");
     for (const count of [0, 1]) {
@@ -472,7 +472,7 @@ describe("two servers", () => {
     expect(await rowsOf()).toEqual(["a"]);
   });
 
-  test("what was restored from the newest state goes on with it, unless there is a newer one by then", async () => {
+  test("a database restored from the newest state continues the replica, unless there is a newer state by then", async () => {
     await replicateThree();
     const noteRestored = await beginRestore(onFolder());
     noteRestored(others);
@@ -485,7 +485,7 @@ describe("two servers", () => {
     expect(await refusal(ofOther())).toMatchObject({ kind: "conflict" });
   });
 
-  test("a copy of the directory with everything that was sent goes on with it, and an older copy is refused", async () => {
+  test("a copy of the directory with everything that was sent continues the replica, and an older copy is refused", async () => {
     startReplicator();
     await notice("snapshot made");
     await insert("a");
@@ -513,7 +513,7 @@ describe("two servers", () => {
     expect(notices.at(-1)).toContain("did not answer for 5 s");
   }, 15_000);
 
-  test("never write to one place: the second takes over on purpose, and the first is told who did and how to go on", async () => {
+  test("never write to one place: the second must take over explicitly, and the first learns which server did and what to do", async () => {
     const first = startReplicator();
     await notice("snapshot made");
     await insert("a");
@@ -556,7 +556,7 @@ describe("two servers", () => {
   });
 });
 
-describe("a damaged replica is refused by name, and the newest state before is offered", () => {
+describe("a damaged replica is refused, and the error names the object and suggests the newest state before it", () => {
   /** Returns the rows of the state that an error suggests to restore. */
   async function offered(error: AppError): Promise<string[]> {
     const [, at = ""] = /--at (\S+)$/.exec(error.remedy ?? "") ?? [];
@@ -731,7 +731,7 @@ describe("in a place that others can write to", () => {
     expect(await memoryOf(large)).toBeLessThan(50);
   }, 20_000);
 
-  test("a forged claim of any number stops no server, is named, and is forgotten once it is deleted", async () => {
+  test("a forged claim of any number stops no server, is reported, and has no effect after it is deleted", async () => {
     startReplicator();
     await notice("snapshot made");
     const forged = path("generation-0000000002");
@@ -763,7 +763,7 @@ describe("in a place that others can write to", () => {
     expect(await rowsOf()).toEqual(["a"]);
   }, 20_000);
 
-  test("the newest claim counts, also where the ones before it were deleted", async () => {
+  test("the newest claim counts, even if earlier claims were deleted", async () => {
     startReplicator();
     await notice("snapshot made");
     await claimGeneration(onFolder(), { database: "ours", dataDir: "/srv/other", generation: 7 });
@@ -771,7 +771,7 @@ describe("in a place that others can write to", () => {
     await expect(requireNewest(onFolder(), 7)).resolves.toBeUndefined();
   });
 
-  test("a new key begins a new generation, and what the earlier one signed stays for as long as it is kept", async () => {
+  test("a new key begins a new generation, and objects of the earlier key stay until their time is over", async () => {
     await replicateThree();
     const at = Date.now();
     const place = openReplica(folder, { ...config, secret: "the key after bodega db rekey, with many characters" });
@@ -788,7 +788,7 @@ describe("in a place that others can write to", () => {
     expect(await rowsOf({ ...place, isUnchecked: true }, at)).toEqual(["a", "b", "c"]);
   });
 
-  test("a server without a replica of its own there refuses objects of another key", async () => {
+  test("a server that has no replica in this place refuses objects of another key", async () => {
     await replicateThree();
     rmSync(join(dir, "replication.json"));
     const refused = startReplicator(stranger()).check();

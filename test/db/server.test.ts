@@ -198,7 +198,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(db)).toEqual(["after", "first"]);
     }, 40_000);
 
-    test("the reads of one turn share a trip, and one that fails leaves the others alone", async () => {
+    test("the reads of one turn share a round trip, and a failed read does not affect the others", async () => {
       const db = await connectThrough(way);
       let trips = 0;
       proxy.onSend = (bytes) => {
@@ -240,7 +240,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(await large).toBe("RESPONSE_TOO_LARGE");
     });
 
-    test("an error that ends a read's transaction is named, not that of its COMMIT", async () => {
+    test("the reported error is the one that ended a read's transaction, not that of its COMMIT", async () => {
       const db = await connectThrough(way);
       const wal = join(dir, "server/dbs/default/data-wal");
       await db.execute("UPDATE things SET size = 'x' || hex(zeroblob(50000))");
@@ -252,7 +252,7 @@ describe.if(hasSqld)("a database server", () => {
       await expect(read).rejects.toMatchObject({ code: 5001, message: expect.stringContaining("disk") });
     });
 
-    test("a read goes once more over a new connection when its own was cut", async () => {
+    test("a read is repeated once on a new connection when its own was lost", async () => {
       const db = await connectThrough(way);
       proxy.cut();
       expect(await namesIn(db)).toEqual(["first"]);
@@ -323,7 +323,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(db)).toEqual(["behind", "beside", "first"]);
     });
 
-    test("units that a server's time limit ended are 5001, and none of their statements is committed alone", async () => {
+    test("units that the server's time limit has ended get 5001, and none of their statements is committed alone", async () => {
       const db = await connectThrough(way);
       // The server ends a transaction after five seconds if another writer waits.
       const other = await connect({ lockDeadlineMs: 10_000 });
@@ -386,7 +386,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(db)).toEqual(["before", "first", "last"]);
     }, 20_000);
 
-    test("a write whose only message was lost is 5001, and is not sent again, because it may still arrive", async () => {
+    test("a write whose only message was lost gets 5001 and is not sent again, because the message may still arrive", async () => {
       const db = await connectThrough(way);
       proxy.onSend = () => {
         proxy.onSend = (all) => all;

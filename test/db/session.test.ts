@@ -124,7 +124,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(await names(db, "nothing")).toEqual([]);
   });
 
-  test("a caught failure of one statement keeps the rest of the transaction", async () => {
+  test("if the caller catches the failure of one statement, the rest of the transaction is kept", async () => {
     await db.transaction(async (tx) => {
       await run(tx, insert, { name: "kept-1", stock: 1 });
       expect(await run(tx, insert, { name: "kept-1", stock: 1 }).catch(isUniqueViolation)).toBe(true);

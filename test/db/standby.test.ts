@@ -345,7 +345,7 @@ describe("a standby", () => {
     expect(await promotedRows()).toEqual(["a"]);
   }, 20_000);
 
-  test("waits for a replica, and says that its place cannot be read while its lag grows", async () => {
+  test("waits for a replica; while the place cannot be read, says so, and its lag grows", async () => {
     await said("snapshot made");
     renameSync(folder, `${folder}.away`);
     const standby = follow();
@@ -482,7 +482,7 @@ describe("the directory of a standby", () => {
     expect(await promotedRows()).toEqual(["a", "b", "c", "d"]);
   });
 
-  test("of two standbys that take over at once, the first stays a standby", async () => {
+  test("if two standbys take over at once, the first one stays a standby", async () => {
     const [first, second] = await two();
     copies = first;
     const refused = promote(700).catch((error: unknown) => error);
@@ -495,7 +495,7 @@ describe("the directory of a standby", () => {
     expect(readStandbyState(second)).toBeUndefined();
   });
 
-  test("of two standbys that have taken over, the last one becomes the server", async () => {
+  test("if two standbys have taken over, the last one becomes the server", async () => {
     const [first, second] = await two();
     for (copies of [first, second]) await promote();
     const databases = [await open(first), await open(second)] as const;

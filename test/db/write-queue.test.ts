@@ -164,7 +164,7 @@ describe("a group that cannot be committed", () => {
     expect((await db.execute("PRAGMA integrity_check")).rows[0]?.[0]).toBe("ok");
   });
 
-  test("when SQLite rolls back the whole transaction, every write of the group fails", async () => {
+  test("if SQLite rolls back the whole transaction, every write of the group fails", async () => {
     await open();
     await db.execute(
       "CREATE TRIGGER fatal BEFORE INSERT ON things WHEN NEW.name = 'fatal' BEGIN SELECT RAISE(ROLLBACK, 'over'); END",
@@ -273,7 +273,7 @@ describe("bounds", () => {
 });
 
 describe("a lock held by another process", () => {
-  test("is shared fairly: a process gets its writes in between those of one that writes without a pause", async () => {
+  test("is shared fairly: a process gets turns between the writes of another that never pauses", async () => {
     await open();
     let isDone = false;
     let next = 0;

@@ -93,7 +93,7 @@ onEachDatabase((suite) => {
     expect((await getKey(ctx, appId)).origins).not.toContain("b.example");
   });
 
-  suite.testOnFile("a list with one invalid entry changes nothing; so does removing an unknown entry", async () => {
+  suite.testOnFile("a list with one invalid entry, and the removal of an unknown entry, change nothing", async () => {
     const appId = (await issue()).app_id;
     await setOrigins(ctx, { appId, origins: ["a.example", "b.example"], allowNoOrigin: true });
     const before = await getKey(ctx, appId);

@@ -146,7 +146,7 @@ onDatabase("file", (suite) => {
     expect(await verifyAudit(ctx)).toEqual(head);
   });
 
-  test("an address can be erased, and neither changed nor added", async () => {
+  test("an address in the log can be erased, but not changed or added", async () => {
     await recordAudit({ ...suite.app.system, client: { ip: "192.0.2.8" } }, { event: "login.failed" });
     for (const change of [
       "address = '192.0.2.9'",

@@ -48,7 +48,7 @@ test("an ordinary body does not use the shared memory", async () => {
   expect(await readBody(request, limits, { left: 0 })).toEqual({ value: {} });
 });
 
-test("an aborted body releases its part, and uses none when more of it arrives", async () => {
+test("an aborted body releases its part of the memory, and uses none if more of it arrives", async () => {
   const memory = { left: 200_000 };
   const late = openRequest();
   late.send(150_000);
@@ -99,7 +99,7 @@ test("the headers show in advance that a body will be long", () => {
   expect(told({})).toBe(false);
 });
 
-test("large bodies of a store do not hold up its short requests, however many wait", async () => {
+test("large bodies of a store do not delay its short requests, however many wait", async () => {
   const url = "http://a/likes/?namespace=lamps";
   const order: string[] = [];
   const body = JSON.stringify({ text: "\u0000".repeat(10_000) });

@@ -77,7 +77,7 @@ async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
   await db.close();
 }
 
-test("a text that one changed bit makes invalid is named wherever it is, and not read", async () => {
+test("a text that a changed bit made invalid is reported in any column, and not read", async () => {
   const { dataDir, path } = makeDataDir();
   const bytes = readFileSync(sound);
   const tables = new Set<string>();
@@ -249,7 +249,7 @@ describe.if(canTest("server"))("on a database server", () => {
   const checkServer = () =>
     runDoctor(readConfig({ "data-dir": join(dir, "nothing"), "database-url": url }, {}), options);
 
-  test("everything but the file is checked", async () => {
+  test("on a server, everything except the file is checked", async () => {
     const { ok, checked, findings } = await checkServer();
     expect({ ok, findings }).toEqual({ ok: true, findings: [] });
     expect(checked.slice(0, 4)).toEqual(["integrity", "references", "schema", "states"]);
@@ -263,7 +263,7 @@ describe.if(canTest("server"))("on a database server", () => {
     ]);
   });
 
-  test("an incomplete restore is the only finding", async () => {
+  test("of an incomplete restore, nothing else is reported", async () => {
     await db.migrate([
       "delete from push_counts",
       `create table ${restoreMarker} (id integer)`,

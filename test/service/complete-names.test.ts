@@ -57,7 +57,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("no name that a shell could run is offered, and its record is offered by id", async () => {
+  test("a record whose name a shell could run is offered by its id", async () => {
     for (const kind of ["key", "user", "webhook"]) {
       for (const value of await offer(here, kind, "")) expect(value).toMatch(/^[\w.@+:/-]+$/);
     }

@@ -40,7 +40,7 @@ describe("where each delivery has its own receiver", () => {
   const { permits } = pushPolicy;
   const store = (id: string): Source => ({ key: id, tenantId: id });
 
-  test("one store leaves room for others, and the store that sends least comes first", () => {
+  test("a store leaves permits for others, and the store that sends least comes first", () => {
     const { scheduler } = open();
     record(scheduler, accepted);
     const start = (ids: string) => startAll(scheduler, [...ids].map(store), () => "web one");

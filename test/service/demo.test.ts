@@ -112,7 +112,7 @@ const views = (name: string) => [
   ...Object.keys(details[name as keyof typeof details]).map((_, index) => `detail-${index + 1}/${name}.webp`),
 ];
 
-test("each picture of the demo is a small WebP as the server stores them, and has its drawing", async () => {
+test("each picture of the demo is a small WebP, in the form that the server stores, and has a drawing", async () => {
   const names = [...new Bun.Glob("**/*.webp").scanSync(folder)];
   for (const name of names) {
     const bytes = readFileSync(join(folder, name));

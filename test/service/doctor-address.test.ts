@@ -78,7 +78,7 @@ describe("the public URL", () => {
       ),
     );
 
-  test("that leads to this server has no finding; a missing one is a note", async () => {
+  test("that leads to this server has no finding; a missing URL is a note", async () => {
     expect(await look(wary.url)).toEqual([]);
     expect(await look(front(wary, append))).toEqual([]);
     expect(await look(undefined)).toEqual([expect.stringMatching(/^note: No public URL is set/)]);
@@ -137,7 +137,7 @@ describe("a proxy in front of the server", () => {
       ),
     );
 
-  test("that is trusted and adds the client has no finding, and neither has a missing proxy", async () => {
+  test("that is trusted and sends the client's address has no finding, and a missing proxy has none", async () => {
     expect(await look(trusting, front(trusting, append))).toEqual([]);
     expect(
       await look(
@@ -196,7 +196,7 @@ describe("a proxy in front of the server", () => {
     ]);
   });
 
-  test("is missing, but clients are trusted as one: an error, because they can choose their address", async () => {
+  test("that does not exist although clients are trusted as proxies is an error, because clients can choose their address", async () => {
     expect(tell(await look(trusting, trusting.url))).toEqual([
       expect.stringContaining("error: Clients can forge their IP address"),
     ]);

@@ -145,7 +145,7 @@ describe("the disk", () => {
     expect(find({ type })).toEqual([["warning", expect.stringContaining(name)]]);
   });
 
-  test("of a container's own layer is a warning only inside the container", () => {
+  test("in the layer of a container is a warning only inside the container", () => {
     expect(find({ type: 0x794c7630 })).toEqual([]);
     expect(find({ type: 0x794c7630 }, { isContainer: true })).toHaveLength(1);
   });
@@ -154,7 +154,7 @@ describe("the disk", () => {
 describe("the mail server", () => {
   const credentials = { user: "mailer@example.com", password: "p@ss:w/ord%" };
 
-  test("is tried up to the login, over TLS if it has it, and gets no mail", async () => {
+  test("is tested up to the login, over TLS if it is offered, and gets no mail", async () => {
     for (const security of ["starttls", "tls"] as const) {
       const server = await startSmtpServer({ security, credentials });
       closers.push(server.close);

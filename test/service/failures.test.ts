@@ -88,7 +88,7 @@ onEachDatabase((suite) => {
     expect(await attempt(ctx)).toBeUndefined();
   });
 
-  suite.testOnFile("the sent email is stored in no counter: it may have been a password", async () => {
+  suite.testOnFile("no counter contains the typed email, because a user may type a password there", async () => {
     const ctx = await openStore();
     const slip = "correct horse battery";
     await attempt(ctx, "invalidLogin", slip);

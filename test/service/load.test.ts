@@ -100,7 +100,7 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     await app.stop();
   });
 
-  test("works when servers have created its schema and no store, and these notice the change", async () => {
+  test("works if servers have created the schema but no store, and these servers notice the change", async () => {
     await migrate(db);
     await db.execute("update revision set value = 7");
     await loadDatabase(source, db);

@@ -101,7 +101,7 @@ onEachDatabase((suite) => {
 
   describe("to an address", () => {
     suite.testOnFile(
-      "is sent to the active user who has it at that time, in their language and by their name",
+      "is sent to the active user who has the address at that time, with their language and name",
       async () => {
         const { queue, sender, smtp, addUser, email } = await openPost(suite);
         await queue({ to: { emailKey: email } });
@@ -175,10 +175,10 @@ onEachDatabase((suite) => {
     });
   });
 
-  describe("a later mail about the same subject", () => {
+  describe("a later mail for the same subject", () => {
     const about = (replaces: string) => ({ replaces, to: { emailKey: replaces } });
 
-    suite.testOnFile("replaces waiting ones, which are ended and erased", async () => {
+    suite.testOnFile("replaces waiting mails, which are ended and erased", async () => {
       const { queue, sender, smtp, outbox, email, addUser, clock } = await openPost(suite);
       await addUser();
       await queue(about(email));
@@ -331,7 +331,7 @@ onEachDatabase((suite) => {
     });
 
     suite.testOnFile(
-      "while the mail server is down one mail at a time is tried, and all are sent once it is back",
+      "while the mail server is down, one mail at a time is tried, and all are sent after it is back",
       async () => {
         const { queue, sender, outbox, smtp, clock, behave } = await openPost(suite);
         behave((stage) => (stage === "connect" ? "cut" : undefined));
@@ -390,7 +390,7 @@ onEachDatabase((suite) => {
       expect(smtp.received).toHaveLength(1);
     });
 
-    test("a mail that crashes every process that claims it fails at last", async () => {
+    test("a mail that crashes every process that claims it is finally marked as failed", async () => {
       const { ctx, queue, sender, outbox, clock, smtp } = await openPost(suite);
       await queue();
       for (let n = 0; n < 10; n++) {

@@ -139,7 +139,7 @@ test("a split gives equal weights equal parts, except for remaining units, which
   expect(splitAmount(most, [most, most])).toEqual([Math.ceil(most / 2), Math.floor(most / 2)]);
 });
 
-test("large and small numbers are split alike: only the proportions of the weights count", () => {
+test("only the proportions of the weights count, not their size", () => {
   const random = uniform(seed + 2);
   for (let round = 0; round < 20_000; round++) {
     const weights = Array.from({ length: 1 + (round % 6) }, () => Math.floor(random.next().value * 5000));
@@ -155,7 +155,7 @@ test("large and small numbers are split alike: only the proportions of the weigh
   }
 });
 
-test("a discount equal to the lines reduces each to 0, and never below", () => {
+test("a discount that equals the sum of the lines reduces each to 0, and never below", () => {
   const random = uniform(seed + 1);
   for (let round = 0; round < 5000; round++) {
     const totals = Array.from({ length: 5 }, () => Math.floor(random.next().value * 10_000));

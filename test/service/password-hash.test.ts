@@ -85,7 +85,7 @@ describe("imported hashes", () => {
     });
   }
 
-  test("of a longer password bcrypt compares the first 72 bytes, at the cost of one hash", async () => {
+  test("bcrypt compares only the first 72 bytes of a longer password, at the cost of one hash", async () => {
     const verify = spyOn(Bun.password, "verify");
     for (const [password, isRight] of [
       [`${long} and more`, true],
@@ -127,7 +127,7 @@ describe("imported hashes", () => {
     `$argon2id$v=19$m=65536,t=1,p=1$c2FsdA$${tag}`,
     `$argon2id$v=19$m=65536,t=1,p=1$${salt}$${tag}=`,
   ]) {
-    test(`${JSON.stringify(hash).slice(0, 70)} is refused, and not repeated in the refusal`, async () => {
+    test(`${JSON.stringify(hash).slice(0, 70)} is refused, and the error does not repeat it`, async () => {
       const error = await failureOf(() => parsePasswordHash("password_hash", hash));
       expect(error).toMatchObject({ code: 5102, details: [{ field: "password_hash" }] });
       if (hash.length > 10) expect(JSON.stringify(error) + (error as Error).message).not.toContain(hash);

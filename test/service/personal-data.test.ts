@@ -32,7 +32,7 @@ function recording(db: Session, ran: InStatement[]): Session {
 const emptiedAfterAWhile = ["idempotency_keys", "mail_codes", "push_messages", "rate_limits"];
 
 onDatabase("file", (suite) => {
-  test("an export reads only rows of the person by index; an erasure also tables whose rows are kept for a while only", async () => {
+  test("an export reads only the person's rows, by index; an erasure also reads tables whose rows are kept for a short time", async () => {
     const shop = await suite.shop();
     const { id } = await openAccount(shop);
     const ctx = await tenantContext(shop);
@@ -100,7 +100,7 @@ onEachDatabase((suite) => {
   }
 
   for (const [what, write] of writes) {
-    test(`${what}, in flight while another process erases the customer, is refused and leaves nothing`, async () => {
+    test(`${what} while another process erases the customer is refused and leaves no data`, async () => {
       const { callers, read } = await openErased();
       expect(await failureOf(write(callers))).toMatchObject({ name: "AppError" });
       expect(await read("select 1 from users where tenant_id = ?1 and id = ?2")).toEqual([]);
@@ -112,7 +112,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("an export, in flight while another process erases the customer, leaves no address in the audit log", async () => {
+  test("an export while another process erases the customer leaves no address in the audit log", async () => {
     const { stored, callers, read } = await openErased();
     await exportPerson(callers.user, callers.customer_id);
     expect(await read("select event, address from audit_log where ?1 <> '' and actor_id = ?2")).toEqual([

@@ -113,7 +113,7 @@ onDatabase("file", (suite) => {
     expect(await csv(table("5"))).toEqual({ ...nothing, unchanged: 1 });
   });
 
-  test("the price list from before a sale restores the prices, also of variants at the product's price", async () => {
+  test("a price list from before a sale restores all prices, even those of variants without their own price", async () => {
     await createProduct(ctx, {
       title: "Shirt",
       price: 100,

@@ -290,7 +290,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "a hyphen in a cell is no value, also of a new product; an apostrophe keeps a hyphen as text",
+    "a hyphen in a cell means no value, also for a new product; with an apostrophe before it, a hyphen is text",
     async () => {
       let id = "";
       const csv = (stock: string, sku: string) =>
@@ -387,7 +387,7 @@ onEachDatabase((suite) => {
   const variantsOf = (sku: string) => ["S", "M"].map((size) => ({ options: { size }, sku: `${sku}-${size}` }));
 
   suite.testOnFile(
-    "rows of an export in another order are errors that name their lines, and erase nothing",
+    "rows of an export in a changed order are errors that name their lines, and erase nothing",
     async () => {
       for (const title of ["Shirt", "Hat"]) {
         const texts = { description: "Soft", tags: ["new"], metadata: { a: 1 }, translations: { de: { title: "X" } } };
@@ -444,7 +444,7 @@ onEachDatabase((suite) => {
   );
 
   suite.testOnFile(
-    "fields of a product that are only in a later row of it are an error that says where they belong",
+    "product fields that are only in a later row of the product are an error that says where they belong",
     async () => {
       const refused = async (csv: string) => (await importCsv(csv)).errors;
       expect(await refused("slug,price,option:size\nshirt,,S\nshirt,9,M\n")).toEqual([

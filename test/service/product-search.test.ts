@@ -122,7 +122,7 @@ test("the longest description is tokenized in linear time", () => {
   }
 });
 
-test("a text that folding makes many times as long costs no more than an ordinary one, and the words beside it are found", () => {
+test("a text that folding makes much longer costs no more than an ordinary one, and the words beside it are found", () => {
   const ordinary = Array.from({ length: 2500 }, (_, n) => `word${n}`).join(" ");
   for (const long of ["\uFDFA", "\uFDFA ", "\u3316", "\u337F"]) {
     const texts = ["First title", `Ordinary ${long.repeat(20_000 / long.length)}`, "last tag"];

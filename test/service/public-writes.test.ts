@@ -50,7 +50,7 @@ function alone(clock: FakeClock = createClock()) {
   return { clock, limiter: new WriteLimiter({ db, vault, now: clock.now, notice: () => {} }) };
 }
 
-test("no minute has more hits than allowed, and waiting for Retry-After is enough, but no less", async () => {
+test("no minute has more hits than allowed, and Retry-After is exactly the time to wait", async () => {
   const tenant = store({ addressWrites: 7, visitorWrites: 0 });
   const { clock, limiter } = alone();
   const address = newAddress();
@@ -235,7 +235,7 @@ onEachDatabase((suite) => {
     await Promise.all([here.stop(), there.stop()]);
   });
 
-  suite.testOnFile("with many new visitors, nobody is omitted", async () => {
+  suite.testOnFile("with many new visitors, all of them are counted", async () => {
     const clock = createClock();
     const [here, there] = [makeLimiter(clock), makeLimiter(clock)];
     const tenant = store({ addressWrites: 0, visitorWrites: 2 });
@@ -247,7 +247,7 @@ onEachDatabase((suite) => {
     await Promise.all([here.stop(), there.stop()]);
   });
 
-  test("a failing database blocks nobody from writing, and gets the hits later", async () => {
+  test("a failing database blocks no writes, and gets the hits later", async () => {
     const clock = createClock();
     let isDown = true;
     const failing = {

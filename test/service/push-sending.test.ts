@@ -294,7 +294,7 @@ onDatabase("file", (suite) => {
 
 describe("with services that do not answer", () => {
   onDatabase("file", (suite) => {
-    test("orders go first, then messages, then registrations that never received a message", async () => {
+    test("notifications about orders go first, then messages, then messages to registrations that never received one", async () => {
       const sent: string[] = [];
       const provider: PushProvider = {
         serviceOf: () => "one",

@@ -119,7 +119,7 @@ describe("with many registrations of strangers that never answer", () => {
       "https://wns2-by3p.notify.windows.com/new",
     ]) {
       const { host } = new URL(endpoint);
-      test(`at ${host} a new device does not wait for them, also right after a start`, async () => {
+      test(`at ${host} a new device does not wait for the strangers' devices, even directly after a start`, async () => {
         const { heard, providers } = openServices();
         const opened = await openPushes(suite, { sender: { providers } });
         await registerJunk(opened, 400);

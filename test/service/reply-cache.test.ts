@@ -19,7 +19,7 @@ test("a reply is cached at its second request, and never if the cache has no mem
   expect([off.wants("a"), off.wants("a")]).toEqual([false, false]);
 });
 
-test("the least recently used reply goes first", () => {
+test("the least recently used reply is removed first", () => {
   const cache = new ReplyCache(100_000);
   for (let n = 0; n < 3; n++) cache.keep("t", `${n}`, replyOf(20_000));
   cache.find("t", "0");

@@ -156,7 +156,7 @@ test("internal errors are errors, refusals are warnings, all else is information
   expect(levels(200, 201, 400, 404, 409, 422)).toEqual(Array(6).fill("info"));
 });
 
-test("several processes write pieces that do not mix in a pipe, and one alone writes larger ones", async () => {
+test("several processes write so small pieces that they do not mix in a pipe; one process alone writes larger ones", async () => {
   const longest = async (writers?: "ofOne") => {
     const sizes: number[] = [];
     const log = createLogWriter("text", async (piece) => sizes.push(piece.length), "info", writers);

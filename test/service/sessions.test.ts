@@ -71,7 +71,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  suite.testOnFile("a password whose hash was only renewed meanwhile signs in", async () => {
+  suite.testOnFile("a sign-in succeeds if the hash of the password was only renewed meanwhile", async () => {
     const { ctx, change, signIn } = await openStore();
     await change("password_hash = ?", await Bun.password.hash(goodPassword, { algorithm: "bcrypt", cost: 4 }));
     const renewed = await hashPassword(goodPassword);
@@ -81,14 +81,14 @@ onEachDatabase((suite) => {
     });
   });
 
-  suite.testOnFile("two-factor turned on after the password was verified is required", async () => {
+  suite.testOnFile("if two-factor is turned on after the password was verified, its code is required", async () => {
     const { ctx, account, signIn } = await openStore();
     await account.begin();
     const confirm = { sql: "update two_factor set confirmed_at = created_at where user_id = ?", args: [account.id] };
     expect(await codeOf(signIn(interrupted(ctx, () => ctx.db.execute(confirm))))).toBe(5211);
   });
 
-  test("failures counted by other processes meanwhile refuse a right password too, even without a code", async () => {
+  test("if other processes count failures meanwhile, even a right password is refused, also without a code", async () => {
     const { ctx, signIn, active, account } = await openStore();
     const before = await active();
     expect(await codeOf(signIn(interrupted(ctx, () => lockOut(ctx))))).toBe(5213);

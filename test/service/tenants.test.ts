@@ -163,7 +163,7 @@ onEachDatabase((suite) => {
     expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 0.5 });
   });
 
-  test("a deleted tenant leaves no row, and other tenants keep theirs", async () => {
+  test("a deleted tenant leaves no rows, and other tenants keep their rows", async () => {
     const [doomed, other] = [await suite.shop(), await suite.shop()];
     for (const shop of [doomed, other]) await shop.createProduct();
     expect(await deleteTenant(ctx, doomed.namespace)).toMatchObject({ namespace: doomed.namespace });

@@ -105,7 +105,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("failures counted by another process meanwhile refuse the right answer too (5213)", async () => {
+  test("if another process counts failures meanwhile, even the right answer is refused (5213)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.enrol();
     const elsewhere = { ...ctx, db: await suite.database.openAgain() };

@@ -76,7 +76,7 @@ onDatabase("file", (suite) => {
     expect(events).toContain("password.changed");
   });
 
-  test("a hash replaces only the given one", async () => {
+  test("a new hash replaces only the hash that was checked", async () => {
     const { id } = await make();
     const change = (to: string, rest: { from?: string | null; isRenewal?: boolean } = {}) =>
       inTransaction(ctx, (tx) => changePasswordHash(tx, id, { to, ...rest }));

@@ -105,7 +105,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "beyond the maximum of waiting views new ones are 5001, and known viewers still get a reply",
+    "at the maximum of waiting views, new views get 5001, and known viewers still get a reply",
     async () => {
       const { shop, id } = await open();
       const views = new ViewBuffer({ db: suite.app.db, notice: () => {}, maxWaiting: 2 });

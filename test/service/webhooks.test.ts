@@ -57,7 +57,7 @@ onEachDatabase((suite) => {
     expect(late.received.map(({ body }) => body.type)).toEqual(["product.created"]);
   });
 
-  test("a failed delivery is retried with the same id and longer waits for about a day, then it has failed", async () => {
+  test("a failed delivery is retried with the same id and longer pauses for about a day, and then marked as failed", async () => {
     const { record, sender, receiver, clock, deliveries, skipToNext, notices } = await openHook(suite, {
       answer: status(503),
     });
@@ -217,7 +217,7 @@ onDatabase("file", (suite) => {
     expect(await deliveries()).toMatchObject([{ status: "waiting", last_error: "no answer within 0.05 s" }]);
   });
 
-  test("long and endless answers are successes, and are not read to their end", async () => {
+  test("long and endless replies count as successes, and are not read to their end", async () => {
     let written = 0;
     let closed = 0;
     const { record, sender, deliveries } = await openHook(suite, {
@@ -240,7 +240,7 @@ onDatabase("file", (suite) => {
     expect(written).toBeLessThan(50_000_000);
   });
 
-  test("a private address is not connected to unless allowed, also if a name resolves to it", async () => {
+  test("a webhook connects to a private address only if allowed, even if a name resolves to it", async () => {
     const { record, ctx, openSender, receiver } = await openHook(suite);
     const { webhook_id } = await addWebhook(ctx, { url: `https://rebinding.example:${receiver.port}/` });
     await record();
@@ -290,7 +290,7 @@ onDatabase("file", (suite) => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test("with a secret of a lost key nothing is sent, the error says so, and the next message has the new one", async () => {
+  test("if the key that encrypted its secret is lost, a webhook sends nothing and says so, until it has a new secret", async () => {
     const { record, openSender, receiver, ctx, webhook, deliveries, skipToNext } = await openHook(suite);
     const vault = createVault(() => "another key, with which the server runs by now");
     const sender = openSender({ vault });

@@ -51,7 +51,7 @@ const setup = join(import.meta.dir, "..", "..", "scripts", "setup.mjs");
 const spawnSetup = (...args: string[]) =>
   Bun.spawn([process.execPath, setup, ...args], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
 
-test("set-up passes on arguments and output, and adds nothing to standard output", async () => {
+test("set-up passes arguments and output through, and prints nothing else on standard output", async () => {
   const child = spawnSetup("-e", "console.log(process.argv.slice(1).join())", "--", "--port", "1", "a b");
   expect(await child.stdout.text()).toBe("--port,1,a b\n");
   expect(await child.exited).toBe(0);

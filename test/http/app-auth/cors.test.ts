@@ -128,7 +128,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("any origin may read the reply to a call without app credentials, such as its error, and that a store does not exist", async () => {
+  test("any origin may read the reply to a call without app credentials, including errors such as an unknown store", async () => {
     const headers = { origin: elsewhere };
     for (const [code, options] of [
       [5206, {}],

@@ -65,7 +65,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "a second rotation with a shorter overlap shortens that of the first, and never lengthens it",
+    "a second rotation with a shorter overlap shortens the overlap of the first one, and never lengthens it",
     async () => {
       const { clock, system } = suite.app;
       const shop = await suite.shop();
@@ -88,7 +88,7 @@ onEachDatabase((suite) => {
     expect([await codeOf(shop), await codeOf(shop, "Bearer a:b")]).toEqual([undefined, 5203]);
   });
 
-  suite.testOnFile("a deleted store loses its keys, and a new one of its name does not inherit them", async () => {
+  suite.testOnFile("a deleted store loses its keys, and a new store with its name does not get them", async () => {
     const { createTenant } = await import("../../../src/server/modules/tenants/service.ts");
     const shop = await suite.shop();
     await shop.createProduct();
@@ -149,7 +149,7 @@ onEachDatabase((suite) => {
     await until("the second use is written", async () => (await lastUsed()) === second);
   });
 
-  test("the last use of a key stays known when its used secret is replaced or removed", async () => {
+  test("the last use of a key is kept when the secret that was used is replaced or removed", async () => {
     const { clock, system } = suite.app;
     const endings = [
       ["rotated", (appId: string) => rotateKey(system, { appId, overlapMs: 0 })],

@@ -91,7 +91,7 @@ onDatabase("file", (suite) => {
     for (const lang of wrong.lang) expect((await shop.call("GET /products/", { query: { lang } })).code).toBe(5102);
   });
 
-  test("bodies are as described when the server accepts them, and not when it refuses their texts", async (shop) => {
+  test("the description accepts the bodies that the server accepts, and refuses the texts that it refuses", async (shop) => {
     const ajv = describedBy(raw);
     const address = { line1: "Elm 1", city: "Bonn", country: "DE" };
     const message = { title: "Sale", body: "Lamps\nfor half", everyone: true };
@@ -174,7 +174,7 @@ onDatabase("file", (suite) => {
     expect(needed.map(([, ref]) => ref).filter((ref) => !named.has(ref as string))).toEqual([]);
   });
 
-  test("no two schemas have names that a generated client could not tell apart, and each reply of JSON has a name", () => {
+  test("all schemas have names that a generated client can distinguish, and each JSON reply has a name", () => {
     const names = Object.keys((raw.components as { schemas: object }).schemas);
     expect(new Set(names.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, ""))).size).toBe(names.length);
     const unnamed = Object.entries(document.paths).flatMap(([path, item]) =>

@@ -164,7 +164,7 @@ onEachDatabase((suite) => {
     expect((await place({ ...elsewhere, discount_code: "SHIP" })).code).toBe(5308);
   });
 
-  test("64 checkouts at once never pass a limit, and the others learn that the code does not apply", async () => {
+  test("64 concurrent checkouts never exceed a limit, and the refused ones learn that the code does not apply", async () => {
     const { place, uses } = await open({ percent: 10, limit: 7 });
     const replies = await Promise.all(Array.from({ length: 64 }, (_, n) => place({ email: `eve-${n}@example.com` })));
     expect(replies.filter(({ code }) => code === 201)).toHaveLength(7);
@@ -172,7 +172,7 @@ onEachDatabase((suite) => {
     expect(await uses()).toBe(7);
   });
 
-  test("64 checkouts at once of one customer, by user or email, never pass the limit for each", async () => {
+  test("64 concurrent checkouts of one customer, by user or email, never exceed the limit per customer", async () => {
     const { shop, place, uses } = await open({ percent: 10, per_customer: 2 });
     const eve = await openAccount(shop, { email: "eve-of-codes@example.com" });
     const own = { email: undefined };
@@ -227,7 +227,7 @@ onEachDatabase((suite) => {
     expect((await place({}, page, { query })).code).toBe(5309);
   });
 
-  test("ten refused codes in ten minutes from an address are enough, dry runs included; others go on", async () => {
+  test("after ten refused codes in ten minutes, dry runs included, an address can try no more; others can", async () => {
     const { shop, place, page, items } = await open({ percent: 10 });
     const address = newAddress();
     const attempt = async (discount_code: string, n = 0, from = address) => {

@@ -76,7 +76,7 @@ onDatabase("file", (suite) => {
   for (const route of routes.filter((one) => !isPublic(one))) {
     const name = nameOf(route);
     if (allowed.includes(name)) {
-      test(`${name} answers the key of a page, and changes nothing`, async () => {
+      test(`${name} accepts the key of a page, and changes nothing`, async () => {
         for (const make of callsOf(route)) {
           const call = await make(world);
           const before = await contents();

@@ -79,7 +79,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("a picture is deleted a day after nothing shows it any more", async (shop) => {
+  test("a picture is deleted a day after its last use", async (shop) => {
     const { db, clock } = suite.app;
     const exists = async ({ url }: { url: string }) => (await fetch(`${suite.app.url}${url}`)).status === 200;
     const purge = async () => {
@@ -113,7 +113,7 @@ onEachDatabase((suite) => {
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("a deleted store takes its pictures with it", async (shop) => {
+  test("the pictures of a store are deleted with it", async (shop) => {
     const { id } = await picture(shop);
     await shop.createProduct({ images: [{ media_id: id }] });
     await suite.app.db.execute({ sql: "delete from tenants where namespace = ?", args: [shop.namespace] });

@@ -179,7 +179,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a file can be the only field of a form", async ({ call }) => {
+  test("a file can be uploaded as the only field of a form", async ({ call }) => {
     const send = async (...files: Uint8Array<ArrayBuffer>[]) => {
       const body = form(...files);
       const type = body.headers.get("content-type") as string;
@@ -205,7 +205,7 @@ onDatabase("file", (suite) => {
     expect((await send(Bun.gzipSync(newPng()), { "content-encoding": "gzip" })).code).toBe(5103);
   });
 
-  test("a file of 20 MiB is read, and a larger one refused", async ({ call }) => {
+  test("a file of 20 MiB is accepted, and a larger one is refused", async ({ call }) => {
     const padded = (bytes: number) => {
       const file = new Uint8Array(bytes);
       file.set(newPng());

@@ -63,7 +63,7 @@ test("a database that does not answer is a reason, without its internal error", 
   expect(reply.text).not.toMatch(/sql|closed|missing_inside/i);
 });
 
-test("a server whose writes cannot be committed is not ready until they can, and a probe of a sound one writes nothing", async () => {
+test("a server is not ready while its writes cannot be committed, and a probe of a working server writes nothing", async () => {
   const dir = makeDir();
   const db = (await openStoreDatabase({ dataDir: dir, lockDeadlineMs: 50 })) as FileDatabase;
   await migrate(db);
@@ -114,7 +114,7 @@ test("a database server that hangs is reported in time, and gets one query for a
   await db.close();
 });
 
-test("a doctor's request of /health/live is recorded as it arrived, and no other is", async () => {
+test("only the doctor's requests of /health/live are recorded as they arrived", async () => {
   const seen: RecentRequest[] = [];
   const app = startTestApp({ db: database.db, trustedProxies: ["127.0.0.1/32"], onSeen: (one) => seen.push(one) });
   const headers = {

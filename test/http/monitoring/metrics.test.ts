@@ -158,7 +158,7 @@ describe("/metrics at the server's own address", () => {
   });
 });
 
-test("a backup is known at once", async () => {
+test("a backup appears in the metrics at once", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "bodega-figures-"));
   const read = () => readDatabaseFigures({ db: database.db, dataDir, certificateEnd: 0 });
   expect(await read()).toMatchObject({ last_backup_at: null });
@@ -174,7 +174,7 @@ test("an unreachable database does not delay the other figures", async () => {
   expect(await read).toMatchObject({ queues: null, certificate_expires_at: "1970-01-01T00:00:00.000Z" });
 });
 
-test("a probe is logged at level debug only, and one that fails at its own level", async () => {
+test("a probe is logged only at level debug, but a failed probe at the level of its error", async () => {
   const quiet = startTestApp({ db: database.db, metrics: { token, text: async () => "" } });
   const loud = startTestApp({ db: database.db, logLevel: "debug" });
   for (const path of ["/health/live", "/health/ready"]) {

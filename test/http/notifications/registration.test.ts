@@ -183,7 +183,7 @@ onDatabase("file", (suite) => {
     expect(await idsIn(namespace)).toHaveLength(2);
   });
 
-  test("a browser whose subscription has changed keeps its registration, and takes over no other", async () => {
+  test("a browser with a changed subscription keeps its registration, and cannot take over another one", async () => {
     const { callAnonymously: call } = await suite.shop();
     const taken = newSubscription();
     await registerWith(call, { subscription: taken });

@@ -358,7 +358,7 @@ onEachDatabase((suite) => {
     expect((await makeOrder(shop, items)).items.map(({ title }) => title)).toEqual(["Lamp", "Chair"]);
   });
 
-  test("a dry run returns the order without a number, and stores nothing", async (shop) => {
+  test("a dry run returns the order without a number, and writes nothing", async (shop) => {
     const lamp = await shop.createProduct({ stock: 5 });
     const before = await countOrderRows(shop);
     const send = { query: { dry_run: "true" }, body: { items: [{ product_id: lamp.id, quantity: 2 }] } };

@@ -140,7 +140,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`PATCH ${other.path}/fulfillments/${id}/`, { body: { tracking: null } })).code).toBe(5301);
   });
 
-  test("a parcel that was recorded by mistake is deleted within 24 hours, and its pieces are left again", async (shop) => {
+  test("a parcel that was recorded by mistake can be deleted within 24 hours, and its pieces are to send again", async (shop) => {
     const { made, path, lamps, send } = await open(shop);
     await actOn(shop, made, "pay");
     const ids: string[] = [];
@@ -172,7 +172,7 @@ onEachDatabase((suite) => {
     expect(sent(await read())).toEqual([3, 2]);
   });
 
-  test("pieces that were not sent are refunded first; those that came back are refunded as returned", async (shop) => {
+  test("pieces that were not sent are refunded first; pieces that came back are refunded as returned", async (shop) => {
     const { made, lamp, lamps, chairs, send, refund, read } = await open(shop);
     await actOn(shop, made, "pay");
     await send([[lamps, 2]]);
@@ -227,7 +227,7 @@ onEachDatabase((suite) => {
     expect((await refund({})).code).toBe(5306);
   });
 
-  testOnFile("surplus, goodwill, lines and the rest add up in any order", async (shop) => {
+  testOnFile("refunds of surplus, goodwill, lines and the rest add up in any order", async (shop) => {
     const steps: Record<string, Record<string, unknown>> = { goodwill: { amount: 8 }, half: { shipping: 2 } };
     for (const names of [["goodwill"], ["goodwill", "line"], ["half", "line", "goodwill"], ["line", "goodwill"]]) {
       const { made, lamps, refund } = await open(shop);

@@ -82,7 +82,7 @@ onDatabase("file", (suite) => {
     expect((await page(`PATCH /orders/${own.data.id}/`, { body: { note: "x" } })).code).toBe(5300);
   });
 
-  test("a token opens its own order only, at its present version, for 180 days; otherwise none seems to exist", async () => {
+  test("a token opens only its own order, only while it is valid and for 180 days; otherwise the order is not found", async () => {
     const { shop, product, page, read } = await open();
     const [one, other] = [await placeAsGuest(page, product), await placeAsGuest(page, product)];
     const unknown = await read(absent, one.access_token);
@@ -136,7 +136,7 @@ onDatabase("file", (suite) => {
     expect((await read(first.id, access_token)).code).toBe(5301);
   });
 
-  test("an order that costs something else than the page showed is refused with its total, and reserves nothing", async () => {
+  test("an order with another total than the page showed is refused with the new total, and reserves nothing", async () => {
     const { shop, product, page } = await open({ pricesIncludeTax: "yes", country: "DE" });
     await setTaxes(shop, [["standard", "DE", 19]]);
     const body = { items: [{ product_id: product, quantity: 2 }], email };
@@ -246,7 +246,7 @@ onDatabase("file", (suite) => {
     expect(await listWithdrawals(await tenantContext((await open()).shop), 10)).toEqual([]);
   });
 
-  test("staff correct contact and addresses of an order; its amounts, country and zone stay", async () => {
+  test("staff can change contact and addresses of an order, but not its amounts, country and zone", async () => {
     const { shop, product, page, read } = await open();
     const [rate] = await setShipping(shop, [
       { zone: "home" },

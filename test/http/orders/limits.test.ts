@@ -20,7 +20,7 @@ onEachDatabase((suite) => {
     return { shop, id, eve, order };
   }
 
-  test("of fifty concurrent orders of a customer as many succeed as may be unpaid, and paying makes room", async () => {
+  test("of a customer's fifty concurrent orders, only as many succeed as may be unpaid, and a payment allows another one", async () => {
     const { shop, id, eve, order } = await open({ pendingOrders: 3 });
     const replies = await Promise.all(Array.from({ length: 50 }, () => eve.call<OrderReply>("POST /orders/", order())));
     const made = replies.filter(({ status }) => status === 201).map(({ data }) => data);
@@ -134,7 +134,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("of concurrent dry runs as many succeed as are allowed; the store's own key and a store without limit try any", async () => {
+  test("of concurrent dry runs, only as many succeed as are allowed; the store's key, and stores without a limit, may make any number", async () => {
     const statuses = async (limits: TenantInput, isStore = false) => {
       const { shop, eve, order } = await open(limits);
       const query = { dry_run: "true", ...(isStore ? {} : { user_id: eve.id, token: eve.token }) };
@@ -168,7 +168,7 @@ onDatabase("file", (suite) => {
     return { product_id, order };
   }
 
-  test("guests are limited by address where a web page's key orders for them, and no address is stored", async () => {
+  test("for orders with a page's key, guests are limited by address, and no address is stored", async () => {
     const shop = await suite.shop({ tenant: { pendingOrders: 1 } });
     const { product_id, order } = await openWeb(shop);
     const [first, second] = [newAddress(), newAddress()];

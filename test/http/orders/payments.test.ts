@@ -169,7 +169,7 @@ onEachDatabase((suite) => {
     expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
   });
 
-  test("a part payment that was given back lets the order expire, and one that is completed pays it", async (shop) => {
+  test("after its part payment is refunded, an order expires; when a part payment is completed, it is paid", async (shop) => {
     const [one, other] = [(await order(shop)).made, (await order(shop)).made];
     for (const made of [one, other]) await pay(shop, made, { amount: 5 });
     await actOn(shop, one, "refund");
@@ -178,7 +178,7 @@ onEachDatabase((suite) => {
     expect(await pay(shop, other)).toMatchObject({ status: "paid", needs_attention: [], received_minor: 2000 });
   });
 
-  test("late money takes stock, points and the code's use of an expired order again", async (shop) => {
+  test("late money for an expired order takes its stock, its points and the use of its code again", async (shop) => {
     const eve = await openAccount(shop);
     await givePoints(shop, eve.id, 500);
     const code = await createCode(shop, { code: "FIVE", amount: 5, limit: 1 });
@@ -269,7 +269,7 @@ onEachDatabase((suite) => {
     );
   }
 
-  test("of several late payments for the same stock, as many orders are revived as can be", async (shop) => {
+  test("of orders with late payments for the same stock, as many as possible become paid", async (shop) => {
     const { id: product } = await shop.createProduct({ price: 10, stock: 4 });
     const made: OrderReply[] = [];
     for (let n = 0; n < 4; n++) {
@@ -317,7 +317,7 @@ onEachDatabase((suite) => {
     expect((await pay(shop, made, { amount: 1 })).needs_attention).toEqual(["late_payment"]);
   });
 
-  test("an order reserves stock as long as its store, its method or its own term says", async () => {
+  test("an order reserves stock for the time that the store, the payment method or the order itself sets", async () => {
     const shop = await suite.shop({ tenant: { ...unlimitedOrders, hold: 2 * 3600, transferHold: 3 * 86_400 } });
     const { id: product } = await shop.createProduct({ stock: 1000 });
     const page = await openPage(shop);

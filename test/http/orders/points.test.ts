@@ -187,7 +187,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("what a partial refund could not reverse is reversed once its points come back, and the rest is kept", async () => {
+  test("points that a partial refund could not reverse are reversed when points come back, and the rest is kept", async () => {
     const { shop, paid, spent, reversed, balance } = await openSpent([100], 1);
     const [first, last] = [...paid, ...spent] as [OrderReply, OrderReply];
     const body = { lines: [{ line_id: first.items[0]?.id, quantity: 40 }] };

@@ -38,7 +38,7 @@ for (const kind of ["file", "server"] as const) {
       expect(made.map(({ number }) => number)).toEqual(made.map((_, index) => index + 1));
     }, 60_000);
 
-    test("orders beside changes of the price cost what the product costs when they are committed", async (shop) => {
+    test("while the price changes, orders cost what the product costs at their commit", async (shop) => {
       const product = await shop.createProduct({ price: 1 });
       await together(12, async (index) => {
         if (index > 0) {

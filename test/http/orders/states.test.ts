@@ -96,7 +96,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, id)).toEqual({ stock: 1, reserved: 0 });
   });
 
-  test("unpaid orders expire once after an hour, under any number of background jobs", async (shop) => {
+  test("unpaid orders expire after an hour, and only once with any number of background jobs", async (shop) => {
     const { clock, system } = suite.app;
     // First expires the orders of other tests.
     clock.advance(60 * minute);

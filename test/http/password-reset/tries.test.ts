@@ -78,7 +78,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "after fifteen wrong tries in 24 hours, their addresses get one code an hour, and others as before",
+    "after fifteen wrong tries in 24 hours, the addresses of these tries get one code an hour, and others as before",
     async () => {
       const { shop, email } = await openAccountWithCode(suite);
       const addresses = [newAddress(), newAddress()] as const;
@@ -113,7 +113,7 @@ onEachDatabase((suite) => {
     expect((await reset(shop, email, await requestCode(shop, email))).status).toBe(200);
   });
 
-  suite.testOnFile("tries without a code, or at a used, expired or locked one, do not count", async () => {
+  suite.testOnFile("tries without an issued code, or with a used, expired or locked one, do not count", async () => {
     const { shop, email, code, wrong } = await openAccountWithCode(suite);
     const send = resetFrom(newAddress());
     const sendSix = async (given: string, expected: number, to = email) => {

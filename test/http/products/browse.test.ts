@@ -269,7 +269,7 @@ onDatabase("file", (suite) => {
     expect(await titles("lang=de-AT")).toEqual(["Clothing", "Hemden"]);
   });
 
-  test("the facet of options counts products by what a variant with the other chosen options has", async (shop) => {
+  test("the facet of options counts products that have a variant with the value and the other chosen options", async (shop) => {
     await plant(shop);
     const options = (...pairs: [colour: string, size: string][]) => {
       return { variants: pairs.map(([colour, size]) => ({ options: { colour, size } })) };
@@ -294,7 +294,7 @@ onDatabase("file", (suite) => {
     expect(await counts("q=mug")).toBe("");
   });
 
-  test("totals follow creations, deletions and changes of status, and are those of the caller", async (shop) => {
+  test("totals follow creations, deletions and changes of status, and count what the caller may see", async (shop) => {
     await plant(shop);
     const { id, token } = await openAccount(shop);
     const total = async (query: string) => {

@@ -96,7 +96,7 @@ onDatabase("file", (suite) => {
       }
     });
 
-    test(`${name} finds nothing else by any sort, filter, field, slug or id`, async () => {
+    test(`${name} finds nothing more by any sort, filter, field, slug or id`, async () => {
       const ids = [mug, shirt, ...hidden].map(({ id }) => id).join(",");
       const shown = [mug.id, shirt.id].toSorted();
       for (const query of [
@@ -142,7 +142,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("sold out and backordered products look alike, uncounted stock is null, and a sale shows at once", async (other) => {
+  test("sold out and backordered products look the same, uncounted stock is null, and a sale is visible at once", async (other) => {
     const key = bearer(await other.issueKey({ scopes: ["catalog:read"] }));
     const { id } = await other.createProduct({ stock: 2, allow_backorder: true });
     const shown = async () => {

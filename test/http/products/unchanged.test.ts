@@ -28,7 +28,7 @@ onEachDatabase((suite) => {
     return { product, list: "GET /products/", one: `GET /products/${product.id}/` };
   };
 
-  test("a read that shows the same again is 304, without a body, and browsers ask before they use what they have", async (shop) => {
+  test("a read without changes is 304 without a body, and browsers ask before they use a cached reply", async (shop) => {
     const { list, one, product } = await requests(shop);
     const bySlug = `GET /products/${product.slug}/`;
     for (const [request, query] of [
@@ -104,7 +104,7 @@ onEachDatabase((suite) => {
     expect((await read(shop.call, one, tag)).status).toBe(200);
   });
 
-  test("a tag of one process counts in another, and never after a write of any process was acknowledged", async (shop) => {
+  test("a tag is valid in all processes, and in none after a process has acknowledged a write", async (shop) => {
     const { list, one, product } = await requests(shop);
     const second = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
     const there = createClient(second, { namespace: shop.namespace, auth: shop.auth });
@@ -143,7 +143,7 @@ onEachDatabase((suite) => {
     expect((await read(shop.call, list, tags.list)).status).toBe(200);
   });
 
-  test("a tag counts only for callers who see the same, and for the same query and store", async (shop) => {
+  test("a tag is valid only for callers who see the same content, and for the same query and store", async (shop) => {
     const other = await suite.shop();
     const { list, one, product } = await requests(shop);
     const page = await shop.issueKey({ scopes: ["products:read"] });
@@ -184,7 +184,7 @@ onEachDatabase((suite) => {
     expect([first.status, first.headers.get("etag"), second.code]).toEqual([200, '"2"', 5303]);
   });
 
-  test("errors, and replies about users and orders, are never kept", async (shop) => {
+  test("browsers may not cache errors, and replies about users and orders", async (shop) => {
     const account = await openAccount(shop);
     const sent = { headers: { "if-none-match": "*" } };
     const replies = [

@@ -136,7 +136,7 @@ onEachDatabase((suite) => {
     expect((await read(shop, shirt)).stock).toBe(14);
   });
 
-  test("a batch within a batch ends both, and later changes of the transaction show at once", async () => {
+  test("a batch within a batch ends both, and later changes of the transaction are visible at once", async () => {
     const shop = await open();
     const ctx = await tenantContext(shop);
     const shirt = await shop.createProduct({ price: 5, variants: variants(2) });
@@ -150,7 +150,7 @@ onEachDatabase((suite) => {
     await expectFresh();
   });
 
-  test("an imported product with many variants is rendered once, and not at all if one of them is refused", async () => {
+  test("an imported product with many variants is rendered once, and not at all if a variant is refused", async () => {
     const shop = await open();
     const ctx = await tenantContext(shop);
     const shirt = await shop.createProduct({ title: "Shirt", price: 5, variants: variants(20) });

@@ -17,7 +17,7 @@ onDatabase("file", (suite) => {
     other = await suite.shop();
   });
 
-  test("an error has the caller's request id, as a success has", async () => {
+  test("errors and successes have the request id that the caller sent", async () => {
     const headers = { "x-request-id": "from-the-caller" };
     for (const request of [
       get,
@@ -92,7 +92,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("checks run in one order, so that a later error never hides an earlier one", async () => {
+  test("checks run in a fixed order, so that a later error never hides an earlier one", async () => {
     const id = (await shop.createProduct()).id;
     const readonly = await shop.issueKey({ scopes: ["products:read"] });
     const bad = { raw: "{bad" };

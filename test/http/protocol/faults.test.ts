@@ -193,7 +193,7 @@ async function readOnce(read: () => Promise<ResolvedCredentials>) {
   return { answered, ...counts };
 }
 
-test("a read is answered anew when its credentials have changed, or cannot be read, which is tried once", async () => {
+test("if its credentials have changed or cannot be read, a read is answered again, once", async () => {
   expect(await readOnce(async () => known("cached"))).toEqual({ answered: "cached", reads: 1, answers: 1 });
   expect(await readOnce(async () => known("new"))).toEqual({ answered: "new", reads: 1, answers: 2 });
   const failing = () => Promise.reject(new Error("no answer"));

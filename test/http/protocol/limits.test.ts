@@ -36,7 +36,7 @@ onDatabase("file", (suite) => {
     await connection.closed;
   });
 
-  test("a client that waits for an answer to its expectation gets one", async () => {
+  test("a client that waits for 100 Continue gets a reply", async () => {
     const connection = openConnection(app);
     connection.write(formatHead({ head: head(), headers: usual({ "content-length": "26", expect: "100-continue" }) }));
     expect((await connection.read())?.status).toBe(100);

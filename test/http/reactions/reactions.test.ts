@@ -69,7 +69,7 @@ onEachDatabase((suite) => {
     });
 
     suite.testOnFile(
-      `${path} with app credentials belong to the visitor passed on; a user needs their own token`,
+      `${path} with app credentials belong to the visitor whose token is sent; a user's need the user's token`,
       async () => {
         const { shop, id, as } = await open();
         const eve = await openAccount(shop);
@@ -110,25 +110,28 @@ onEachDatabase((suite) => {
       },
     );
 
-    suite.testOnFile(`${path} take the visitor from query or body, and the query wins`, async () => {
-      const { shop, id, as } = await open();
-      const [first, second] = [
-        await becomeVisitor(shop.callAnonymously, path, id),
-        await becomeVisitor(shop.callAnonymously, path, id),
-      ];
-      const body = { ...ofProduct(id), visitor: first };
-      const remove = (query: Record<string, string>) =>
-        shop.callAnonymously(`DELETE ${path}`, { query: { ...ofProduct(id), ...query }, body: { visitor: first } });
-      await remove({ visitor: second });
-      expect(await stateOf(as(second), id)).toEqual([false, 1]);
-      await remove({});
-      expect(await stateOf(as(first), id)).toEqual([false, 0]);
-      const add = (query: Record<string, string>) => shop.callAnonymously(`POST ${path}`, { query, body });
-      expect((await add({ visitor: second })).data).toEqual({ active: true, count: 1 });
-      expect(await stateOf(as(first), id)).toEqual([false, 1]);
-      expect((await add({})).data).toEqual({ active: true, count: 2 });
-      expect(await stateOf(as(first), id)).toEqual([true, 2]);
-    });
+    suite.testOnFile(
+      `${path} take the visitor from the query or the body, and the query takes precedence`,
+      async () => {
+        const { shop, id, as } = await open();
+        const [first, second] = [
+          await becomeVisitor(shop.callAnonymously, path, id),
+          await becomeVisitor(shop.callAnonymously, path, id),
+        ];
+        const body = { ...ofProduct(id), visitor: first };
+        const remove = (query: Record<string, string>) =>
+          shop.callAnonymously(`DELETE ${path}`, { query: { ...ofProduct(id), ...query }, body: { visitor: first } });
+        await remove({ visitor: second });
+        expect(await stateOf(as(second), id)).toEqual([false, 1]);
+        await remove({});
+        expect(await stateOf(as(first), id)).toEqual([false, 0]);
+        const add = (query: Record<string, string>) => shop.callAnonymously(`POST ${path}`, { query, body });
+        expect((await add({ visitor: second })).data).toEqual({ active: true, count: 1 });
+        expect(await stateOf(as(first), id)).toEqual([false, 1]);
+        expect((await add({})).data).toEqual({ active: true, count: 2 });
+        expect(await stateOf(as(first), id)).toEqual([true, 2]);
+      },
+    );
 
     suite.testOnFile(`${path} of an unknown or unpublished resource is 5301, and creates no visitor`, async (shop) => {
       const hidden = async (status: string) => (await shop.createProduct({ status })).id;

@@ -94,7 +94,7 @@ onDatabase("file", (suite) => {
   const { test } = suite;
   runScenarios(suite, scenarios);
 
-  test("a store that has it switched off refuses both calls, whether or not the address has an account", async (shop) => {
+  test("a store without sign-in by mail refuses both calls, whether or not the address has an account", async (shop) => {
     await openAccount(shop, { email });
     for (const to of [email, "none@example.com"]) {
       const asked = await ask(shop, to);
@@ -105,7 +105,7 @@ onDatabase("file", (suite) => {
     expect(await readOutbox(suite.app, shop.namespace)).toEqual([]);
   });
 
-  test("a code that was mailed is refused once the store has it switched off", async () => {
+  test("a mailed code is refused after the store has turned sign-in by mail off", async () => {
     const shop = await openShop(suite);
     await openAccount(shop, { email });
     const code = await mailedCode(shop, email);
@@ -180,7 +180,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, { email, code: own })).status).toBe(200);
   });
 
-  test("the second factor is asked for, and asking does not use the code up", async () => {
+  test("the second factor is required, and the request for it does not use up the code", async () => {
     const shop = await openShop(suite);
     const account = await openAccount(shop, { email });
     await account.enrol();
@@ -283,7 +283,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, { email, code: second })).code).toBe(5212);
   });
 
-  test("the mail is exported with its person, and erased with them, as the code is", async () => {
+  test("the mail is exported and erased with its person, and the code is erased, too", async () => {
     const shop = await openShop(suite);
     const account = await openAccount(shop, { email });
     await ask(shop, email);

@@ -32,7 +32,7 @@ onDatabase("file", (suite) => {
     good = { email: account.email, password: goodPassword };
   });
 
-  test("store and lifetime in the reply are the current ones", async (own) => {
+  test("the reply has the current settings of the store, and the current lifetime", async (own) => {
     const { email } = await openAccount(own);
     await login(own, { email, password: goodPassword });
     await updateTenant(suite.app.system, own.namespace, { title: "Renamed", tokenLifetime: 3600 });

@@ -84,7 +84,7 @@ onEachDatabase((suite) => {
     { zone: "near", countries: ["AT", "LU"], name: "Near", price: 12 },
     { zone: "else", countries: ["*"], name: "World", price: 30 },
   ];
-  test("one zone counts: the longest beginning of the postcode, else the country, else everywhere else", async () => {
+  test("one zone applies: the one with the longest matching postcode, else the country's, else the one for all others", async () => {
     const { offers } = await open(zones);
     const home = [
       ["Parcel", 4.9],
@@ -158,7 +158,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a rate that does not apply is refused whatever is sent; without one, a dry run lists those that do", async () => {
+  test("a rate that does not apply is always refused; a dry run without a rate lists the rates that apply", async () => {
     const { shop, order, rates, product } = await open([...zones, { name: "Heavy", min_weight_g: 1 }]);
     const [parcel, , ferry] = rates;
     const address = { shipping_address: addressIn() };
@@ -255,7 +255,7 @@ onEachDatabase((suite) => {
     expect((await page<Offer[]>("GET /shipping/rates/")).data).toEqual([]);
   });
 
-  test("many replacements at once leave the rates of one of them", async (shop) => {
+  test("after concurrent replacements, the store has the rates of one of them", async (shop) => {
     await Promise.all(
       Array.from({ length: 12 }, (_, n) => setShipping(shop, [{ price: n }, { name: "Express", price: n + 100 }])),
     );

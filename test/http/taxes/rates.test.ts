@@ -138,7 +138,7 @@ onEachDatabase((suite) => {
     expect(last).toMatchObject({ payment_status: "refunded", refunded_minor: order.total_minor, due_minor: 0 });
   });
 
-  test("without an address the store's country counts; without any rate nothing is taxed", async () => {
+  test("without an address, the store's country applies; without any rate, nothing is taxed", async () => {
     const { shop, mug } = await open("yes");
     await setShipping(shop, []);
     const items = [{ product_id: mug.id }];
@@ -166,7 +166,7 @@ onEachDatabase((suite) => {
     expect([code, fields]).toEqual([5102, ["shipping_address"]]);
   });
 
-  test("a change of the store, of rates or of products concerns later orders only", async () => {
+  test("a change of the store, of rates or of products affects only later orders", async () => {
     const { shop, place, mug, items } = await open("yes");
     const before = await place("DE");
     await updateTenant(shop.app.system, shop.namespace, { pricesIncludeTax: "no" });

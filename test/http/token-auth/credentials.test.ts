@@ -70,7 +70,7 @@ onDatabase("file", (suite) => {
     account = await openAccount(shop);
   });
 
-  test("token auth: it is valid to the last millisecond of the store's lifetime, as set when it was issued", async () => {
+  test("token auth: a token is valid for exactly the lifetime that the store had when it was issued", async () => {
     const { clock } = suite.app;
     const own = await suite.shop();
     const before = await openAccount(own);

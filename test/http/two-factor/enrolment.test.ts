@@ -132,7 +132,7 @@ onEachDatabase((suite) => {
     expect(left).toBe(10);
   });
 
-  test("of two concurrent enrolments, the later secret is valid", async () => {
+  test("after two concurrent enrolments, the later secret is valid", async () => {
     const account = await open();
     const [one, two] = await Promise.all([account.begin(), account.begin()]);
     expect(one.secret).not.toBe(two.secret);

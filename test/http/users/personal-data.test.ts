@@ -186,7 +186,7 @@ onDatabase("file", (suite) => {
     expect(await events()).toEqual(first);
   });
 
-  test("an erasure leaves the addresses of audit entries that name nobody", async (shop) => {
+  test("an erasure keeps the IP addresses of audit entries that name nobody", async (shop) => {
     const own = await openAccount(shop);
     const address = newAddress();
     await shop.callAnonymously("POST /auth/password/forgot/", { body: { email: own.email }, address });
@@ -221,7 +221,7 @@ onDatabase("file", (suite) => {
     expect((await own.call(erase, { body: { password } })).status).toBe(200);
   });
 
-  test("with two-factor, erasing needs a code, which a wrong code does not replace", async (shop) => {
+  test("with two-factor, an erasure needs a valid code", async (shop) => {
     const own = await openAccount(shop);
     await own.enrol();
     expect((await own.call(erase, { body: { password } })).code).toBe(5211);

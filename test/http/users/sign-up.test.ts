@@ -129,7 +129,7 @@ onDatabase("file", (suite) => {
     return Object.values({ ...rows[0] }).map(Number);
   }
 
-  test("the password is hashed whether or not the address has an account", async (shop) => {
+  test("the password of a sign-up is hashed whether or not the address has an account", async (shop) => {
     await openAccount(shop, { email: "real@example.com" });
     const hashes = async (address: string) => {
       const hash = Bun.password.hash;
@@ -163,7 +163,7 @@ onDatabase("file", (suite) => {
     expect(await readUsers(shop)).toMatchObject([{ name: "Ada" }]);
   });
 
-  test("a sign-up for which strangers left no mail can be verified with the codes that they caused", async (shop) => {
+  test("if strangers have used up the mails, a sign-up can be verified with the code that they caused", async (shop) => {
     for (let n = 0; n < 3; n++) await signUp(shop, email, { password: otherPassword, name: "Mallory" });
     await signUp(shop, email, { name: "Ada" });
     const mails = await readOutbox(suite.app, shop.namespace);
@@ -323,7 +323,7 @@ onDatabase("file", (suite) => {
     expect((await own("POST /users/me/email/resend/")).code).toBe(5306);
   });
 
-  test("in an open store whoever signs up with a stranger's address cannot keep the stranger out", async () => {
+  test("in an open store, a sign-up with a stranger's address cannot keep the stranger out", async () => {
     const address = "victim@example.com";
     await signUp(open, address);
     const { data } = await login(open, address);

@@ -42,7 +42,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "each user, visitor, or address with its agent counts once a day, in any number of calls of any kind",
+    "each user, each visitor, and each address with its user agent counts once a day, however often they call",
     async () => {
       const { shop, call, id } = await open();
       const { id: other } = await shop.createProduct();
@@ -87,7 +87,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a beacon counts: a view takes JSON as text/plain, in UTF-8, and no other route does", async () => {
+  suite.testOnFile("a beacon counts: only views accept JSON as text/plain, in UTF-8", async () => {
     const { shop, call, id } = await open();
     const raw = JSON.stringify(ofProduct(id));
     const send = (request: string, type: string) => call(request, { raw, headers: { "content-type": type } });

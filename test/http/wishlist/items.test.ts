@@ -86,21 +86,24 @@ onEachDatabase((suite) => {
     });
   });
 
-  suite.testOnFile("price_at_add is the price of the chosen variant, and is kept until another is chosen", async () => {
-    const { shop, eve } = await open({ currency: "KWD" });
-    const variants = [
-      { options: { size: "M" }, price: 2.125, stock: 1 },
-      { options: { size: "L" }, price: 3.005, stock: 0 },
-    ];
-    const { id, variants: made } = await shop.createProduct({ price: 1, variants });
-    const [m, l] = made.map((variant) => variant.id) as [string, string];
-    const shown = ({ data }: { data: WishReply }) => [data.variant_id, data.price_at_add, data.price, data.available];
-    expect(shown(await add(eve, { product_id: id, variant_id: m }))).toEqual([m, 2.125, 2.125, true]);
-    await shop.call(`PATCH /products/${id}/variants/${m}/`, { body: { price: 9 } });
-    expect(shown(await put(eve, id, { variant_id: m, note: "Now" }))).toEqual([m, 2.125, 9, true]);
-    expect(shown(await put(eve, id, { variant_id: l }))).toEqual([l, 3.005, 3.005, false]);
-    expect(shown(await put(eve, id, {}))).toEqual([null, 1, 1, true]);
-  });
+  suite.testOnFile(
+    "price_at_add is the price of the chosen variant, and stays until another variant is chosen",
+    async () => {
+      const { shop, eve } = await open({ currency: "KWD" });
+      const variants = [
+        { options: { size: "M" }, price: 2.125, stock: 1 },
+        { options: { size: "L" }, price: 3.005, stock: 0 },
+      ];
+      const { id, variants: made } = await shop.createProduct({ price: 1, variants });
+      const [m, l] = made.map((variant) => variant.id) as [string, string];
+      const shown = ({ data }: { data: WishReply }) => [data.variant_id, data.price_at_add, data.price, data.available];
+      expect(shown(await add(eve, { product_id: id, variant_id: m }))).toEqual([m, 2.125, 2.125, true]);
+      await shop.call(`PATCH /products/${id}/variants/${m}/`, { body: { price: 9 } });
+      expect(shown(await put(eve, id, { variant_id: m, note: "Now" }))).toEqual([m, 2.125, 9, true]);
+      expect(shown(await put(eve, id, { variant_id: l }))).toEqual([l, 3.005, 3.005, false]);
+      expect(shown(await put(eve, id, {}))).toEqual([null, 1, 1, true]);
+    },
+  );
 
   suite.testOnFile("availability follows stock, reservations, variants and backorders", async () => {
     const { shop, eve } = await open();
@@ -213,7 +216,7 @@ onEachDatabase((suite) => {
     expect(await list(eve)).toEqual([]);
   });
 
-  suite.testOnFile("a slug instead of an id is refused with the reason, and paths take it", async () => {
+  suite.testOnFile("a slug instead of an id is refused in a body with the reason, and accepted in paths", async () => {
     const { shop, eve } = await open();
     const { slug } = await shop.createProduct({ title: "Lamp" });
     const { error } = await add(eve, { product_id: slug });

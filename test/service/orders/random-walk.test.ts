@@ -73,7 +73,7 @@ test(`${steps} steps of a random walk keep stock, points, money and numbers cons
   }
 }, 120_000);
 
-test("whatever the order, no points are left when all orders are cancelled or refunded in the end", async () => {
+test("in any order of acts, no points are left after all orders are cancelled or refunded", async () => {
   const walk = await beginWalk();
   walk.ctx = { ...walk.ctx, tenant: { ...walk.ctx.tenant, pointsDays: null, pointsRate: 5000 } };
   const { ctx, shop, orders, users, pick } = walk;
