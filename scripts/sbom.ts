@@ -31,7 +31,7 @@ function resolvePlace(lock: Record<string, Locked>, from: string, name: string):
   return lock[name] && name;
 }
 
-/** Lists the requirements of a package that an executable contains. Of optional ones, only the add-ons of targets. */
+/** Lists the requirements of a package that an executable contains. Optional ones count only if a target needs them. */
 function listNeeds({ dependencies, optionalDependencies, peerDependencies, optionalPeers = [] }: Requirements) {
   const optional = Object.keys(optionalDependencies ?? {}).filter((name) => name in shipped.optionalDependencies);
   const peers = Object.keys(peerDependencies ?? {}).filter((name) => !optionalPeers.includes(name));

@@ -18,7 +18,7 @@ export async function callSteadily(
   const over = end.finally(() => {
     isOver = true;
   });
-  // Ignored here, because it is awaited after all calls.
+  // An error is ignored here, because `over` is awaited after all calls.
   over.catch(() => {});
   const send = async (number: number, due: number) => {
     if (number % callsPerWrite === callsPerWrite - 1) {

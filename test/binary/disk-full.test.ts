@@ -78,7 +78,7 @@ test.skipIf(!ownMounts)(
 );
 
 test.skipIf(!ownMounts)(
-  "a server that was killed on a full disk starts again, reads at once, and writes once there is space",
+  "a server that was killed on a full disk starts again and can read; with free space, it can write",
   async () => {
     const binary = installBinary();
     const { auth: authorization } = await openShop(binary);

@@ -13,7 +13,7 @@ import { useServedShops } from "../support/served-shop.ts";
 const { startServedShop } = useServedShops();
 
 test.each([1, 2])(
-  "with %d workers, cached replies equal those of a server without the cache, also after commands",
+  "with %d workers, cached replies equal those of a server without the cache, even after commands",
   async (workers) => {
     const shop = await startServedShop({ workers, fakeClock: false });
     const { call, binary, dataDir, namespace, auth } = shop;

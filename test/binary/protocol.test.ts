@@ -148,7 +148,7 @@ test("a body in thousands of tiny chunks is refused, and one in chunks of some s
   expect(await sendChunks(100)).toMatchObject({ status: 201 });
 });
 
-test("a request pipelined behind a write closes the connection, and the write is repeated with its key", async () => {
+test("a request that is pipelined after a write closes the connection, and the write can be repeated with its key", async () => {
   const body = '{"title":"Pipelined","price":1}';
   const headers = { authorization, "content-type": "application/json", "idempotency-key": "pipelined" };
   const connection = server.connect();

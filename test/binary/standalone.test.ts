@@ -90,7 +90,7 @@ test("where nothing can be unpacked, commands with a database name the setting t
 
 test("the error for a host that does not resolve is not about a port in use", async () => {
   const serve = ["serve", "--host", "nosuch.invalid", "--port", "42399"];
-  // The test looks at a second start, at which the system still has an earlier error.
+  // Starts twice, because the second start could report an error that is left from the first.
   await bodega.run(serve);
   const { code, stderr } = await bodega.run(serve);
   expect(code).toBe(1);

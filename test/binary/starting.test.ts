@@ -111,7 +111,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect(await third.end()).toBe(0);
   });
 
-  test("a server whose WAL is removed stops, and leaves a sound database", async () => {
+  test("a server whose WAL is removed stops, and the database stays intact", async () => {
     const binary = installBinary();
     await openShop(binary);
     const server = await binary.serve(...flags);

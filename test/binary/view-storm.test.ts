@@ -105,7 +105,7 @@ const idOf = ({ data }: Answer) => data.visitor?.slice(0, 30) as string;
 
 describe.each([1, 2])("with %d worker(s)", (workers) => {
   test(
-    `${calls} views by ${visitors} visitors and ${strangers} strangers count each viewer once, and no file has an address or agent`,
+    `${calls} views by ${visitors} visitors and ${strangers} strangers count each viewer once, and no file contains an address or user agent`,
     async () => {
       const shop = await serveShop(workers);
       const tokens: string[] = [];

@@ -10,7 +10,7 @@ const limit = 200;
 /** So many refusals in a row that both workers must have refused. */
 const manyRefusals = 30;
 
-test("two workers apply one limit to an address, except within the last second, also after a restart", async () => {
+test("two workers together apply one limit to an address, except within the last second, even after a restart", async () => {
   const shop = await startServedShop({ workers: 2 });
   const { binary, namespace, clock } = shop;
   await binary.json("tenant", "update", namespace, "--address-writes", String(limit), "--visitor-writes", "0");

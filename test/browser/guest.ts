@@ -232,7 +232,7 @@ export function describeGuest(stage: Stage): void {
       await stage.call("DELETE", `/products/${slug}/`);
     }, 60_000);
 
-    test("sees the store's note in place of the tax, and tax added where prices exclude it", async () => {
+    test("sees the store's note instead of the tax, and added tax if prices exclude it", async () => {
       const { page } = await stage.chromium.visit(stage.shop_url);
       await fillBasket(page, words.en.add);
       expect(await change("--tax-note", "No VAT (section 19 UStG).")).toMatchObject({ code: 0 });

@@ -133,7 +133,7 @@ describe("bodega audit verify", () => {
     ["a cut end", ["delete from audit_log where seq = 2"], { broken_at: 2 }],
     ["the loss of the triggers", [], { problem: noTriggers }],
     ["the loss of the table", ["drop table audit_log"], { problem: noTable }],
-  ])("is exit code 1 after %s, and says where", async (_what, statements, expected) => {
+  ])("is exit code 1 after %s, and names the entry", async (_what, statements, expected) => {
     const one = openCli(join(makeDir(), "data"));
     await one.json("tenant", "create", "demo");
     await tamper(one.dataDir, ...statements);

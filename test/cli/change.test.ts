@@ -151,7 +151,7 @@ test("an order is paid, fulfilled and refunded, and its stock follows", async ()
   });
 });
 
-test("cancel --buyer takes each buyer of the list, refuses others, and says that a dry run saves nothing", async () => {
+test("cancel --buyer accepts each buyer of the list, refuses others, and says that a dry run saves nothing", async () => {
   await json("tenant", "create", "hoard");
   const store = ["-n", "hoard"];
   const { product_id } = await json<Product>("product", "create", ...store, "--title", "Cup", "--price", "1");

@@ -24,7 +24,7 @@ async function checkFile(bytes: Uint8Array | string, ...flags: string[]) {
   return run(["db", "check", "--data-dir", dataDir, ...flags]);
 }
 
-test("a sound database is exit code 0 with a summary on standard error, and its file does not change", async () => {
+test("an intact database is exit code 0 with a summary on standard error, and its file does not change", async () => {
   const before = hashOf(path);
   const sound = await run(["db", "check"]);
   expect(sound).toMatchObject({ code: 0, stderr: "19 checks: no problems found.\n" });

@@ -43,7 +43,7 @@ const database = ["file", "text", "integrity", "references", "schema"];
 const records =
   "states stock variants replies totals pieces numbers rewards points resources counts pictures search".split(" ");
 
-test("a sound database is exit code 0, and all checks run", async () => {
+test("an intact database is exit code 0, and all checks run", async () => {
   const { checked, ...report } = await json<Report>("doctor");
   expect(report).toMatchObject({ ok: true, worst: "warning" });
   expect(report.findings.filter(({ group }) => group !== "environment")).toEqual([]);

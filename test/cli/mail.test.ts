@@ -168,7 +168,7 @@ describe("mail test", () => {
   const from = { BODEGA_MAIL_FROM: "Shop <shop@example.com>" };
   const line = ["mail", "test", "-n", "demo", "--to", "ada@example.org", "--json"];
 
-  test("sends at once and reports the conversation, over TLS with a certificate that the environment trusts", async () => {
+  test("sends at once over TLS, with a certificate that the environment trusts, and reports the server's replies", async () => {
     const server = await startSmtpServer({ security: "starttls", credentials: { user: "u", password: "hunter2" } });
     smtpServers.push(server);
     const file = join(makeDir(), "ca.pem");

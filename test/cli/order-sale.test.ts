@@ -80,7 +80,7 @@ describe("order create", () => {
     expect(await json<Order[]>("order", "list", ...demo)).toHaveLength(before.length);
   });
 
-  test("holds stock as long as the store, the payment method or the flag says", async () => {
+  test("reserves stock for the time that the store, the payment method or the flag sets", async () => {
     const hours = async (...flags: string[]) => {
       const { created_at, expires_at } = await create("--item", "MUG", ...toBerlin, ...flags);
       return (Date.parse(expires_at) - Date.parse(created_at)) / 3_600_000;
@@ -225,7 +225,7 @@ describe("staff", () => {
     expect(await attention()).not.toContain(placed.number);
   });
 
-  test("write and remove a note, and end the links of a guest", async () => {
+  test("write and remove a note, and revoke the links of a guest", async () => {
     const placed = await create("--item", "BOOK", ...toBerlin);
     expect(await order("note", placed, "Call first")).toMatchObject({ staff_note: "Call first", note: null });
     expect(await order("note", placed, "-")).toMatchObject({ staff_note: null });

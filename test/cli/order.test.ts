@@ -293,7 +293,7 @@ describe("order export", () => {
 });
 
 describe("an exported file", () => {
-  test("appears once it is complete, readable by its owner only, and is reported", async () => {
+  test("appears when it is complete, is readable only by its owner, and is reported", async () => {
     const dir = makeDir();
     const file = join(dir, "orders.csv");
     expect(await json("order", "export", "-n", "demo", "--output", file)).toEqual({

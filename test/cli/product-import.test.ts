@@ -131,7 +131,7 @@ test("a missing file, a directory and a binary file are reported", async () => {
   expect([code, stderr]).toEqual([1, expect.stringContaining("line 1: is not valid UTF-8")]);
 });
 
-test("the whole file is checked before anything is saved, also from a pipe, and a dry run lists all errors", async () => {
+test("the whole file, even from a pipe, is checked before anything is saved, and a dry run lists all errors", async () => {
   const lines = ["sku,title,price", "W1,One,1", "W2,Two,none", "W3,Three,1", "W4,Four,-1"].join("\n");
   const path = fileOf("whole.csv", lines);
   const args = ["product", "import", "-n", "demo"];

@@ -128,7 +128,7 @@ test("create and update set the former price, tags and translations, also for a 
   });
 });
 
-test("create and update take variants, which update finds by SKU or options", async () => {
+test("create and update accept variants; update finds existing ones by SKU or options", async () => {
   const args = ["-n", "other", "--title", "Tee", "--price", "10"];
   const variants = ["--variant", "size=S,sku=TEE-S,stock=4", "--variant", "size=L, color=red , price=14,50,stock=3"];
   expect(await json<object>("product", "create", ...args, ...variants)).toMatchObject({
@@ -152,7 +152,7 @@ test("create and update take variants, which update finds by SKU or options", as
   expect((await failure("product", "create", ...args, ...tooMany)).error.message).toContain("at most 100 variants");
 });
 
-test("delete asks, and restore brings it back by id, slug or SKU, or says what to change", async () => {
+test("delete asks first; restore restores a product by id, slug or SKU, or says what to change", async () => {
   const beaker = ["--title", "Old beaker", "--price", "12", "--sku", "OLD-1"];
   const { product_id: id } = await json<Product>("product", "create", "-n", "other", ...beaker);
   const remove = ["product", "delete", "-n", "other", "OLD-1"];

@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 
 describe("shipping set", () => {
-  test("replaces all rates, keeps the ids of those that stay, and shows them in their order", async () => {
+  test("replaces all rates, keeps the ids of unchanged rates, and shows the rates in their order", async () => {
     const rates = await setShipping(germany, islands, everywhere);
     expect(rates).toMatchObject([
       { zone: "Germany", countries: ["DE"], name: "Standard", price: 5.95, free_from: 50, max_weight_g: 10_000 },

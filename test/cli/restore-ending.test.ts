@@ -84,7 +84,7 @@ test("ctrl-C ends a restore with exit code 130, even while it waits for commands
   expect(listFolders(dataDir)).toEqual([]);
 });
 
-test("the temp dir of a killed restore is removed by the next restore or backup, that of a running one is not", async () => {
+test("the next restore or backup removes the temporary directory of a killed restore, but not of a running one", async () => {
   const cli = await openOther();
   const { dataDir, json } = cli;
   mkdirSync(join(dataDir, ".restore-abandoned"));

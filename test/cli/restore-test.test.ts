@@ -87,7 +87,7 @@ function startServer(program = command) {
 const minute = 60_000;
 const hour = 60 * minute;
 
-test("a test of a sound replica restores its newest state, leaves nothing behind, and doctor says when", async () => {
+test("a test of an intact replica restores its newest state and leaves no files, and doctor reports its time", async () => {
   copyReplica();
   expect(await doctor()).toMatchObject([{ severity: "note", remedy: `bodega db test-restore ${place}` }]);
   const { code, stdout } = await testRestore("--json");
@@ -180,7 +180,7 @@ test("too little space on the disk is reported before anything is restored", asy
   });
 });
 
-test("a replica in S3 is tested, also by an account that may only read", async () => {
+test("a replica in S3 is tested, even by an account that may only read", async () => {
   copyReplica();
   const s3 = startS3Server();
   for (const name of readdirSync(place)) s3.objects.set(`shop/${name}`, readFileSync(join(place, name)));
@@ -189,7 +189,7 @@ test("a replica in S3 is tested, also by an account that may only read", async (
   await s3.close();
 });
 
-test("a server that stops ends a test at once, which leaves nothing behind and is no failure", async () => {
+test("a server that stops ends a running test at once; it leaves no files and does not count as failed", async () => {
   copyReplica();
   const { pass } = startServer(["sh", "-c", "mkdir .restore-left; exec sleep 60"]);
   const done = pass(10 * minute);
@@ -202,7 +202,7 @@ test("a server that stops ends a test at once, which leaves nothing behind and i
   });
 });
 
-test("a server tests a restore a day after each success, also after a restart", async () => {
+test("a server tests a restore a day after the last success, even after a restart", async () => {
   copyReplica();
   const succeeded = [expect.stringContaining("succeeded")];
   const first = startServer();

@@ -35,7 +35,7 @@ describe("serve", () => {
     expect(await stop("SIGTERM")).toBe(0);
   });
 
-  test("a server whose terminal is closed ends as on SIGTERM", async () => {
+  test("a server whose terminal is closed stops as after SIGTERM", async () => {
     let screen = "";
     const server = Bun.spawn([...command, "serve", "--port", "0"], {
       env: environment(),

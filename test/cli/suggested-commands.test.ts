@@ -42,7 +42,7 @@ test("a command is completed once, and a quoted argument stays one word", () => 
   expect(completeCommand('Did you mean "bodega key list"?', command)).toBe('Did you mean "bodega key list"?');
 });
 
-test("at 40 columns notes, warnings and errors break between words, and a command stays one for a shell", async () => {
+test("at 40 columns, notes, warnings and errors are wrapped between words, and a command can still be pasted", async () => {
   const cli = openCli();
   await cli.json("tenant", "create", "demo");
   const env = { PATH: process.env.PATH };
@@ -63,7 +63,7 @@ test("at 40 columns notes, warnings and errors break between words, and a comman
   expect(stripEscapes(screen)).toContain(`\n${create}\n`);
 });
 
-test("with --json help is one JSON value, and the same text as without", async () => {
+test("with --json, help is one JSON value with the same text", async () => {
   for (const line of [["--help"], ["key", "issue", "--help"], ["help", "key", "issue"], ["key"]]) {
     const plain = await runHere(line, { env: {} });
     const { code, stdout, stderr } = await runHere([...line, "--json"], { env: {}, columns: 40 });

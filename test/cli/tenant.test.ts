@@ -186,7 +186,7 @@ test("settings of sales are set, shown in readable units, and cleared by an empt
   expect(entry?.details.fields).toContain("legal_urls");
 });
 
-test("another tax or hold concerns later orders only, and is confirmed unless nothing changes", async () => {
+test("a changed tax or hold affects only later orders, and is confirmed unless nothing changes", async () => {
   const { json, failure } = openCli();
   await json("tenant", "create", "demo", "--country", "DE");
   const flags = ["--country", "AT", "--prices-include-tax", "no", "--hold", "2h", "--transfer-hold", "7d"];
@@ -227,7 +227,7 @@ test.each([
   ["xx", "a known language, such as de, en or pt-BR"],
   ["EUR", "a known language, such as de, en or pt-BR"],
   ["de-XX", "a known language, such as de, en or pt-BR"],
-])("the language %s is refused, with the code where its name is known", async (language, hint) => {
+])("the language %s is refused, and the error suggests a code if it knows the name", async (language, hint) => {
   const { code, error } = await openCli().failure("tenant", "create", "spoken", "--language", language);
   expect([code, error.message]).toEqual([2, expect.stringContaining(hint)]);
 });

@@ -33,7 +33,7 @@ onDatabase("file", (suite) => {
   const open = (options: Partial<ClientOptions> = {}) => connect(built, shop, { url: proxy.url, ...options });
   const failure = (call: Promise<unknown>) => failureOf(built, call);
 
-  test("a list is read over all its pages, or a page at a time", async () => {
+  test("a list is read over all its pages, or one page at a time", async () => {
     const own = await suite.shop();
     const titles = Array.from({ length: 5 }, (_, index) => `Page ${index}`);
     for (const title of titles) await own.createProduct({ title, tags: ["paged"] });

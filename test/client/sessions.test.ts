@@ -43,7 +43,7 @@ onDatabase("file", (suite) => {
     return { email, password: goodPassword };
   }
 
-  test("a customer signs in with a mailed code, also while somebody else is signed in", async () => {
+  test("a customer signs in with a mailed code, even while somebody else is signed in", async () => {
     await updateTenant(suite.app.system, shop.namespace, { signInByMail: "on" });
     const [first, second] = [await createLogin(), await createLogin()];
     const client = open();
@@ -55,7 +55,7 @@ onDatabase("file", (suite) => {
     expect([(await client.auth.session())?.user_id, (await client.users.me()).email]).toEqual([user_id, second.email]);
   });
 
-  test("a customer signs up with a code, signs in and out, and each step is an error where it cannot be", async () => {
+  test("a customer signs up with a code, signs in and out, and each step that is not possible is an error", async () => {
     const sessions: (Session | null)[] = [];
     const client = open({ onSession: (session) => sessions.push(session) });
     const account = { email: "grace@example.com", password: goodPassword };
@@ -184,7 +184,7 @@ onDatabase("file", (suite) => {
     expect(sent).toEqual([shop.auth, `Bearer ${user_id}:${token}`]);
   });
 
-  test("a new password signs the user in anew", async () => {
+  test("after a change of the password, the user has a new session", async () => {
     const client = open();
     const login = await createLogin();
     await client.auth.login(login);

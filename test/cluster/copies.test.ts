@@ -94,7 +94,7 @@ describe.skipIf(!hasSqld)("servers that share one database server", () => {
     expect(codes).toEqual([...Array<number>(10).fill(5203), 5209, 5209]);
   });
 
-  test("sign-ins on all of them at once succeed, and continue one audit log", async () => {
+  test("concurrent sign-ins on all servers succeed, and continue one audit log", async () => {
     const password = "correct horse battery 7!Q";
     const emails = ["one", "two", "three"].map((name) => `${name}@example.com`);
     for (const email of emails) await ask(copies[0] as Copy, "/users/", { body: { email, password } });

@@ -146,7 +146,7 @@ describe("the WAL", () => {
     await child.exited;
   }, 30_000);
 
-  test("is emptied by the server's checkpointer once it is large, and when the server stops", async () => {
+  test("is emptied by the server's checkpointer when it is large, and when the server stops", async () => {
     const checkpointer = startCheckpointer(db, { everyMs: 10, walBytes: 200_000 });
     await fill(100);
     await waitUntil(() => db.walBytes() === 0);
@@ -171,7 +171,7 @@ describe("the WAL", () => {
     attempts.mockRestore();
   });
 
-  test("stays as it is when the disk cannot read it, because the engine would spoil the file", async () => {
+  test("is not checkpointed if the disk cannot read it, because the engine would damage the file", async () => {
     await fill(200);
     const wal = join(dir, "bodega.db-wal");
     const content = readFileSync(wal);

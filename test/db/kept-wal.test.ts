@@ -64,7 +64,7 @@ async function readNames(dataDir: string): Promise<unknown[]> {
 
 const keptIn = (dataDir: string) => readdirSync(dataDir).filter((name) => name.includes("damaged"));
 
-test("a WAL that is damaged in the middle is kept once, and the commits behind the damage are counted", async () => {
+test("a WAL with damage in the middle is copied once, and the commits after the damage are counted", async () => {
   const whole = await readNames(copyWith((wal) => wal).dataDir);
   let commits = 0;
   const middle = copyWith((wal, frames) => {
@@ -89,7 +89,7 @@ test("a WAL that is damaged in the middle is kept once, and the commits behind t
   expect(keptIn(middle.dataDir)).toEqual([kept]);
 }, 20_000);
 
-test("a damaged header is damage too, and a restore over the database also keeps its WAL", async () => {
+test("a damaged header counts as damage, and a restore also keeps the WAL of the database that it replaces", async () => {
   for (const damage of [
     (wal: Buffer) => void wal.writeUInt8(wal.readUInt8(26) ^ 1, 26),
     // Changes the salt, which all frames repeat.

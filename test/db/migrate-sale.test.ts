@@ -120,7 +120,7 @@ test("the change feed continues, and old events are unchanged", async () => {
   expect(last?.subject).toBe(created.data.id as string);
 });
 
-test("existing stores keep their prices without tax, and may go on to sell and refund what was ordered before", async () => {
+test("existing stores keep their prices without tax, can sell, and can refund earlier orders", async () => {
   const { db } = await restore("file");
   await migrate(db);
   const { app, call } = await openApp(db);
@@ -155,7 +155,7 @@ test("existing stores keep their prices without tax, and may go on to sell and r
   expect(inconsistencies).toEqual([]);
 });
 
-test("products are found, counted, sorted and changed as before: indexes and triggers are those of a new database", async () => {
+test("products are found, counted, sorted and changed as before: indexes and triggers equal those of a new database", async () => {
   const { db } = await restore("file");
   await migrate(db);
   const fresh = await openStoreDatabase({ dataDir: join(makeDir(), "data") });

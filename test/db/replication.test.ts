@@ -321,7 +321,7 @@ describe("a replica", () => {
     startReplicator();
   });
 
-  test("gets a new snapshot once a restore test has found damage", async () => {
+  test("gets a new snapshot after a restore test has found damage", async () => {
     startReplicator();
     await notice("snapshot made");
     const at = new Date().toISOString();
@@ -347,7 +347,7 @@ describe("a replica", () => {
     await aSegment(1);
   });
 
-  test("that loses its directory is reported, and begins anew where its parts disappeared", async () => {
+  test("that loses its directory is reported, and begins again if its parts disappeared", async () => {
     await replicateThree();
     notices = [];
     startReplicator();
@@ -364,7 +364,7 @@ describe("a replica", () => {
     rmSync(`${folder}.away`, { recursive: true });
   }, 20_000);
 
-  test("whose disk is missing at the start is an error in the log, and it continues once the disk is mounted", async () => {
+  test("whose disk is missing at the start is logged as an error, and continues when the disk is mounted", async () => {
     await replicateThree();
     expect(notices.filter((one) => one.includes("is gone"))).toEqual([]);
     renameSync(folder, `${folder}.away`);
@@ -387,7 +387,7 @@ describe("a replica", () => {
     for (const other of ["s3://bucket/shop", "/proc"]) expect(await describeShared(other, dir)).toBe("");
   });
 
-  test("of another database is refused, and left as it is", async () => {
+  test("of another database is refused, and not changed", async () => {
     await replicateThree();
     const before = readdirSync(folder);
     startReplicator(undefined, "theirs");

@@ -128,7 +128,7 @@ describe.if(hasSqld)("a database server", () => {
     expect(seen).toContain("Bearer two");
   });
 
-  test("a token that is refused over a WebSocket is named, also to a copy that was connected before", async () => {
+  test("the error names a token that is refused over a WebSocket, even for a copy that was connected before", async () => {
     const hello = JSON.stringify({ type: "hello_error", error: { message: "no", code: "AUTH_JWT_INVALID" } });
     const front = Bun.serve({
       hostname: "127.0.0.1",
@@ -168,7 +168,7 @@ describe.if(hasSqld)("a database server", () => {
   });
 
   describe.each(ways)("over %s", (way) => {
-    test("that cannot be reached is 5001 for every call, and works again once it is back", async () => {
+    test("that cannot be reached gives 5001 for every call, and works again when it is back", async () => {
       const db = await connectThrough(way);
       await server.stop();
       const attempts = [
@@ -345,7 +345,7 @@ describe.if(hasSqld)("a database server", () => {
       await db.execute(insertRow("after"));
     }, 30_000);
 
-    test("behind a failure that ended the transaction, no statement is committed alone", async () => {
+    test("after a failure that ended the transaction, no statement is committed alone", async () => {
       const db = await connectThrough(way);
       const ended = db.transaction(async (tx) => {
         await tx.execute(insertRow("before"));
@@ -370,7 +370,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(db)).toEqual(["first", "kept"]);
     }, 20_000);
 
-    test("statements that committed without an answer are 5001, those before them in the group are acknowledged", async () => {
+    test("statements that committed without a reply get 5001, and earlier ones of the group are acknowledged", async () => {
       const db = await connectThrough(way);
       const before = db.transaction(async (tx) => {
         await tx.execute(insertRow("before"));
@@ -398,7 +398,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(db)).toEqual(["after", "first"]);
     }, 20_000);
 
-    test("a write that waits alone takes one message to the server, and two if something is left to do before the commit", async () => {
+    test("a write that waits alone needs one message to the server, and two if there is work before the commit", async () => {
       const reads = ["SELECT id FROM things WHERE size IS NULL AND name LIKE 'new%'"];
       const finish: BeforeCommit["finish"] = () => ["UPDATE things SET size = 1 WHERE name LIKE 'new%'"];
       const db = await connectThrough(way, { beforeCommit: async () => ({ reads, finish }) });
@@ -482,7 +482,7 @@ describe.if(hasSqld)("a database server", () => {
       );
     }, 60_000);
 
-    test("a stopped server is 5001 within ten seconds of each call, and within five for a write behind others", async () => {
+    test("a stopped server gives 5001 within ten seconds of each call, and within five for a write that waits for others", async () => {
       const [db, committing] = [await connectThrough(way), await connectThrough(way)];
       const paused = Promise.withResolvers<void>();
       const commit = committing.transaction(async (tx) => {

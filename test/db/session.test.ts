@@ -143,7 +143,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(await names(db, "joined")).toEqual([]);
   });
 
-  test("behind a failure that ended the whole transaction, no statement is committed alone", async () => {
+  test("after a failure that ended the whole transaction, no statement is committed alone", async () => {
     await run(db, insert, { name: "alone-1", stock: 1 });
     const ended = db.transaction(async (tx) => {
       await run(tx, insert, { name: "alone-2", stock: 1 });
@@ -187,7 +187,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(await names(db, "sneaked")).toEqual([]);
   });
 
-  test("rows come back from RETURNING, and changes are counted", async () => {
+  test("RETURNING returns rows, and changes are counted", async () => {
     const returning = await db.execute("INSERT INTO items (name, stock) VALUES ('back', 7) RETURNING id, stock");
     expect(returning.rows[0]).toMatchObject({ stock: 7 });
     expect(await get(db, byName, { name: "back" })).toMatchObject({ id: returning.rows[0]?.id as number });

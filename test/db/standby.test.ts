@@ -118,7 +118,7 @@ afterEach(async () => {
 });
 
 describe("a standby", () => {
-  test("restores once, follows each segment, and takes over with everything that the place has", async () => {
+  test("restores once, follows each segment, and takes over with everything in the replica", async () => {
     await insertInto(db, "before");
     await said("snapshot made");
     const standby = follow();
@@ -183,7 +183,7 @@ describe("a standby", () => {
   }, 20_000);
 
   test.each(["goes on", "begins with a snapshot"])(
-    "that has a segment which another server replaced begins anew (%s)",
+    "that has a segment which another server replaced makes a new copy (%s)",
     async (how) => {
       await said("snapshot made");
       await send("a");
@@ -223,7 +223,7 @@ describe("a standby", () => {
     20_000,
   );
 
-  test("that was killed while it applied a segment begins anew", async () => {
+  test("that was killed while it applied a segment makes a new copy", async () => {
     await said("snapshot made");
     for (const row of ["a", "b"]) await send(row);
     follow();
@@ -378,7 +378,7 @@ describe("the directory of a standby", () => {
     await following?.stop();
   };
 
-  test("is opened by nothing else until it takes over, also when that was interrupted", async () => {
+  test("is opened by nothing else until it takes over, even after an interrupted takeover", async () => {
     await copied();
     await expect(open(copies)).rejects.toMatchObject({ kind: "wrongState" });
     expect(existsSync(join(copies, "bodega.db"))).toBe(false);
@@ -398,7 +398,7 @@ describe("the directory of a standby", () => {
     await promoted.close();
   });
 
-  test("without rights to the place stays a standby, and its server goes on", async () => {
+  test("that cannot write to the place stays a standby, and its server continues", async () => {
     await copied();
     const marker = objects("generation-");
     // The object cannot be created, as with an account that may only read.
@@ -413,7 +413,7 @@ describe("the directory of a standby", () => {
     expect(await promotedRows()).toEqual(["a", "b"]);
   });
 
-  test("takes over neither without the secret key nor for another place", async () => {
+  test("does not take over without the secret key, or for another place", async () => {
     await copied();
     const withoutKey = takeOver({ ...config(), secret: undefined }, { notice, signal: new AbortController().signal });
     await expect(withoutKey).rejects.toMatchObject({ kind: "wrongState", remedy: expect.stringContaining(copies) });
@@ -424,7 +424,7 @@ describe("the directory of a standby", () => {
     await expect(elsewhere).rejects.toMatchObject({ kind: "validationFailed" });
   });
 
-  test("takes over no directory with a database of its own", async () => {
+  test("does not take over in a directory with another database", async () => {
     await copied();
     writeFileSync(join(copies, "bodega.db"), "a shop");
     await expect(promote()).rejects.toThrow("database of its own");

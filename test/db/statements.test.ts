@@ -177,7 +177,7 @@ describe("errors", () => {
     expect(mapped.message).not.toMatch(/secret|SELECT|SQLITE/);
   });
 
-  test("an SQL error keeps its codes, and a bug stays a bug", () => {
+  test("an SQL error keeps its codes, and a bug stays an unexpected error", () => {
     expect(mapDbError(coded("SQLITE_CONSTRAINT_UNIQUE"))).toMatchObject({
       code: "SQLITE_CONSTRAINT",
       extendedCode: "SQLITE_CONSTRAINT_UNIQUE",

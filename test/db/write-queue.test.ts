@@ -92,7 +92,7 @@ describe("group commit", () => {
     expect(db.queue.commits - before).toBe(10);
   });
 
-  test("a failing write is rolled back alone, in any form", async () => {
+  test("a failing write of any form is rolled back alone", async () => {
     await open();
     await db.execute(insertRow("taken"));
     const outcomes = await failures([
@@ -112,7 +112,7 @@ describe("group commit", () => {
     expect(await names()).toEqual(["good-1", "good-2", "taken"]);
   });
 
-  test("readers see only committed writes, and see them once they are acknowledged", async () => {
+  test("readers see only committed writes, and see them as soon as they are acknowledged", async () => {
     await open();
     let seenInside: unknown;
     await db.transaction(async (tx) => {
@@ -244,7 +244,7 @@ describe("bounds", () => {
     expect(order).toEqual(["alone", "a", "b"]);
   });
 
-  test("a write whose deadline has passed is refused at once, also behind further exclusive work", async () => {
+  test("a write whose deadline has passed is refused at once, even if more exclusive work is queued", async () => {
     await open({ lockDeadlineMs: 50 });
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const failing = db.queue.exclusive(() => Bun.sleep(100).then(() => Promise.reject(new Error("first"))));

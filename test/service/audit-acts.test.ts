@@ -87,7 +87,7 @@ onDatabase("file", (suite) => {
     for (const { app_secret } of [issued, rotated]) expect(JSON.stringify(written)).not.toContain(app_secret);
   });
 
-  test("a failed act is not audited as done, and a rolled-back one leaves no row", async () => {
+  test("a failed act is not audited as done, and a rolled-back act leaves no audit row", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace });
     const { app_id } = await issueKey(ctx, { namespace, name: "web" });

@@ -142,7 +142,7 @@ describe("a running server reloads its files", () => {
     stop();
   });
 
-  test("a pair written in two steps is presented once it is complete, and the state in between is logged once", async () => {
+  test("a pair that is written in two steps is used when it is complete, and the state in between is logged once", async () => {
     const { files, poll, notices, presented, current, stop } = await follow(lasting(90));
     notices();
     const next = lasting(120);
@@ -193,7 +193,7 @@ describe("a running server reloads its files", () => {
     stop();
   });
 
-  test("missing files, an expired certificate and one that cannot be presented keep the previous one", async () => {
+  test("with missing files, an expired certificate, or one that cannot be used, the previous certificate stays", async () => {
     const { files, poll, notices, presented, refuse, stop } = await follow(lasting(90));
     notices();
     rmSync(files.cert);

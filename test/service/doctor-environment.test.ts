@@ -99,7 +99,7 @@ test("modes of lock files and unknown files are not checked", async () => {
   chmodSync(join(dataDir, "other"), 0o700);
 });
 
-test("a WAL that is much larger than a checkpoint leaves it is a warning", async () => {
+test("a WAL that is much larger than after a checkpoint is a warning", async () => {
   const wal = join(dataDir, "bodega.db-wal");
   const find = async () => (await Array.fromAsync(checkDisk(about()))).filter(({ subject }) => subject === wal);
   writeFileSync(wal, "", { mode: 0o600 });

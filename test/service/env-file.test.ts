@@ -30,7 +30,7 @@ test("bodega.env of the data directory sets options; the environment and flags t
   expect(readConfig({}, { BODEGA_DATA_DIR: dataDir }).port).toBe(1001);
 });
 
-test("a variable set in the environment by a file replaces that of bodega.env, and vice versa", () => {
+test("a variable with `_FILE` in the environment replaces the one without in bodega.env, and vice versa", () => {
   const secretFile = join(base, "secret");
   writeFileSync(secretFile, "e".repeat(40));
   const dataDir = makeDataDir(`BODEGA_SECRET=${"f".repeat(40)}`);

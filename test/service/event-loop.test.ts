@@ -57,7 +57,7 @@ test("a request of a store does not wait for all of its searches", async () => {
   expect(order.indexOf("http://shop/products/shirt/?namespace=acme")).toBeLessThan(3);
 });
 
-test("a client of a store does not wait for all requests of another, nor a store for another with many clients", async () => {
+test("a client of a store does not wait for all requests of another client, nor a store for all clients of another store", async () => {
   await quiet();
   const order: string[] = [];
   const enter = (party: string, clientIp: string) =>

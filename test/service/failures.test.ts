@@ -80,7 +80,7 @@ onEachDatabase((suite) => {
     await slow;
   });
 
-  test("the number of waiting attempts for an account is limited, and none is left over", async () => {
+  test("the number of waiting attempts for an account is limited, and none waits forever", async () => {
     const ctx = await openStore();
     const codes = await Promise.all(Array.from({ length: 200 }, () => attempt(ctx)));
     expect(codes.filter((code) => code === undefined)).toHaveLength(129);

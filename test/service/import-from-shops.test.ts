@@ -239,7 +239,7 @@ onDatabase("file", (suite) => {
     expect(Object.keys(await productsOf(ctx))).toEqual(["b"]);
   });
 
-  test("the rows of a Shopify product may be apart", async () => {
+  test("the rows of a Shopify product need not follow each other", async () => {
     const ctx = await tenantContext(await suite.shop());
     const header = "Handle,Title,Option1 Name,Option1 Value,Variant Price\n";
     const result = await importFile(ctx, `${header}a,A,Size,S,1\nb,B,,,2\na,,,M,3\n`);

@@ -53,7 +53,7 @@ for (const language of languages) {
     }
   });
 
-  test(`${language} says how long a code is valid, and shows it alone on its line`, () => {
+  test(`${language} says how long a code is valid, and shows the code alone on a line`, () => {
     const { text, html } = render("reset_code", { languages: [language] });
     expect(text).toMatch(/15|١٥/);
     expect(text).toMatch(/\n\n012345\n\n/);
@@ -128,7 +128,7 @@ test("a value that looks like a placeholder is not filled in", () => {
   expect(text).toContain("your {code} {name} account");
 });
 
-test("a name that looks like an advertisement is left out, as is a blank one", () => {
+test("a blank name, and a name that looks like an advertisement, are left out", () => {
   const names = ["Win at https://evil.example", "evil.example", "www.evil", "a@b", "<b>", "x".repeat(61), " \r\n ", ""];
   for (const name of names)
     expect({ name, text: render("test", { name }).text }).toMatchObject({

@@ -76,7 +76,7 @@ describe("a percentile", () => {
     expect(percentileOf(0.999, histogram([99, 0, 0, 1]))).toBe(5);
   });
 
-  test("is null without replies, also since the last sample", () => {
+  test("is null without replies since the last sample", () => {
     const same = histogram([3, 2, 1, 0]);
     expect(percentileOf(0.5, histogram([0, 0, 0, 0]))).toBeNull();
     expect(percentileOf(0.5, same, same)).toBeNull();

@@ -15,7 +15,7 @@ test("a port that the system picked is kept from other programs until the worker
   await worker.stop(true);
 });
 
-test("a port that a person chose takes no connections before the workers have opened it", async () => {
+test("a chosen port accepts no connections before the workers have opened it", async () => {
   const { port } = await holdPort(readConfig({ port: String(findPort()) }, {}));
   const other = open(port, false);
   expect(other.port).toBe(port);

@@ -247,7 +247,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  suite.testOnFile("an export restores each column, also an empty one, and empty cells change nothing", async () => {
+  suite.testOnFile("an export restores each column, even an empty one, and empty cells change nothing", async () => {
     for (const fields of [
       { title: "Mug" },
       { title: "Shirt", variants: [{ title: "One" }, { title: "Two", options: { n: "2" } }] },

@@ -23,7 +23,7 @@ onEachDatabase((suite) => {
       "select count(*) as found from product_search where rowid = (select row_number from products where id = ?)";
     return (await suite.app.db.execute({ sql, args: [id] })).rows[0]?.found;
   };
-  test("products that are not in the index are indexed before the next commit, without deleted ones", async () => {
+  test("products that are not in the index are indexed before the next commit, except deleted ones", async () => {
     const [ctx, other] = [await open(), await open()];
     const made = [];
     for (let n = 0; n < 120; n++) made.push(await make(ctx, { title: "Torch", description: "wide ".repeat(900) }));

@@ -193,7 +193,7 @@ onEachDatabase((suite) => {
     return new WriteLimiter({ db, vault, now: clock.now, notice: (message) => notices.push(message) });
   }
 
-  test("no row is counted twice, nor a process's own, in any number of syncs", async () => {
+  test("however often processes exchange counts, no row is counted twice, and no process counts its own rows", async () => {
     const clock = createClock();
     const limiters = [makeLimiter(clock), makeLimiter(clock), makeLimiter(clock)] as const;
     const tenant = store({ visitorWrites: 10 });

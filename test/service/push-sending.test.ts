@@ -113,7 +113,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile.each([404, 410])(
-    "a registration that is gone (%d) is removed, and its deliveries are dropped",
+    "a registration that the push service no longer knows (%d) is removed, and its deliveries are dropped",
     async (gone) => {
       const { service, register, queue, sender, deliveries, registrations } = await openPushes(suite, {
         answer: (response, { path }) => response.writeHead(path === "/send/1" ? gone : 201).end(),
@@ -208,7 +208,7 @@ onDatabase("file", (suite) => {
     for (const { messages } of late) expect(messages()).toHaveLength(1);
   });
 
-  test("a platform without a provider fails at once with the missing setting, which is logged once", async () => {
+  test("messages to a platform without an account fail at once, and the missing setting is logged once", async () => {
     const { register, queue, sender, deliveries, notices } = await openPushes(suite);
     await register({ platform: "android", target: { token: "a:b" } });
     await register({ platform: "ios", target: { token: "ab" } });

@@ -27,7 +27,7 @@ test("the least recently used reply is removed first", () => {
   expect(["0", "1", "2", "3"].map((name) => cache.find("t", name) !== undefined)).toEqual([true, false, true, true]);
 });
 
-test("a store with many replies displaces its own, not those of other stores", () => {
+test("the replies of a store displace only replies of the same store", () => {
   const cache = new ReplyCache(1_000_000);
   for (let n = 0; n < 10; n++) cache.keep("small", `${n}`, replyOf(10_000));
   for (let n = 0; n < 500; n++) cache.keep("large", `${n}`, replyOf(10_000));

@@ -67,7 +67,7 @@ test("no text of a caller can add a line, a colour, or a field", () => {
   }
 });
 
-test.each(["sk_", "v2."])("a secret (%s…) that was sent where none belongs is not written down", (prefix) => {
+test.each(["sk_", "v2."])("a secret (%s…) that was sent in a wrong place is not logged", (prefix) => {
   const secret = `${prefix}${"a1-_".repeat(10)}xyz`;
   for (const form of ["text", "json"] as const) {
     const line = formatRequest({ ...entry, path: `/products/${secret}/`, namespace: secret }, form);
@@ -76,20 +76,17 @@ test.each(["sk_", "v2."])("a secret (%s…) that was sent where none belongs is 
   }
 });
 
-test.each([".", "%2E", "/"])(
-  "a guest's order token that was sent in the path behind %j is not written down",
-  (sign) => {
-    const [id, token] = ["ord_01h455vb4pex5vsknk084sn02q", "0123456789abcdef".repeat(4)];
-    for (const form of ["text", "json"] as const) {
-      const line = formatRequest({ ...entry, path: `/orders/${id}${sign}${token}/` }, form);
-      expect(line).toContain(`/orders/${id}`);
-      expect(line).not.toContain(token.slice(0, 8));
-      expect(formatRequest({ ...entry, path: `/orders/${id}/fulfillments/` }, form)).toContain(
-        `/orders/${id}/fulfillments/`,
-      );
-    }
-  },
-);
+test.each([".", "%2E", "/"])("a guest's order token in a path, after %j, is not logged", (sign) => {
+  const [id, token] = ["ord_01h455vb4pex5vsknk084sn02q", "0123456789abcdef".repeat(4)];
+  for (const form of ["text", "json"] as const) {
+    const line = formatRequest({ ...entry, path: `/orders/${id}${sign}${token}/` }, form);
+    expect(line).toContain(`/orders/${id}`);
+    expect(line).not.toContain(token.slice(0, 8));
+    expect(formatRequest({ ...entry, path: `/orders/${id}/fulfillments/` }, form)).toContain(
+      `/orders/${id}/fulfillments/`,
+    );
+  }
+});
 
 test("a line stays short, with any path or namespace", () => {
   // Longer than an atomic write to a pipe, so the lines of several workers could mix.

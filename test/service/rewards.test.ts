@@ -107,7 +107,7 @@ onEachDatabase((suite) => {
     expect(await check()).toBe(0);
   });
 
-  test("reversing what an order earned leaves points that expire earlier", async () => {
+  test("when earned points are reversed, points that expire earlier are kept", async () => {
     const { userId, booked, remaining } = await openLedger(10);
     await booked((tx) => earnPoints(tx, { userId, points: 100, source: "old" }));
     const lots = await remaining();

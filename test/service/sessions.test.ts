@@ -63,7 +63,7 @@ onEachDatabase((suite) => {
     ["left to a user whose address is another now", (change) => change("email_key = 'other@example.com'")],
   ];
   for (const [what, happen] of changes) {
-    test(`a password that was ${what} after it was verified signs nobody in (5212)`, async () => {
+    test(`if a password is ${what} after it was verified, the sign-in is refused (5212)`, async () => {
       const { ctx, change, signIn, active } = await openStore();
       const before = await active();
       expect(await codeOf(signIn(interrupted(ctx, () => happen(change))))).toBe(5212);

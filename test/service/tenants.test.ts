@@ -152,16 +152,19 @@ onEachDatabase((suite) => {
     });
   });
 
-  suite.testOnFile("in another currency a point is worth its smallest unit, unless it is set", async () => {
-    const namespace = newNamespace();
-    await createTenant(ctx, { namespace, currency: "KWD", pointValue: 0.005 });
-    await updateTenant(ctx, namespace, { currency: "KWD" });
-    expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 0.005 });
-    await updateTenant(ctx, namespace, { currency: "JPY" });
-    expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 1 });
-    await updateTenant(ctx, namespace, { currency: "EUR", pointValue: 0.5 });
-    expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 0.5 });
-  });
+  suite.testOnFile(
+    "in another currency, a point has the value of the smallest unit, unless a value is set",
+    async () => {
+      const namespace = newNamespace();
+      await createTenant(ctx, { namespace, currency: "KWD", pointValue: 0.005 });
+      await updateTenant(ctx, namespace, { currency: "KWD" });
+      expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 0.005 });
+      await updateTenant(ctx, namespace, { currency: "JPY" });
+      expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 1 });
+      await updateTenant(ctx, namespace, { currency: "EUR", pointValue: 0.5 });
+      expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 0.5 });
+    },
+  );
 
   test("a deleted tenant leaves no rows, and other tenants keep their rows", async () => {
     const [doomed, other] = [await suite.shop(), await suite.shop()];

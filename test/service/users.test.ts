@@ -60,7 +60,7 @@ onDatabase("file", (suite) => {
     expect(await getUser(ctx, user.id)).toEqual(user);
   });
 
-  test("a new password ends the session and resets the failures; only it is valid from then on", async () => {
+  test("a new password ends the session, resets the failures, and is then the only valid one", async () => {
     const account = await openAccount(shop);
     const login = (password: string) =>
       shop.callAnonymously("POST /auth/login/", { body: { email: account.email, password } });

@@ -67,7 +67,7 @@ onEachDatabase((suite) => {
     expect(await countRows("view_dedup_keys", `resource_id = '${gone.id}'`)).toBe(0);
   });
 
-  test("views wait while the database fails, and count once it works; the failure is logged once", async () => {
+  test("views wait while the database fails, and are counted when it works again; the failure is logged once", async () => {
     const { shop, id } = await open();
     const told: string[] = [];
     const buffer = new ViewBuffer({ db: suite.app.db, notice: (text) => told.push(text) });

@@ -22,7 +22,7 @@ const dayMs = 86_400_000;
 const status = (code: number) => (response: ServerResponse) => response.writeHead(code).end();
 
 onEachDatabase((suite) => {
-  test("a webhook receives each event after it was added once, signed", async () => {
+  test("after it was added, a webhook receives each event once, signed", async () => {
     const { record, sender, receiver, webhook, shop, clock, deliveries } = await openHook(suite);
     const other = await suite.shop();
     await other.createProduct();
@@ -142,7 +142,7 @@ onEachDatabase((suite) => {
     expect(rows[0]?.count).toBe(0);
   });
 
-  test("replay sends one event, all later ones, or failed ones again", async () => {
+  test("replay sends again one event, all events after one, or all failed ones", async () => {
     let code = 410;
     const { record, sender, receiver, ctx, webhook, deliveries } = await openHook(suite, {
       answer: (response) => response.writeHead(code).end(),

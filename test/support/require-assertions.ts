@@ -1,6 +1,6 @@
 import { beforeEach, expect } from "bun:test";
 
-// A test without assertions fails. For concurrent tests, Bun cannot count them and reports that.
+// A test without assertions fails. For concurrent tests, Bun cannot count the assertions, and says so.
 beforeEach(() => {
   try {
     expect.hasAssertions();

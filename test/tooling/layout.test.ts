@@ -70,7 +70,7 @@ test("a running server calls every purge function of the modules", () => {
 
 const asserted = /\bstatement<|: Statement<\w+> = |\brows(?:\[\w+\])?\)? as |\bupdateStatement</g;
 
-test("at most sixty row types are asserted by hand; tables give the others their types", async () => {
+test("at most sixty row types are asserted by hand; the others come from tables", async () => {
   const found: string[] = [];
   for (const path of new Bun.Glob("**/*.ts").scanSync(server)) {
     const text = await Bun.file(join(server, path)).text();

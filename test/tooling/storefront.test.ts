@@ -19,7 +19,7 @@ test("the example shop caches all its files for use without a connection", () =>
   expect(JSON.parse(read("shell.json")).sort()).toEqual(["./", "config.json", ...needed].sort());
 });
 
-test("the example shop has the same words in all its languages, and those that its pages name", () => {
+test("the example shop has the same words in all languages, and all words that its pages use", () => {
   const [en = [], ...others] = ["en", "de", "fr"].map((lang) => Object.keys(JSON.parse(read(`words/${lang}.json`))));
   for (const words of others) expect(words.sort()).toEqual(en.sort());
   const inPage = [...read("index.html").matchAll(/data-(?:word|label|placeholder)="([^"]+)"/g)];

@@ -79,7 +79,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a suspended store replies to nobody, and works again once it is resumed", async (shop) => {
+  suite.testOnFile("a suspended store replies to nobody, and works again when it is resumed", async (shop) => {
     expect(await codeOf(shop)).toBeUndefined();
     await suspendTenant(suite.app.system, shop.namespace);
     expect([await codeOf(shop), await codeOf(shop, "Bearer a:b")]).toEqual([5215, 5215]);

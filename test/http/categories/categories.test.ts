@@ -117,7 +117,7 @@ onEachDatabase((suite) => {
     expect((await move("shirts", home.id)).status).toBe(200);
   });
 
-  suite.testOnFile("two moves at once do not make a circle", async (shop) => {
+  suite.testOnFile("two concurrent moves do not make a cycle", async (shop) => {
     const [a, b] = [await make(shop, { title: "A" }), await make(shop, { title: "B" })];
     const move = ({ id }: Category, to: Category) =>
       shop.call(`PATCH /categories/${id}/`, { body: { parent_id: to.id } });
@@ -156,7 +156,7 @@ onEachDatabase((suite) => {
     expect(list.data.map(({ title }) => title)).toContain("Haus");
   });
 
-  test("customers see published categories below published ones, and change none", async (shop) => {
+  test("customers see only published categories below published ones, and cannot change them", async (shop) => {
     const { clothing, home } = await plant(shop);
     await shop.call(`PATCH /categories/${clothing.id}/`, { body: { published: false } });
     const { id, token } = await openAccount(shop);

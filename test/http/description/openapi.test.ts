@@ -244,7 +244,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("every operation lists its own errors under their status, with their meanings, and those that all can answer", () => {
+  test("every operation lists its own errors and the common ones, by status and with their meanings", () => {
     for (const [name, { parameters, responses }] of operations) {
       const {
         reply,

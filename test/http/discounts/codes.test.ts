@@ -123,7 +123,7 @@ onEachDatabase((suite) => {
     expect((await place({ discount_code: "SOON" })).code).toBe(201);
   });
 
-  test("a code for products and categories reduces these only, with those of categories below", async () => {
+  test("a code for products and categories reduces only these, including subcategories", async () => {
     const { shop, place, product_id } = await open({ percent: 50 });
     const category = async (title: string, parent_id?: string) =>
       (await shop.call<{ id: string }>("POST /categories/", { body: { title, ...(parent_id && { parent_id }) } })).data
@@ -145,7 +145,7 @@ onEachDatabase((suite) => {
     expect([none.code, none.error?.message]).toEqual([5309, "The discount code does not apply to these goods."]);
   });
 
-  test("a code never takes more than the goods; an order of 0 is paid at once, and free shipping is free", async () => {
+  test("a code never exceeds the value of the goods; an order of 0 is paid at once, and free shipping costs 0", async () => {
     const { shop, place } = await open({ amount: 99 });
     const free = await place();
     expect(free.data).toMatchObject({ discount_minor: 1000, total_minor: 0, status: "paid", payment_status: "paid" });

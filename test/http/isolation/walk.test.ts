@@ -58,7 +58,7 @@ function walk(suite: Suite, group: readonly Route[]): void {
   let theirs: World;
   let neighbour: Account;
   let strangers: Stranger[];
-  /** Calls that strangers have repeated. Afterwards, their stores may have users with the same email addresses. */
+  /** The text of all calls that strangers have repeated. Their stores may contain the email addresses in it. */
   let repeated = "";
   beforeAll(async () => {
     ours = await openWorld(await suite.shop());

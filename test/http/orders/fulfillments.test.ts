@@ -66,7 +66,7 @@ onEachDatabase((suite) => {
     expect(await readEvents(shop, "order.fulfilled")).toHaveLength(1);
   });
 
-  test("no more pieces are sent than are left, also by many requests at once, and a refused parcel changes nothing", async (shop) => {
+  test("no more pieces are sent than are left, even by concurrent requests, and a refused parcel changes nothing", async (shop) => {
     const { made, lamps, chairs, send, read } = await open(shop);
     await actOn(shop, made, "pay");
     const other = await open(shop);
@@ -246,7 +246,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a refund of money from several payments is one row for each, at most what is left of it", async (shop) => {
+  test("a refund from several payments is one row for each payment, at most what is left of that payment", async (shop) => {
     const { made, refund } = await open(shop);
     for (const [n, amount] of [20, 14, 10].entries()) {
       await actOn(shop, made, "pay", { body: { amount, reference: `bank-${n}` } });

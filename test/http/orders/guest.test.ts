@@ -234,7 +234,7 @@ onDatabase("file", (suite) => {
     expect(many).toEqual([...Array(10).fill(200), 5107]);
   });
 
-  test("the receipt of a withdrawal has the time in the store's zone; staff see those that match no order", async () => {
+  test("the receipt of a withdrawal has the time in the store's zone; staff see withdrawals that match no order", async () => {
     const { shop, page } = await open({ timezone: "Asia/Kolkata" });
     const body = { number: 77, email, name: "Eve", text: "Too big." };
     await page("POST /orders/withdrawals/", { body, address: newAddress() });

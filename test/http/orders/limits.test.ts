@@ -41,7 +41,7 @@ onEachDatabase((suite) => {
     expect(await next()).toBe(201);
   });
 
-  test("unpaid orders of a customer reserve at most their share of the whole stock, however they are split", async () => {
+  test("unpaid orders of a customer reserve at most the customer's share of the stock, however they are split", async () => {
     const { shop, id, eve, order } = await open({ stockShare: 50 });
     const other = await openAccount(shop);
     const first = await eve.call<OrderReply>("POST /orders/", order(15));
@@ -67,7 +67,7 @@ onEachDatabase((suite) => {
     expect((await eve.call("POST /orders/", order(30, more))).status).toBe(201);
   });
 
-  test("a customer makes only so many orders a minute, also when each is cancelled at once", async () => {
+  test("a customer may place only so many orders a minute, even if each is cancelled at once", async () => {
     const { eve, order } = await open({ ordersPerMinute: 2 });
     const attempt = async () => {
       const made = await eve.call<OrderReply>("POST /orders/", order());
@@ -85,7 +85,7 @@ onEachDatabase((suite) => {
     expect(await attempt()).toEqual([5107, "30"]);
   });
 
-  test("a customer has six dry runs for each order a minute; refused ones count, also with a key", async () => {
+  test("for each order that is allowed a minute, a customer has six dry runs; refused ones count, even with a key", async () => {
     const { shop, id, eve, order } = await open({ ordersPerMinute: 2 });
     const attempt = async (quantity: number, dry_run: boolean, headers: Record<string, string> = {}, who = eve) => {
       const query = { user_id: who.id, token: who.token, dry_run: String(dry_run) };

@@ -43,7 +43,7 @@ onEachDatabase((suite) => {
     expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
   });
 
-  test("an order is paid once its payments add up; each reference is booked once", async (shop) => {
+  test("an order is paid when its payments add up to its total; each reference is booked once", async (shop) => {
     const { product, made } = await order(shop);
     const half = { amount: 12.5, reference: "bank-1", received_at: "2030-01-14" };
     const part = await pay(shop, made, half);
@@ -153,7 +153,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, product)).toEqual({ stock: 10, reserved: 0 });
   });
 
-  test("staff cancel a part-paid order in one step, once: what was received is refunded, stock and code are free", async (shop) => {
+  test("staff cancel a part-paid order in one step: the received money is refunded, stock and code become free", async (shop) => {
     await createCode(shop, { code: "TEN", percent: 10 });
     const { product, made } = await order(shop, { discount_code: "TEN" });
     await pay(shop, made, { amount: 5, reference: "bank-1" });
@@ -286,7 +286,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, product)).toEqual({ stock: 1, reserved: 0 });
   });
 
-  test("money for a cancelled order is booked and needs attention, which staff end with a decision", async (shop) => {
+  test("money for a cancelled order is booked and needs attention, until staff record a decision", async (shop) => {
     const { product, made } = await order(shop);
     await actOn(shop, made, "cancel");
     const late = await pay(shop, made, { amount: 20, reference: "bank-1" });

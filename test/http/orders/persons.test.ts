@@ -130,7 +130,7 @@ onDatabase("file", (suite) => {
   ];
 
   for (const [how, prove] of proofs) {
-    test(`a customer who proves an address by ${how} takes over its guest orders, and not before`, async () => {
+    test(`a customer takes over the guest orders of an address after proving it by ${how}, and not before`, async () => {
       const { shop, place, read } = await open(suite);
       const own = await place({ email: email.toUpperCase() });
       const other = await place({ email: "other@example.com" });
@@ -203,7 +203,7 @@ onDatabase("file", (suite) => {
     expect(await failureOf(exportGuest(ctx, email))).toMatchObject({ kind: "notFound" });
   });
 
-  test("an erased customer leaves only the addresses of paid orders, for the years that tax law asks from their last change", async () => {
+  test("after an erasure, only the addresses of paid orders remain, for the years that tax law requires", async () => {
     const { shop, product, withdraw, read, change, ctx } = await open(suite);
     const own = await openAccount(shop, { email });
     const { phone, note, metadata } = canary;
@@ -273,7 +273,7 @@ onDatabase("file", (suite) => {
     expect(await read(ofCustomer.id)).toMatchObject({ user_id: own.id, email: own.email, note: "Canary note" });
   });
 
-  test("ended orders name their buyer until the years that the store keeps invoices have ended", async () => {
+  test("ended orders keep their buyer for the years that the store keeps invoices", async () => {
     const { shop, product, place, read } = await open(suite);
     await updateTenant(shop.app.system, shop.namespace, { keepInvoices: 2 });
     const other = await open(suite);

@@ -68,7 +68,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, eve)).toBe(500);
   });
 
-  test("refunds return used points and reverse earned ones in proportion, exactly in the end", async () => {
+  test("refunds return used points and reverse earned ones in proportion; together they are exact", async () => {
     const { shop, eve, product } = await open();
     const order = await makeOrder(shop, [{ product_id: product, quantity: 3 }], { customer_id: eve, use_points: 100 });
     const paid = await actOn(shop, order, "pay");
@@ -165,7 +165,7 @@ onEachDatabase((suite) => {
   }
 
   for (const how of ["cancelled", "expired"]) {
-    test(`points that come back from ${how} orders are reversed up to what refunds could not reverse`, async () => {
+    test(`when ${how} orders return points, those that refunds could not reverse are reversed`, async () => {
       const { shop, paid, spent, reversed, balance } = await openSpent([60, 140], 2);
       for (const order of paid) expect((await actOn(shop, order, "refund")).points_reversed).toBe(0);
       const [first, last] = spent as [OrderReply, OrderReply];

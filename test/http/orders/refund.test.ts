@@ -68,7 +68,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, lamp)).toEqual({ stock: most, reserved: 0 });
   });
 
-  test("refunding all lines leaves the shipping; a completed order stays completed", async (shop) => {
+  test("after a refund of all lines, the shipping can still be refunded; a completed order stays completed", async (shop) => {
     const { order, lines } = await paidOrder(shop);
     await actOn(shop, order, "fulfill");
     const both = [

@@ -15,7 +15,7 @@ onDatabase("file", (suite) => {
       body: { email, code, password: otherPassword },
     });
 
-  test("an address without a user gets the same bytes and leaves the same rows as a user's", async (shop) => {
+  test("an address without a user gets the same reply, and makes the same rows, as the address of a user", async (shop) => {
     const { email } = await openAccount(shop, { email: "real-one@example.com" });
     const traces: unknown[] = [];
     for (const address of [email, "nobody-1@example.com"]) {

@@ -44,7 +44,7 @@ onDatabase("file", (suite) => {
       shop.call(request, { ...options, ...(request.includes("/wishlist/") && { query: { user_id: customer.id } }) });
   };
 
-  test("each path that takes a product's id takes its slug, and replies name the id", async () => {
+  test("each path with a product's id also accepts its slug, and replies contain the id", async () => {
     const opened = await open();
     const { product, variantId } = opened;
     const call = callOf(opened);

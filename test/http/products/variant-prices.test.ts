@@ -116,7 +116,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a SKU is trimmed, and a hidden SKU stays taken", async (shop) => {
+  test("a SKU is trimmed, and a hidden SKU cannot be used again", async (shop) => {
     const lamp = await shop.createProduct({ sku: " L-1 " });
     expect(lamp.sku).toBe("L-1");
     const add = (body: object) => shop.call<VariantReply>(`POST /products/${lamp.id}/variants/`, { body });

@@ -80,7 +80,7 @@ onEachDatabase((suite) => {
     expect(counts).toEqual({ create: 1, ...ofOrders, price: 2, "unchanged price": 1, delete: 2 });
   });
 
-  test("a change of one variant shows in its product at once", async () => {
+  test("a change of one variant is visible in its product at once", async () => {
     const shop = await open();
     const shirt = await shop.createProduct({ price: 5, variants: variants(2) });
     const [small, medium] = shirt.variants.map(({ id }) => id) as [string, string];
@@ -95,7 +95,7 @@ onEachDatabase((suite) => {
     await expectFresh();
   });
 
-  test("a transaction that fails in the middle of a batch changes nothing, and later changes show at once", async () => {
+  test("a transaction that fails in the middle of a batch changes nothing, and later changes are visible at once", async () => {
     const shop = await open();
     const ctx = await tenantContext(shop);
     const shirt = await shop.createProduct({ price: 5, variants: variants(3) });

@@ -76,7 +76,7 @@ onEachDatabase((suite) => {
       expect((await shop.call(`PATCH /products/${product.id}/`, change)).code).toBe(5303);
     });
 
-    test(`an edit of the stock alone of ${name} shows visitors what they may see of it`, async () => {
+    test(`after an edit of only the stock of ${name}, visitors see what they may see of it`, async () => {
       const { shop, product, item, callers } = await open(fields(1000));
       const path = `PATCH /products/${product.id}/${"variant_id" in item ? `variants/${item.variant_id}/` : ""}`;
       const stockItem = { productId: product.id, variantId: "variant_id" in item ? (item.variant_id ?? null) : null };

@@ -41,7 +41,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("short and long lists are the same in every coding, have one tag, and those below 1 KiB are not compressed", async (shop) => {
+  test("lists are the same in every coding, have the same tag, and are not compressed below 1 KiB", async (shop) => {
     const read = async (accepted: string, coding: string) => {
       const reply = await receive(shop, "/products/?limit=100", accepted);
       expect(reply.coding).toBe(coding);

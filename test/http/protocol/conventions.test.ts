@@ -44,7 +44,7 @@ onDatabase("file", (suite) => {
     for (const value of [5, null, {}, [shop.namespace], true, ""]) expect((await inBody(value)).code).toBe(5202);
   });
 
-  test("a missing namespace is 5202 beside app credentials, 5204 beside those of a user, else 5101", async () => {
+  test("a missing namespace is 5202 together with app credentials, 5204 with user credentials, else 5101", async () => {
     const token = { user_id: "usr_1", token: "v2.x" };
     for (const request of [
       get,

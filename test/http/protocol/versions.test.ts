@@ -63,7 +63,7 @@ onDatabase("file", (suite) => {
     });
 
     if (route.method === "PATCH") {
-      test(`${nameOf(route)} increases the version by one also when nothing changes`, async () => {
+      test(`${nameOf(route)} increases the version by one, even if nothing changes`, async () => {
         const made = await make();
         // A parcel's only field is required.
         const call = { ...made, body: isOfPart(route) ? { tracking: null } : {} };

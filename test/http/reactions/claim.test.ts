@@ -29,7 +29,7 @@ onEachDatabase((suite) => {
   const likesOf = async (shop: Shop, id: string) =>
     (await shop.call<ProductReply>(`GET /products/${id}/`)).data.likes_count;
 
-  test("a sign-in gives the visitor's likes and bookmarks to the user, and counts common ones once", async () => {
+  test("at a sign-in, the visitor's likes and bookmarks become the user's, and those that both have count once", async () => {
     const { shop, eve, one, two, three, asUser, asVisitor } = await open();
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", one);
     await asVisitor("/likes/", visitor).add(two);

@@ -53,7 +53,7 @@ onDatabase("file", (suite) => {
     verify.mockRestore();
   });
 
-  test("every request that hashes a password takes the turn of its store", async (shop) => {
+  test("every request that hashes a password waits for the turn of its store", async (shop) => {
     const { tenant, ...ctx } = await tenantContext(shop);
     const [user, changed] = [await openAccount(shop), await openAccount(shop)];
     const imported = await Bun.password.hash(goodPassword, { algorithm: "bcrypt", cost: 4 });

@@ -70,7 +70,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("of concurrent calls of one address ten a minute are admitted, and those for an unknown or suspended store do not count", async () => {
+  test("of concurrent calls of one address, ten a minute are admitted; calls for an unknown or suspended store do not count", async () => {
     const [shop, closed] = [await suite.shop(), await suite.shop()];
     await suite.app.db.execute({
       sql: "update tenants set status = 'suspended' where namespace = ?",
@@ -87,7 +87,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "calls of all /auth/ routes and failures elsewhere share the ten, each counts once, even valid ones",
+    "calls of all /auth/ routes, even valid ones, and failures elsewhere count together towards the ten",
     async (shop) => {
       const { id, email, token } = await openAccount(shop);
       const address = newAddress();

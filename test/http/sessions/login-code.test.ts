@@ -220,7 +220,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("five wrong tries lock the code, also between logins with the password: 5213 until it expires", async () => {
+  test("five wrong tries lock the code until it expires (5213), even if logins with the password come between", async () => {
     const shop = await openShop(suite);
     await openAccount(shop, { email });
     const code = await mailedCode(shop, email);

@@ -227,7 +227,7 @@ onEachDatabase((suite) => {
     expect((await order(3, {})).status).toBe(201);
   });
 
-  test("a rate keeps its id while zone and name stay; orders keep the rate as the buyer saw it", async () => {
+  test("a rate keeps its id while its zone and name are unchanged; orders keep the rate as the buyer saw it", async () => {
     const { shop, page, rates, order } = await open([
       { names: { de: "Paket", "pt-BR": "Encomenda" } },
       { name: "Express", price: 9.9 },
@@ -270,7 +270,7 @@ onEachDatabase((suite) => {
   const importIn = async (shop: Shop, text: string) => importShippingRates(await tenantContext(shop), text);
 
   testOnFile(
-    "a file of rates is read with commas, semicolons and tabs, and decimal commas where those do not separate",
+    "a file of rates may have commas, semicolons or tabs between cells, and decimal commas if commas do not separate",
     async (shop) => {
       const text = file("home,DE at,,Parcel,Paket,4.90,50,,,,2000,", "else,*,,World,,30,,,,,,standard");
       const read = await importIn(shop, text);

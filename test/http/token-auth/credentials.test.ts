@@ -83,7 +83,7 @@ onDatabase("file", (suite) => {
     expect([await codeOf(before), await codeOf(after)]).toEqual([undefined, 5207]);
   });
 
-  test("token auth: of several methods one that succeeds is enough, and two that fail are 5206", async () => {
+  test("token auth: of several methods, one success is enough; if two fail, the reply is 5206", async () => {
     const bad = { user_id: account.id, token: "v2.x" };
     const { app_id, app_secret } = shop.key;
     const table: [code: number | undefined, more: CallOptions][] = [

@@ -32,7 +32,7 @@ onDatabase("file", (suite) => {
     expect(suite.app.entries.at(-1)?.caller).toBe(account.id);
   });
 
-  test("the header gets the same codes as the query, on routes of users, public ones, refresh and logout", async () => {
+  test("credentials in the header get the same codes as in the query, on user routes, public routes, refresh and logout", async () => {
     const [neighbour, foreign] = [await openAccount(shop), await openAccount(await suite.shop())];
     const replaced = await openAccount(shop);
     await call("POST /auth/refresh/", header(of(replaced)));

@@ -74,7 +74,7 @@ onDatabase("file", (suite) => {
     expect((await account.call("GET /users/")).code).toBe(5300);
   });
 
-  test("disabling or deleting a user ends their sessions for good", async (shop) => {
+  test("disabling or deleting a user ends their sessions permanently", async (shop) => {
     const [disabled, removed] = [await openAccount(shop), await openAccount(shop)];
     await shop.call(`PATCH /users/${disabled.id}/`, { body: { status: "disabled" } });
     await shop.call(`DELETE /users/${removed.id}/`);

@@ -155,7 +155,7 @@ onDatabase("file", (suite) => {
     expect(mails).not.toContain("canary.person@example.com");
   });
 
-  test("the mail to a person is exported and erased also after it was sent, and no other mail", async (shop) => {
+  test("mail to a person is exported and erased even after it was sent, and no other mail is", async (shop) => {
     const [own, other] = [await openAccount(shop), await openAccount(shop)];
     for (const { email } of [own, other])
       await shop.callAnonymously("POST /auth/password/forgot/", { body: { email: email.toUpperCase() } });
@@ -197,7 +197,7 @@ onDatabase("file", (suite) => {
     expect(rows.map(({ event }) => event)).toEqual(["password.reset_requested"]);
   });
 
-  test("an erased person is in no free space of the database file either", async (shop) => {
+  test("the free space of the database file contains nothing of an erased person", async (shop) => {
     const email = "vanishing.person@example.com";
     const { own } = await openPerson(shop, email);
     const db = suite.app.db as FileDatabase;

@@ -173,7 +173,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop)).status).toBe(200);
   });
 
-  test("an address gets ten mails about sign-ups a day, and those about other things as well", async (shop) => {
+  test("an address gets at most ten mails about sign-ups a day, and other mails are not limited by this", async (shop) => {
     const mailed = async () => (await readOutbox(suite.app, shop.namespace)).map(({ kind }) => kind);
     for (let n = 0; n < 12; n++) {
       await shop.call("POST /users/verify/resend/", send({ email }));
@@ -265,7 +265,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call("POST /users/verify/", { body, address, auth, headers: forwarded })).code).toBe(5216);
   });
 
-  test("the likes of the visitor become those of the account once it is verified", async (shop) => {
+  test("the visitor's likes become the account's when it is verified", async (shop) => {
     const { id } = await shop.createProduct();
     const about = { resource_type: "product", resource_id: id };
     const { data } = await shop.callAnonymously("POST /likes/", { body: about });

@@ -65,7 +65,7 @@ test("a percentage is rounded once, half away from zero, and only eligible lines
   expect(splitReduction([0, 0], [true, true], { amount: 80 })).toEqual([0, 0]);
 });
 
-test("points may pay for all goods, but not for more than a code leaves", async () => {
+test("points may pay for all goods, but only for the amount after the discount", async () => {
   const items = [{ priceMinor: 100, quantity: 3 }];
   expect(sumOf(items, { points: { count: 100, value: 3 }, taxation: { tax: 5 } }).total).toBe(5);
   for (const order of [
