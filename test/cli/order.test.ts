@@ -118,7 +118,7 @@ describe("order list", () => {
 
   test("says when there may be more orders", async () => {
     expect((await run(["order", "list", "-n", "demo", "--limit", "2"])).stderr).toContain(
-      "These are 2 rows, the limit.",
+      "The list ends at the limit of 2 rows.",
     );
     expect((await run(["order", "list", "-n", "demo", "--limit", "4"])).stderr).toBe("");
     expect((await run(["order", "list", "-n", "empty", "--limit", "2", "-q"])).stdout).toBe("");

@@ -36,7 +36,7 @@ test("list prints products for people and scripts, filtered by words, status and
   expect(await titles("--status", "draft")).toEqual(["Table"]);
   expect(await titles("--sort=-price", "--limit", "2")).toEqual(["Table", "Chair"]);
   const short = await run(["product", "list", "-n", "demo", "--limit", "2"]);
-  expect(short.stderr).toContain("These are 2 rows, the limit.");
+  expect(short.stderr).toContain("The list ends at the limit of 2 rows.");
   expect((await run(["product", "list", "-n", "demo", "-q"])).stdout).toMatch(/^(prod_\w{26}\n){3}$/);
   expect(await json<Product[]>("product", "list", "-n", "other")).toEqual([]);
   expect((await run(["product", "list", "-n", "other"])).stderr).toContain("bodega product import -n other");

@@ -86,7 +86,7 @@ test("settings, values of several lines, and variables of other programs are not
   expect(find({ BODEGA_NAMESPACE_FILE: "x" })).toHaveLength(1);
 });
 
-test("without bodega.env there is nothing to find", () => {
+test("without bodega.env, no unknown variable is reported", () => {
   rmSync(path, { force: true });
   expect(findUnknownSettings({}, dataDir)).toEqual([]);
 });

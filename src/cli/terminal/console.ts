@@ -65,7 +65,7 @@ export async function printList<Row>(console: Console, rows: readonly Row[], vie
   await console.write(text);
   if (hidden.length > 0) await info(console, `Hidden columns: ${hidden.join(", ")}. --json shows all.`);
   if (rows.length === view.limit) {
-    await info(console, `These are ${rows.length} rows, the limit. To list more, use a higher --limit.`);
+    await info(console, `The list ends at the limit of ${rows.length} rows. For more, use a higher --limit.`);
   }
 }
 

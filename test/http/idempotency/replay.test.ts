@@ -212,7 +212,7 @@ function watchTurns(db: Database): { db: Database; transactions: () => number; t
 
 onDatabase("file", (suite) => {
   for (const route of routes.filter(takesKey)) {
-    test(`${route.method} ${route.path} waits for nothing but the database inside its transaction`, async () => {
+    test(`${route.method} ${route.path} waits only for the database inside its transaction`, async () => {
       const watch = watchTurns(suite.database.db);
       const app = startTestApp({ db: watch.db, clock: suite.app.clock });
       const world = await openWorld(await createShop(app));

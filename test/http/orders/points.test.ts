@@ -33,7 +33,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, eve)).toBe(212);
   });
 
-  test("too many points, more than the goods are worth, and points of a guest are refused, and nothing is reserved", async () => {
+  test("more points than the customer has, or than the goods cost, and points of guests are refused, and nothing is reserved", async () => {
     const { shop, eve, product } = await open();
     const items = [{ product_id: product, quantity: 1 }];
     const cases: [Record<string, unknown>, number][] = [

@@ -202,7 +202,7 @@ onDatabase("file", (suite) => {
   const { test } = suite;
   runScenarios(suite, scenarios);
 
-  test("credentials sent with either are ignored", async () => {
+  test("credentials in a request for a code, or in a reset, are ignored", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const query = { user_id: "usr_gone", token: "v2.gone" };
     for (const more of [{ auth: other.auth }, { query }, { auth: "Bearer x:y", query }]) {

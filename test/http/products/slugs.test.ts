@@ -57,7 +57,7 @@ onDatabase("file", (suite) => {
     expect((await call(`GET /products/${product.slug}/`)).code).toBe(5301);
   });
 
-  test("an unknown name, one of another store, of a deleted product and of a draft is answered like an unknown id", async () => {
+  test("unknown names, and those of other stores, deleted products and drafts, get the reply of an unknown id", async () => {
     const opened = await open();
     const { shop, product, customer, variantId } = opened;
     await shop.createProduct({ title: "Entwurf", slug: "entwurf", status: "draft" });

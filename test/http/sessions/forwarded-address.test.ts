@@ -98,7 +98,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("outside /auth/ the header is ignored, also with the scope", async () => {
+  test("outside /auth/, the header is ignored, even with the scope auth:forward", async () => {
     const address = newAddress();
     const codes: unknown[] = [];
     for (let n = 0; n < 11; n++) {

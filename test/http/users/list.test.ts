@@ -106,7 +106,7 @@ onDatabase("file", (suite) => {
     expect(emails(await readAll(shop, { q: "a", sort: "email", limit: 1 }))).toEqual(["a_b", "ana", "zoe"]);
   });
 
-  test("q finds the same among more than a thousand matches", async () => {
+  test("q finds the same users, even with more than a thousand matches", async () => {
     const shop = await fill(suite);
     const sql = `with recursive n(i) as (select 100000 union all select i + 1 from n where i < 101199)
       insert into users (id, tenant_id, email, email_key, name, name_key, role, status, created_at, updated_at)

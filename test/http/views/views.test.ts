@@ -115,7 +115,7 @@ onEachDatabase((suite) => {
   );
 
   suite.testOnFile(
-    "the series has every requested day, in UTC and oldest first; a view at midnight belongs to its own day",
+    "the series has every requested day, in UTC and oldest first; a view at midnight counts for the new day",
     async () => {
       const { shop, call, id } = await open();
       const { clock } = suite.app;

@@ -165,7 +165,7 @@ export const sendCommand = defineCommand({
     await printMessage(console, message);
     for (const { platform, message: reason } of console.json ? [] : message.undeliverable) {
       const devices = `${message.recipients[platform]} ${platform} devices`;
-      await warn(console, `This command's settings do not reach ${devices}. ${reason} for the server.`);
+      await warn(console, `${devices} cannot be reached with the settings of this command. ${reason} for the server.`);
     }
     if (count === 0) await info(console, "No device matches.");
     if (!isDryRun) await info(console, `Check the delivery: bodega notify show -n ${namespace} ${message.id}`);
