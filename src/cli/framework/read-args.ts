@@ -81,7 +81,10 @@ function readWords(words: string[], args: CommandArgs, values: GivenValues): voi
   if (words.length > 0) throw excessError(words[0] as string, args);
 }
 
-/** The error for a word too many. Does not repeat the word if the command has a secret, because the word may be it. */
+/**
+ * Returns the error for an unexpected word. If the command has a secret, the word may be the secret, so it is not
+ * repeated.
+ */
 function excessError(word: string, args: CommandArgs) {
   if (!Object.keys(args).some((name) => /secret|password/.test(name))) {
     return malformedRequest(`Unexpected argument ${JSON.stringify(word)}.`);

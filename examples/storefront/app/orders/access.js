@@ -1,6 +1,6 @@
 import { address } from "../address.js";
 
-/** The key in `sessionStorage` of the token that opens a guest's order in this tab. */
+/** The name in `sessionStorage` under which a tab keeps the token of a guest's order. */
 const name = (id) => `shop order ${id}`;
 
 export const readToken = (id) => sessionStorage.getItem(name(id)) ?? undefined;

@@ -10,7 +10,9 @@ import { confirmAction } from "../../terminal/prompt.ts";
 import { buildInfo } from "../version.ts";
 
 const halfway = 50;
-/** Below the server's priority, but not the lowest: the WAL grows until the copy is complete. */
+/**
+ * A backup has a lower priority than the server, but not the lowest, because the WAL grows until the copy is complete.
+ */
 const lowPriority = 5;
 
 export default defineCommand({

@@ -75,7 +75,7 @@ export const checkCommand = defineCommand({
   },
 });
 
-/** Below the priority of servers and backups. With the lowest, the test might never end on a busy machine. */
+/** The test has a lower priority than servers and backups. With the lowest, it might never end on a busy machine. */
 const lowPriority = 10;
 
 export const testRestoreCommand = defineCommand({
