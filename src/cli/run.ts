@@ -68,7 +68,10 @@ async function printHelp(path: string[], target: Load | CommandGroup, { json, te
   return 0;
 }
 
-/** If no flag names the store, takes it from the settings, or the only store. Errors: malformedRequest lists stores. */
+/**
+ * Finds the store if no flag names it: from the settings, or the only store. Errors: malformedRequest, which lists the
+ * stores.
+ */
 async function findStore({ command, console, values, terminal }: ReadyRun): Promise<void> {
   const { namespace: arg } = command.args;
   if (arg?.type !== "string" || arg.env === undefined || values.namespace !== undefined) return;

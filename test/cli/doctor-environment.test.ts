@@ -33,7 +33,9 @@ async function runDoctor({ env }: Pick<PreparedShop, "env">, ...flags: string[])
 
 type Shop = PreparedShop & { smtpUrl: string };
 
-/** Copies the prepared store, without its mail server, because its check would take a tenth of a second. */
+/**
+ * Copies the prepared store, but without a mail server: the check of the mail server would take a tenth of a second.
+ */
 function copyShop(): Shop {
   const shop = copyPrepared();
   const { BODEGA_SMTP_URL: smtpUrl = "", ...env } = shop.env;

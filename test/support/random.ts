@@ -2,7 +2,7 @@
 export function* uniform(seed: number): Generator<number, never> {
   let state = seed >>> 0;
   for (;;) {
-    // The generator Mulberry32.
+    // This generator is called Mulberry32.
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);

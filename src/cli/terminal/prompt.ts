@@ -9,7 +9,7 @@ export async function confirmAction(console: Console, question: string): Promise
   if (!(await askYesNo(escapeControls(question), false))) throw new CancelledError();
 }
 
-/** Asks the user to type the name of what will be deleted, unless `--confirm` gives it. `--yes` does not. */
+/** Asks the user to type the name of what will be deleted. `--confirm` can give the name; `--yes` is not enough. */
 export async function confirmName(console: Console, warning: string, name: string, given: string | undefined) {
   let typed = given;
   if (typed === undefined) {
@@ -21,7 +21,7 @@ export async function confirmName(console: Console, warning: string, name: strin
   throw malformedRequest(`The name does not match ${JSON.stringify(name)}. Nothing was changed.`);
 }
 
-/** Asks the user to type the name of what will be deleted, unless `--confirm` gives it. `--yes` is not enough. */
+/** Returns true if an answer is valid, otherwise the reason. The command will report unexpected errors. */
 async function judgeAnswer(check: () => unknown): Promise<true | string> {
   try {
     await check();

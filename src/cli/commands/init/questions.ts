@@ -16,7 +16,7 @@ export function findNamespace({ namespace, title }: InitArgs, existing: readonly
   return existing.length === 1 ? existing[0] : undefined;
 }
 
-/** Returns a function that takes a text from its flag, asks for it, or without a terminal takes the suggestion. */
+/** Returns a function that reads a text from its flag or asks for it. Without a terminal, it returns the suggestion. */
 function asker(args: InitArgs, { canAsk }: Console) {
   return async (name: keyof typeof checks, message: string, question: Parameters<typeof askText>[1] = {}) =>
     args[name] ?? (canAsk ? askText(message, { ...question, check: checks[name] }) : (question.suggestion ?? ""));
