@@ -127,7 +127,7 @@ const copyFiles = (from: string, to: string) =>
   cpSync(from, to, { recursive: true, filter: (path) => basename(path) !== "bodega" });
 
 test.skipIf(!curl).each(["API", "STORE", "CONTENT", "OPERATION", "MIGRATION", "WEBHOOKS", "STORES", "LAW"])(
-  "the tasks of docs/%s.md work, pasted one after another by a reader of the quickstart",
+  "the tasks of docs/%s.md work for a reader of the quickstart who pastes them one after another",
   async (name) => {
     const text = read(`docs/${name}.md`);
     const blocks = readBlocks(text.split("\n# Reference\n", 1)[0] as string);

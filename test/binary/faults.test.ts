@@ -134,7 +134,7 @@ test("a WAL with damage in its middle is kept, and reported at each start and by
   expect(checked.code).toBe(1);
 }, 20_000);
 
-test("a flipped bit in a stored reply is found by the doctor", async () => {
+test("doctor finds a changed bit in a stored reply", async () => {
   const { binary, server, create, dataDir, headers } = await serveShop();
   const { id } = (await create(1234.56)).body.data as { id: string };
   expect(await server.end()).toBe(0);

@@ -157,7 +157,7 @@ test("the actor is the account of the process, whatever the environment says", a
   expect(accountName("/no/such/file")).toBe(`uid ${process.getuid?.()}`);
 });
 
-test("a migration that a command applies is audited with its names", async () => {
+test("a migration that a command applies is audited, with the names of the migrations", async () => {
   const one = openCli();
   const { applied } = await one.json<{ applied: string[] }>("db", "migrate");
   await one.json("db", "migrate");

@@ -187,7 +187,7 @@ test("a damaged database is not backed up", async () => {
   });
 });
 
-test("a backup that a restore would refuse is reported when it is made", async () => {
+test("if a restore would refuse a backup, this is reported when the backup is made", async () => {
   const cli = openCli();
   await cli.json("tenant", "create", "demo");
   const db = await openStoreDatabase({ dataDir: cli.dataDir });

@@ -122,7 +122,7 @@ test("the stock of a variant is changed by its SKU or id", async () => {
   expect([failed.code, failed.error.message]).toEqual([2, "<product> has variants. Name one of them by its id or SKU"]);
 });
 
-test("an order is paid, fulfilled and refunded, and its stock follows", async () => {
+test("an order is paid, fulfilled and refunded, and the stock changes accordingly", async () => {
   const lamp = ["--title", "Lamp", "--price", "10", "--sku", "LAMP", "--stock", "9"];
   const { product_id } = await json<Product>("product", "create", ...demo, ...lamp);
   const number = await reserve(product_id, 3);

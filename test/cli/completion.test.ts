@@ -109,7 +109,7 @@ describe("completion prints no errors, prompts for nothing and creates nothing",
   });
 });
 
-test.each(["zsh", "fish"])("the %s script asks the program", async (shell) => {
+test.each(["zsh", "fish"])("the %s script calls the program for candidates", async (shell) => {
   expect((await run(["completion", shell])).stdout).toContain(" __complete ");
 });
 

@@ -411,7 +411,7 @@ test("findings fit the terminal, the most severe come first, and a summary follo
   expect(stdout).toContain("\n    > bodega mail retry --all -n demo\n");
 });
 
-test("remedies name the database as the command line did", async () => {
+test("remedies name the database in the same way as the command line", async () => {
   const shop = copyShop();
   const { BODEGA_DATA_DIR: _, ...env } = shop.env;
   const flags = ["--data-dir", shop.dataDir];

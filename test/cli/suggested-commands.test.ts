@@ -31,7 +31,7 @@ test("a suggested command names the database that the command was given", async 
   expect(JSON.parse(judged.stdout).advice).toEndWith(` --data-dir '${dataDir}'`);
 });
 
-test("a command is completed once, and a quoted argument stays one word", () => {
+test("the flags of the database are added to a command only once, and a quoted argument stays one word", () => {
   const command = commandLine({ "data-dir": "/srv/ada's" });
   const once = completeCommand(
     `Publish it: bodega key publish ${["*", "a'b", "web"].map(quoteWord).join(" ")}`,

@@ -172,7 +172,7 @@ describe("a replica", () => {
   test.each([
     ["of one server", false],
     ["of the next server, which begins anew", true],
-  ])("restores any moment after the clock %s was wrong for a while", async (_, isRestarted) => {
+  ])("can restore any moment, even after the clock %s was wrong for a while", async (_, isRestarted) => {
     const place = openReplica(folder, config);
     const start = Date.parse("2026-11-22T10:00:00Z");
     const day = 86_400_000;

@@ -73,7 +73,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect((await db.execute("SELECT 1e300 AS real")).rows[0]?.real).toBe(1e300);
   });
 
-  test("arguments that would be lost or misread are refused", async () => {
+  test("arguments that would be lost or misunderstood are refused", async () => {
     const one = "INSERT INTO plain VALUES (?)";
     await expect(db.execute({ sql: one, args: [] })).rejects.toThrow("takes 1 arguments");
     await expect(db.execute({ sql: one, args: ["a", "b"] })).rejects.toThrow("takes 1 arguments");
@@ -220,7 +220,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect((await get(db, count))?.n).toBe(before + 60);
   });
 
-  test("drain waits for queued writes", async () => {
+  test("`drain` waits for queued writes", async () => {
     let answered = 0;
     for (let i = 0; i < 10; i++) {
       run(db, insert, { name: `drained-${i}`, stock: i }).then(

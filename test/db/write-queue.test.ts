@@ -45,7 +45,7 @@ test("a replicated server that was suspended writes only after it has checked wh
   expect(await write).toBe("written");
 });
 
-test("reports how many writes wait, and how long the first has waited", async () => {
+test("reports how many writes wait, and how long the first one has waited", async () => {
   await open();
   expect([db.queue.waiting, db.queue.waitMs]).toEqual([0, 0]);
   const writes = ["one", "two"].map((name) => db.execute(insertRow(name)));

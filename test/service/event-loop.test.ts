@@ -70,7 +70,7 @@ test("a client of a store does not wait for all requests of another client, nor 
   expect(order.indexOf("beta 198.51.100.8")).toBeLessThan(4);
 });
 
-test("a health check does not wait for the parties before it, however many there are", async () => {
+test("a health check does not wait for other callers, however many there are", async () => {
   await quiet();
   const order: string[] = [];
   const enter = async (url: string) => {

@@ -169,7 +169,7 @@ onDatabase("file", (suite) => {
     expect(await importFile(ctx, fileOf(columns, rows))).toMatchObject({ unchanged: 4, updated: 0, created: 0 });
   });
 
-  test("a WooCommerce export is imported as it is, its variations wherever they are in the file", async () => {
+  test("a WooCommerce export is imported as it is, with variations at any place in the file", async () => {
     const ctx = await tenantContext(await suite.shop());
     const text = `\uFEFF${fileOf(wooColumns, wooRows)}`;
     const result = await importFile(ctx, text);
@@ -231,7 +231,7 @@ onDatabase("file", (suite) => {
     expect([result.left_out.rows, await productsOf(ctx)]).toEqual([[], {}]);
   });
 
-  test("two products of a Shopify export with one handle are an error that names its column", async () => {
+  test("two products of a Shopify export with the same handle are an error that names the column", async () => {
     const ctx = await tenantContext(await suite.shop());
     const result = await importFile(ctx, "Handle,Title,Variant Price\na,A,1\nb,B,2\na,Other,3\n");
     const message = expect.stringContaining('other rows have the handle "a"');
@@ -261,7 +261,7 @@ onDatabase("file", (suite) => {
     expect(places).toEqual([1, 3, 0, 1]);
   });
 
-  test("a product of which a row has too many cells is not written in part", async () => {
+  test("if a row of a product has too many cells, no part of the product is written", async () => {
     const ctx = await tenantContext(await suite.shop());
     const result = await importFile(
       ctx,

@@ -77,7 +77,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a URL cannot disable a check", () => {
+  test("a URL cannot disable the checks of certificates", () => {
     const options = smtpOptions({ url: "smtp://u:p@mail.example/?tls.rejectUnauthorized=false&ignoreTLS=true" });
     expect(options).toMatchObject({ requireTLS: true, tls: { rejectUnauthorized: true } });
     expect(Object.keys(options)).not.toContain("ignoreTLS");
@@ -128,7 +128,7 @@ onDatabase("file", (suite) => {
     });
   });
 
-  test("a server that hangs at any step is abandoned", async () => {
+  test("an attempt ends if the server hangs, at any step", async () => {
     const timeoutMs = 100;
     const hanging = await startServer({ behave: (stage) => (stage === "rcpt" ? "hang" : undefined) });
     for (const url of [await startMute(), await startMute("220 hello\r\n"), hanging.url]) {
@@ -196,7 +196,7 @@ onDatabase("file", (suite) => {
     return testMail(ctx, { to: "ada@example.org", language: "fr", mailFrom: "shop@example.com", smtp });
   }
 
-  test("a test mail is in the given language, and reports that its session was not encrypted", async () => {
+  test("a test mail is in the given language, and its result says if the session was not encrypted", async () => {
     const plain = await startServer();
     expect(await tryServer(plain.url)).toMatchObject({ encrypted: false });
     expect(plain.received[0]?.mail.subject).toBe("Message de test");

@@ -192,7 +192,7 @@ onEachDatabase((suite) => {
       for (const row of rows) expect(row).not.toHaveProperty("values");
     });
 
-    suite.testOnFile("does not replace mail of another kind, subject or store, or without a subject", async () => {
+    suite.testOnFile("does not replace mail of another kind, subject or store, or mail without a subject", async () => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       await other.queue(about(one.email));
       await one.queue();
@@ -204,7 +204,7 @@ onEachDatabase((suite) => {
       expect(await other.outbox()).toMatchObject([{ status: "waiting" }]);
     });
 
-    test("replaces the others, so that the last of many concurrent ones waits alone", async () => {
+    test("replaces the others, so that of many concurrent mails only the last one waits", async () => {
       const { ctx, outbox, email } = await openPost(suite);
       const elsewhere = { ...ctx, db: await suite.database.openAgain() };
       const mail = { kind: "reset_code" as const, values: { code }, ...about(email) };
@@ -314,7 +314,7 @@ onEachDatabase((suite) => {
       expect(await outbox()).toMatchObject([{ status: "sent", attempts: 2 }]);
     });
 
-    suite.testOnFile("a mail that was sealed with another key fails, and the others go out", async () => {
+    suite.testOnFile("a mail that another key has encrypted fails, and the other mails are sent", async () => {
       const { ctx, queue, sender, outbox, smtp, email } = await openPost(suite);
       const other = { ...ctx, vault: createVault(() => "another secret of at least 32 characters") };
       const id = await queueMail(other, { kind: "password_changed", to: { email }, values: {} });
@@ -439,7 +439,7 @@ onEachDatabase((suite) => {
   });
 
   describe("mail commands", () => {
-    suite.testOnFile("retry with --all the unexpired mail of the given store", async () => {
+    suite.testOnFile("retry with --all queues all unexpired mail of the given store", async () => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       for (const { behave, queue, sender, clock } of [one, other]) {
         behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));

@@ -107,7 +107,7 @@ test("an amount is formatted with exactly its currency's decimals", async () => 
   expect(await render([7, 1000], 3)).toEqual(["0.007", "1.000"]);
 });
 
-test("parts of a split add up exactly, are never negative and within one unit of their exact share", () => {
+test("the parts of a split add up exactly, are never negative, and differ from their exact share by less than one unit", () => {
   const random = uniform(seed);
   const next = (most: number) => Math.floor(random.next().value * (most + 1));
   for (let round = 0; round < 20_000; round++) {

@@ -182,7 +182,7 @@ describe("the queue", () => {
     expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
   });
 
-  test("gives each process at least one core", async () => {
+  test("lets each process use at least one core", async () => {
     shareCores(1000);
     const work = [startWork(), startWork()];
     expect(work.map(({ hasBegun }) => hasBegun)).toEqual([true, false]);

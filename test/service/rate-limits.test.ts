@@ -43,7 +43,7 @@ onEachDatabase((suite) => {
     expect(waits.filter((wait) => wait === limit.windowMs)).toHaveLength(40);
   });
 
-  test("hits of a machine whose clock is ahead by up to a window count, for as long as they last there", async () => {
+  test("hits of a machine whose clock is ahead by up to a window count for their time on that machine", async () => {
     const { clock, hit } = counter({ ...limit, max: 1 });
     expect(await hit()).toBe(0);
     clock.advance(-limit.windowMs);
@@ -69,7 +69,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("checkLimit returns the wait of a hit, and counts nothing", async () => {
+  test("checkLimit returns how long a hit must wait, and does not count it", async () => {
     const { clock, hit } = counter();
     const subject = newSubject();
     const ctx = { db: suite.app.db, now: clock.now };

@@ -103,7 +103,7 @@ test("an internal error is one short line with kinds and messages, without stack
   expect(describeFault(new Error("x".repeat(10_000))).length).toBeLessThan(400);
 });
 
-test("any thrown value can be described", () => {
+test("a log line can describe any thrown value", () => {
   const loop = new Error("loop");
   loop.cause = loop;
   for (const thrown of [undefined, null, "text", 5, {}, Symbol("x"), loop]) expect(describeFault(thrown)).toMatch(/\S/);

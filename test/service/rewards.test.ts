@@ -118,7 +118,7 @@ onEachDatabase((suite) => {
     expect(await remaining()).toEqual(lots);
   });
 
-  test("whatever is earned, spent and returned, the points that expire first are spent first", async () => {
+  test("the points that expire first are spent first, whatever was earned, spent and returned before", async () => {
     const seed = Number(process.env.BODEGA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 32));
     const numbers = uniform(seed);
     const pick = (below: number) => Math.floor(numbers.next().value * below);

@@ -145,7 +145,7 @@ test.each([
   ["another place", () => vault.open("mail", "b", vault.seal("mail", "a", "x"))],
   ["nothing", () => vault.open("mail", "a", "")],
   ["noise", () => vault.open("mail", "a", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")],
-])("%s opens nothing", (_, open) => {
+])("%s decrypts nothing", (_, open) => {
   expect(open()).toBeNull();
 });
 

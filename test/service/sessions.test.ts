@@ -98,7 +98,7 @@ onEachDatabase((suite) => {
     expect(await codeOf(signIn(interrupted(ctx, () => lockOut(ctx))))).toBe(5213);
   });
 
-  test("a change of password is verified again when it is written: failures, hash and token", async () => {
+  test("when a new password is written, failures, hash and token are checked again", async () => {
     const happenings: [code: number, happen: (store: Awaited<ReturnType<typeof openStore>>) => Promise<unknown>][] = [
       [5213, ({ ctx }) => lockOut(ctx)],
       [5212, async ({ change }) => change("password_hash = ?", await hashPassword(otherPassword))],
@@ -137,7 +137,7 @@ onEachDatabase((suite) => {
     expect(asked.size).toBe(1);
   });
 
-  suite.testOnFile("the attempts that wait for an account continue after a failed one", async () => {
+  suite.testOnFile("after a failed attempt, the waiting attempts for the account continue", async () => {
     const { ctx, signIn } = await openStore();
     const [failed, good] = await Promise.all([
       failureOf(limitFailures(ctx, email, () => Promise.reject(new AppError("unavailable")))),

@@ -79,14 +79,14 @@ test("systemd rates the unit as well protected", () => {
   ]);
 });
 
-test("elsewhere it runs as the given account, and may write to its directory only", () => {
+test("elsewhere, the unit runs as the given account, and may write only to its directory", () => {
   const unit = renderUnit({ ...usual, dataDir: "/srv/shop", account: { kind: "static", user: "1000", group: "1001" } });
   expect(askSystemd(unit)).toBe("");
   expect([linesOf(unit, "User"), linesOf(unit, "Group")]).toEqual([["User=1000"], ["Group=1001"]]);
   expect([linesOf(unit, "ReadWritePaths"), linesOf(unit, "DynamicUser")]).toEqual([["ReadWritePaths=/srv/shop"], []]);
 });
 
-test("with a directory or a program in a home, homes are readable, and only the directory is writable", () => {
+test("with the data directory or the program in a home, the service can read homes, and write only to the data directory", () => {
   const account = { kind: "static", user: "1000", group: "1000" } as const;
   expect(linesOf(renderUnit({ ...usual, dataDir: "/home/ada/shop", account }), "ProtectHome")).toEqual([
     "ProtectHome=read-only",

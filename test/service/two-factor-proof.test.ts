@@ -67,7 +67,7 @@ onEachDatabase((suite) => {
     expect(await inTransaction(ctx, (tx) => consumeCode(tx, account.id, otp))).toBe(true);
   });
 
-  suite.testOnFile("a code of a secret replaced meanwhile confirms nothing (5212)", async () => {
+  suite.testOnFile("a code confirms nothing if its secret was replaced meanwhile (5212)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
     const otp = await account.code();
@@ -78,7 +78,7 @@ onEachDatabase((suite) => {
     expect(await isOn()).toBe(false);
   });
 
-  suite.testOnFile("an enrolment removed meanwhile cannot be confirmed (5306)", async () => {
+  suite.testOnFile("an enrolment that was removed meanwhile cannot be confirmed (5306)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
     const otp = await account.code();

@@ -53,7 +53,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("with another key of the server no code is right, and nothing fails", async () => {
+  test("with another secret key, the server accepts no code, and no request fails", async () => {
     const { ctx, account, codes } = await enrolled();
     const rekeyed = { ...ctx, vault: createVault(() => "another secret of the server, 32 characters or more") };
     expect(await spend(rekeyed, account.id, await account.code())).toBe(false);
@@ -75,7 +75,7 @@ onDatabase("file", (suite) => {
     expect(await countAudit(ctx, account.id, "two_factor.recovery_code_used")).toBe(10);
   });
 
-  test("stored secrets and recovery codes of one user are invalid for another", async () => {
+  test("stored secrets and recovery codes of a user are not valid for another user", async () => {
     const { ctx, account, codes } = await enrolled();
     const thief = await enrolled();
     for (const [table, column] of [

@@ -39,7 +39,7 @@ onDatabase("file", (suite) => {
   };
   const secretsOf = async (id: string) => (await findSignInUserById(ctx.db, ctx.tenant.id, id)) as SignInUser;
 
-  test("services check values that no schema has checked", async () => {
+  test("the user service checks values that no schema has checked", async () => {
     const user = await make();
     for (const [field, input] of [
       ["email", { email: "ada" }],

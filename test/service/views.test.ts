@@ -44,7 +44,7 @@ onEachDatabase((suite) => {
     dedupKey,
   });
 
-  test("views of a resource that is hidden before they are written do not count", async () => {
+  test("waiting views do not count if their resource is hidden before they are written", async () => {
     const { shop, id } = await open();
     const publish = (status: string) => shop.call(`PATCH /products/${id}/`, { body: { status } });
     await look(shop, id);

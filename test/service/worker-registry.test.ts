@@ -13,7 +13,7 @@ function connect(answers: [(request: IpcRequest) => unknown, (request: IpcReques
 }
 
 describe("the channel between two processes", () => {
-  test("each answer resolves its own question, in any order", async () => {
+  test("each answer belongs to its own question, in any order", async () => {
     const slow = Promise.withResolvers<string>();
     const [here] = connect([() => undefined, ({ kind }) => (kind === "metrics" ? slow.promise : { answered: kind })]);
     const [metrics, figures] = [here.request({ kind: "metrics" }, 5000), here.request({ kind: "figures" }, 5000)];

@@ -85,7 +85,7 @@ onEachDatabase((suite) => {
   const { test } = suite;
   runScenarios(suite, scenarios);
 
-  test("categories are listed by position, of one level or all", async (shop) => {
+  test("categories are listed by position, those of one level or all", async (shop) => {
     const { clothing, shirts } = await plant(shop);
     await make(shop, { title: "Trousers", parent_id: clothing.id });
     const list = async (query: Record<string, string>) => slugsOf(await shop.call("GET /categories/", { query }));

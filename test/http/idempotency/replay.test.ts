@@ -134,7 +134,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("the same key in another store, or of another app key or user, is another key", async () => {
+  test("the same idempotency key in another store, or from another app key or user, is a different key", async () => {
     const [own, other] = [await suite.shop(), await suite.shop()];
     const key = newKey();
     const staff = await openAccount(own, { role: "staff" });

@@ -180,7 +180,7 @@ function walk(suite: Suite, group: readonly Route[]): void {
     }
   }
 
-  test("the callers still have their credentials afterwards", async () => {
+  test("the credentials of the callers are still valid afterwards", async () => {
     for (const by of [ours.customer, ours.owner, neighbour]) {
       expect((await makeCall(ours, { request: "GET /users/me/", by })).status).toBe(200);
     }

@@ -80,7 +80,7 @@ onEachDatabase((suite) => {
     expect((await fetch(`${suite.app.url}${stolen}`)).status).toBe(404);
   });
 
-  test("many first viewers of one width get the same bytes", async ({ call }) => {
+  test("concurrent first requests for a width get the same bytes", async ({ call }) => {
     const { data } = await upload(call, newPng(700, 300));
     const [first, ...others] = await Promise.all(Array.from({ length: 12 }, () => serve(data, 320)));
     for (const other of others) expect(other).toEqual(first as typeof other);
@@ -194,7 +194,7 @@ onDatabase("file", (suite) => {
     expect((await call("POST /media/", { raw: "--x\r\nnonsense", headers })).code).toBe(5100);
   });
 
-  test("only pictures are accepted, whatever type they claim, and without an encoding", async ({ call }) => {
+  test("only pictures are accepted, with any content type and without a content encoding", async ({ call }) => {
     const send = (raw: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) =>
       call("POST /media/", { raw, headers: { "content-type": "image/png", ...headers } });
     for (const type of ["application/json", "image/svg+xml", "image/png"]) {

@@ -51,7 +51,7 @@ test("a server that is not ready is 503 with all reasons", async () => {
   expect((await askReady({})).status).toBe(200);
 });
 
-test("a database that does not answer is a reason, without its internal error", async () => {
+test("a database that does not answer is named as a reason, without its internal error", async () => {
   const broken = await openTestDatabase("file");
   await broken.db.execute("alter table __bodega_migrations rename to secret_name");
   await broken.db.execute("create view __bodega_migrations as select * from missing_inside");

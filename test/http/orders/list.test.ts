@@ -121,7 +121,7 @@ onDatabase("file", (suite) => {
     expect((await eve.call<OrderReply>(`POST /orders/${order.id}/cancel/`)).data.status).toBe("cancelled");
   });
 
-  test("customers cannot mark an order as paid or fulfilled, or refund it", async () => {
+  test("customers cannot pay, fulfill or refund an order", async () => {
     const { shop, eve, order } = await open();
     const other = await openAccount(shop);
     const before = await countOrderRows(shop);

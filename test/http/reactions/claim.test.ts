@@ -60,7 +60,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "a failed sign-in claims nothing; a visitor in the query takes precedence over one in the body",
+    "a failed sign-in claims no likes; a visitor in the query takes precedence over one in the body",
     async () => {
       const { shop, eve, one, two, asVisitor } = await open();
       const [first, second] = [
@@ -75,7 +75,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("with two-factor on, only the sign-in that succeeds claims", async () => {
+  suite.testOnFile("with two-factor, only a successful sign-in claims the visitor's likes", async () => {
     const { shop, eve, one, asVisitor } = await open();
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", one);
     await eve.enrol();

@@ -14,7 +14,7 @@ onDatabase("file", (suite) => {
     Object.assign(hashing.limits, { permits: availableParallelism(), maxWaiting: 128, maxWaitMs: 10_000 }),
   );
 
-  test("a store that fills the queue with passwords does not refuse or delay the logins of another", async () => {
+  test("if a store fills the queue with passwords, the logins of another store are not refused or delayed", async () => {
     const [busy, calm] = [await suite.shop(), await suite.shop()];
     const { email } = await openAccount(calm);
     Object.assign(hashing.limits, { permits: 1, maxWaiting: 8 });
@@ -155,22 +155,25 @@ onDatabase("file", (suite) => {
   });
 
   const malformed = [`$2b$04$${"A".repeat(53)}`, `${ownKind}${"A".repeat(21)}B$${"A".repeat(43)}`];
-  test.each(malformed)("a stored hash like %s counts as a wrong password, and the log names its user", async (hash) => {
-    const shop = await suite.shop();
-    const { db, tenant } = await tenantContext(shop);
-    const email = await importUser(shop, await bcryptOf(4));
-    await db.execute({ sql: "update users set password_hash = ? where email = ?", args: [hash, email] });
-    const args = [tenant.id];
-    const [user] = (await db.execute({ sql: "select id from users where tenant_id = ?", args })).rows;
-    for (const code of [5212, 5212, 5212, 5213]) {
-      const kinds = await verifiedBy(async () => {
-        const reply = await login(shop, { email, password: goodPassword });
-        expect(reply.code).toBe(code);
-        const entry = suite.app.entries.find(({ request_id }) => request_id === reply.requestId);
-        expect(entry?.fault ?? "").toContain(code === 5212 ? `password hash of ${user?.id} is malformed` : "");
-        expect(JSON.stringify(entry)).not.toContain(hash);
-      });
-      expect(kinds).toEqual(code === 5212 ? [kindOf(hash)] : []);
-    }
-  });
+  test.each(malformed)(
+    "a stored hash such as %s counts as a wrong password, and the log names its user",
+    async (hash) => {
+      const shop = await suite.shop();
+      const { db, tenant } = await tenantContext(shop);
+      const email = await importUser(shop, await bcryptOf(4));
+      await db.execute({ sql: "update users set password_hash = ? where email = ?", args: [hash, email] });
+      const args = [tenant.id];
+      const [user] = (await db.execute({ sql: "select id from users where tenant_id = ?", args })).rows;
+      for (const code of [5212, 5212, 5212, 5213]) {
+        const kinds = await verifiedBy(async () => {
+          const reply = await login(shop, { email, password: goodPassword });
+          expect(reply.code).toBe(code);
+          const entry = suite.app.entries.find(({ request_id }) => request_id === reply.requestId);
+          expect(entry?.fault ?? "").toContain(code === 5212 ? `password hash of ${user?.id} is malformed` : "");
+          expect(JSON.stringify(entry)).not.toContain(hash);
+        });
+        expect(kinds).toEqual(code === 5212 ? [kindOf(hash)] : []);
+      }
+    },
+  );
 });

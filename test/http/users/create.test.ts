@@ -167,7 +167,7 @@ onDatabase("file", (suite) => {
     expect((await makeUser(other, { email })).email).toBe(email);
   });
 
-  test("the address of a deleted user is free again", async (shop) => {
+  test("the address of a deleted user can be used again", async (shop) => {
     const { id } = await makeUser(shop, { email });
     await shop.call(`DELETE /users/${id}/`);
     expect((await makeUser(shop, { email })).id).not.toBe(id);
