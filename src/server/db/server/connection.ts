@@ -66,13 +66,6 @@ export class ServerConnection {
     this.usedAt = performance.now();
   }
 
-  /** Proves that the connection reaches the server, or connects again, also to read the mode anew. Throws unavailable. */
-  async check(deadline: number): Promise<void> {
-    if (!this.isDurable) this.close();
-    await this.run([control("SELECT 1")], (performance.now() + deadline) / 2, false).catch(() => undefined);
-    await this.open(deadline);
-  }
-
   /**
    * Runs a batch in one round trip; the error of a statement is its outcome.
    * @param isOrdered whether each statement runs only if the one before it succeeded.

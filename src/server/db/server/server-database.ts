@@ -6,7 +6,7 @@ import { retryWhileBusy } from "../db-errors.ts";
 import { WriteQueue, type WriteQueueOptions } from "../group-commit/write-queue.ts";
 import { shapeOf } from "../scan-sql.ts";
 import type { BatchMode, Database, Result, Session } from "../session.ts";
-import { bindForServer, type ServerAddress, ServerConnection } from "./connection.ts";
+import { bindForServer, control, type ServerAddress, ServerConnection } from "./connection.ts";
 import { ServerWriter } from "./server-writer.ts";
 import { SharedReads } from "./shared-reads.ts";
 
@@ -77,7 +77,13 @@ export class ServerDatabase implements Database {
   async checkWrites(): Promise<void> {
     const connection = this.#writes;
     if (connection.isDurable && performance.now() - connection.usedAt < checkMs) return;
-    await this.queue.exclusive(() => connection.check(performance.now() + checkMs));
+    await this.queue.exclusive(async () => {
+      const deadline = performance.now() + checkMs;
+      // A new connection reads the mode anew. One that is not answered any more is replaced.
+      if (!connection.isDurable) connection.close();
+      await connection.run([control("SELECT 1")], deadline - checkMs / 2, false).catch(() => undefined);
+      await connection.open(deadline);
+    });
   }
 
   get warning(): string | undefined {

@@ -74,9 +74,13 @@ export class ServerWriter implements Writer {
     const from = this.#gathered.length;
     const to = this.#gathered.push(...stmts.map(bindForServer));
     if (this.#next === undefined) {
-      this.#next = this.#sent.then(() => {
+      this.#next = this.#sent.then(async () => {
         this.#next = undefined;
-        return this.#send(this.#gathered.splice(0));
+        const gathered = this.#gathered.splice(0);
+        const outcomes = (await this.#trip([...gathered, ...this.#ahead])) ?? [];
+        if (!outcomes.every(isResult)) throw this.#failureOf(outcomes, gathered.length);
+        this.#foundAhead = outcomes.splice(gathered.length);
+        return outcomes;
       });
       this.#sent = this.#next.catch(() => undefined);
     }
@@ -118,13 +122,6 @@ export class ServerWriter implements Writer {
   async abandon(): Promise<void> {
     await this.#sent;
     this.#lose(undefined);
-  }
-
-  async #send(stmts: Bound[]): Promise<Result[]> {
-    const outcomes = (await this.#trip([...stmts, ...this.#ahead])) ?? [];
-    if (!outcomes.every(isResult)) throw this.#failureOf(outcomes, stmts.length);
-    this.#foundAhead = outcomes.splice(stmts.length);
-    return outcomes;
   }
 
   /** Returns the error of the first failure. If it is one of the first `count`, the transaction continues. */
