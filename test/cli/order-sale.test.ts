@@ -225,7 +225,7 @@ describe("staff", () => {
     expect(await attention()).not.toContain(placed.number);
   });
 
-  test("write and remove a note, and revoke the links of a guest", async () => {
+  test("write and remove a staff note, and revoke the links of a guest", async () => {
     const placed = await create("--item", "BOOK", ...toBerlin);
     expect(await order("note", placed, "Call first")).toMatchObject({ staff_note: "Call first", note: null });
     expect(await order("note", placed, "-")).toMatchObject({ staff_note: null });

@@ -260,7 +260,7 @@ describe("order export", () => {
     });
   });
 
-  test("as CSV has no cell that a spreadsheet would run as a formula", async () => {
+  test("in a CSV file, no cell can be run as a formula by a spreadsheet", async () => {
     const { stdout } = await run(["order", "export", "-n", "demo"]);
     const [row] = readCsv(stdout);
     expect(row).toMatchObject({

@@ -25,7 +25,7 @@ describe("stored text cannot control the terminal", () => {
     expect(JSON.parse(escaped)).toEqual({ hostile });
   });
 
-  test("in an error about an argument", async () => {
+  test("in an error that quotes an argument", async () => {
     const { code, stderr } = await run(["tenant", "show", "a\u009b31m\u001b[31m"]);
     expect(code).toBe(3);
     expect(stderr.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
@@ -101,7 +101,7 @@ describe("a table", () => {
     expect(truncateText("e\u0301e\u0301e\u0301", 2)).toBe("e\u0301…");
   });
 
-  test("fits a real terminal, in bold unless colours are off", async () => {
+  test("fits a real terminal, and its head is bold unless colours are off", async () => {
     const wide = await runAtTerminal(["tenant", "list"], [], { env: environment(), columns: 72 });
     expect(wide.screen).toContain("\u001b[1mNAMESPACE");
     for (const line of Bun.stripANSI(wide.screen).split("\r\n")) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(72);

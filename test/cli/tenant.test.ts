@@ -128,14 +128,17 @@ test.each([
     ["--visitor-writes", "1000000", "--orders-per-minute", "3"],
     { address_writes: 5000, visitor_writes: 1_000_000, pending_orders: 0, stock_share: 100, orders_per_minute: 3 },
   ],
-])("%j are set, kept and changed, and shown, but not by create", async (flags, set, change, changed) => {
-  const { json } = openCli();
-  expect(await json("tenant", "create", "demo", ...flags)).not.toContainAnyKeys(Object.keys(set));
-  expect(await json("tenant", "update", "demo", "--title", "D")).toMatchObject(set);
-  expect(await json("tenant", "show", "demo")).toMatchObject(set);
-  await json("tenant", "update", "demo", ...change);
-  expect(await json<object[]>("tenant", "list")).toMatchObject([changed]);
-});
+])(
+  "create sets %j but does not print them; show prints them; an update changes only those it names",
+  async (flags, set, change, changed) => {
+    const { json } = openCli();
+    expect(await json("tenant", "create", "demo", ...flags)).not.toContainAnyKeys(Object.keys(set));
+    expect(await json("tenant", "update", "demo", "--title", "D")).toMatchObject(set);
+    expect(await json("tenant", "show", "demo")).toMatchObject(set);
+    await json("tenant", "update", "demo", ...change);
+    expect(await json<object[]>("tenant", "list")).toMatchObject([changed]);
+  },
+);
 
 test("resource types are declared and removed, and shown in order", async () => {
   const { json, here: run } = openCli();

@@ -209,7 +209,7 @@ onEachDatabase((suite) => {
       ...more,
     });
 
-  test("a running server is checked, and has no errors", async () => {
+  test("the checks of a running server find no errors", async () => {
     await openShop();
     const { findings, checked } = await look();
     expect(findings.filter(({ severity }) => severity === "error")).toEqual([]);

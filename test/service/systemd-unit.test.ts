@@ -79,7 +79,7 @@ test("systemd rates the unit as well protected", () => {
   ]);
 });
 
-test("elsewhere, the unit runs as the given account, and may write only to its directory", () => {
+test("with a data directory outside /var/lib, the unit runs as the given account and may write only to that directory", () => {
   const unit = renderUnit({ ...usual, dataDir: "/srv/shop", account: { kind: "static", user: "1000", group: "1001" } });
   expect(askSystemd(unit)).toBe("");
   expect([linesOf(unit, "User"), linesOf(unit, "Group")]).toEqual([["User=1000"], ["Group=1001"]]);

@@ -30,7 +30,7 @@ onEachDatabase((suite) => {
     return { product, made: await makeOrder(shop, [{ product_id: product, quantity: 2 }], fields) };
   }
 
-  test("an unpaid order of nothing, placed by an earlier version, is completed by a payment without an amount", async (shop) => {
+  test("a payment without an amount completes an unpaid order whose total is 0 (an earlier version could leave one)", async (shop) => {
     const { id: product_id } = await shop.createProduct({ price: 0 });
     const made = await makeOrder(shop, [{ product_id, quantity: 1 }]);
     const sql = "update orders set status = 'pending', payment_status = 'unpaid', paid_at = null where id = ?";

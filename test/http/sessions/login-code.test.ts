@@ -204,7 +204,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, { email, code, otp: await account.code() })).code).toBe(5213);
   });
 
-  test("wrong codes count as failed logins, of any address: the fourth is 5213, for the password too", async () => {
+  test("wrong codes count as failed logins, also for an unknown address: from the fourth on, each login gets 5213, also with a password", async () => {
     const shop = await openShop(suite);
     await openAccount(shop, { email });
     const trace: unknown[] = [];

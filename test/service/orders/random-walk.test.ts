@@ -280,8 +280,8 @@ function note({ items, orders }: Walk, before: OrderReply, after: OrderReply): v
 }
 
 /**
- * Checks the lifetimes of points that orders have returned completely: those that they had when they were spent, in
- * started hours.
+ * For orders that have returned all their points: checks that each returned point expires as long after its return as
+ * it would have expired after it was spent. Counts in started hours.
  */
 async function checkReturnedLots({ ctx, orders }: Walk): Promise<void> {
   const { rows } = await ctx.db.execute({

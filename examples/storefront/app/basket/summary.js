@@ -24,7 +24,7 @@ export function drawSummary(content, { lines, store, country, retry }, { error, 
   if (payment) payment.hidden = preview.total === 0;
 }
 
-/** The shop's texts, by a part of the API's message. */
+/** The shop's text for each message of the API that contains the key. */
 const reasons = {
   "can reserve at most": "checkout.most",
   "pay at once": "checkout.long",
