@@ -1,7 +1,7 @@
 import type { Claim } from "../../src/server/delivery/claim.ts";
 import type { DeliveryEngine } from "../../src/server/delivery/engine.ts";
 
-/** Adds functions for tests to an engine. */
+/** Adds `runUntilIdle` to an engine. */
 export function withRuns<Task extends Claim>(engine: DeliveryEngine<Task>) {
   return Object.assign(engine, {
     /** Polls until a poll sends nothing. Returns the number of attempts. */
