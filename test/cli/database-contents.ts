@@ -25,5 +25,16 @@ export function readContents(dataDir: string): Record<string, string[]> {
 
 /** Counts the rows of each table. */
 export function countRows(dataDir: string): Record<string, number> {
-  return Object.fromEntries(Object.entries(readContents(dataDir)).map(([table, rows]) => [table, rows.length]));
+  const db = new Database(join(dataDir, "bodega.db"), { readonly: true });
+  try {
+    const tables = db
+      .query<{ name: string }, []>(
+        "select name from sqlite_master where type = 'table' and sql not like 'create virtual%' order by name",
+      )
+      .all();
+    const counts = tables.map(({ name }) => `select '${name}', count(*) from "${name}"`);
+    return Object.fromEntries(db.query(counts.join(" union all ")).values());
+  } finally {
+    db.close();
+  }
 }
