@@ -367,9 +367,9 @@ CREATE TABLE `orders` (
 	`cancelled_at` text,
 	PRIMARY KEY(`tenant_id`, `number`),
 	FOREIGN KEY (`tenant_id`) REFERENCES `tenants`(`id`) ON UPDATE no action ON DELETE cascade,
-	CONSTRAINT "orders_status" CHECK("orders"."status" in ('pending', 'paid', 'completed', 'cancelled', 'expired')),
-	CONSTRAINT "orders_payment" CHECK("orders"."payment_status" in ('unpaid', 'partially_paid', 'paid', 'partially_refunded', 'refunded', 'payment_processing')),
-	CONSTRAINT "orders_fulfillment" CHECK("orders"."fulfillment_status" in ('unfulfilled', 'partially_fulfilled', 'fulfilled')),
+	CONSTRAINT "orders_status" CHECK("orders"."status" = 'pending' or "orders"."status" = 'paid' or "orders"."status" = 'completed' or "orders"."status" = 'cancelled' or "orders"."status" = 'expired'),
+	CONSTRAINT "orders_payment" CHECK("orders"."payment_status" = 'unpaid' or "orders"."payment_status" = 'partially_paid' or "orders"."payment_status" = 'paid' or "orders"."payment_status" = 'partially_refunded' or "orders"."payment_status" = 'refunded' or "orders"."payment_status" = 'payment_processing'),
+	CONSTRAINT "orders_fulfillment" CHECK("orders"."fulfillment_status" = 'unfulfilled' or "orders"."fulfillment_status" = 'partially_fulfilled' or "orders"."fulfillment_status" = 'fulfilled'),
 	CONSTRAINT "orders_amounts" CHECK("orders"."subtotal_minor" >= 0 and "orders"."shipping_minor" >= 0 and "orders"."shipping_tax_minor" between 0 and "orders"."tax_minor"
         and "orders"."discount_minor" between 0 and "orders"."subtotal_minor" and "orders"."total_minor" <= 9007199254740991
         and "orders"."total_minor" = "orders"."subtotal_minor" - "orders"."discount_minor" + "orders"."shipping_minor"
@@ -402,7 +402,7 @@ CREATE INDEX `orders_by_email` ON `orders` (`tenant_id`,`email_key`) WHERE email
 --> statement-breakpoint
 CREATE INDEX `orders_unpaid_guests` ON `orders` (`updated_at`) WHERE user_id is null and payment_status = 'unpaid' and status in ('cancelled', 'expired') and coalesce(email, phone, shipping_address, billing_address, note, staff_note, nullif(metadata, '{}')) is not null;
 --> statement-breakpoint
-CREATE INDEX `orders_with_persons` ON `orders` (`tenant_id`,`updated_at`) WHERE status in ('completed', 'cancelled', 'expired') and coalesce(email, phone, shipping_address, billing_address, note, staff_note, nullif(metadata, '{}')) is not null;
+CREATE INDEX `orders_with_persons` ON `orders` (`tenant_id`,`updated_at`) WHERE status not in ('pending', 'paid') and coalesce(email, phone, shipping_address, billing_address, note, staff_note, nullif(metadata, '{}')) is not null;
 --> statement-breakpoint
 CREATE INDEX `orders_by_expiry` ON `orders` (`expires_at`) WHERE status = 'pending';
 --> statement-breakpoint

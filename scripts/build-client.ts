@@ -7,14 +7,14 @@ import manifest from "../package.json" with { type: "json" };
 const root = join(import.meta.dir, "..");
 const entry = join(root, "src", "client", "client.ts");
 
-/** The client as one ES module for browsers, Node and Bun, with lines and names that stack traces can show. */
+/** Bundles the client to one ES module for browsers, Node and Bun. Keeps lines and names, for stack traces. */
 export async function bundleClient(): Promise<string> {
   const minify = { syntax: true };
   const { outputs } = await Bun.build({ entrypoints: [entry], target: "browser", format: "esm", minify });
   return (outputs[0] as Bun.BuildArtifact).text();
 }
 
-/** The types of the client in one file. Errors: for what does not compile without the types of Bun and Node. */
+/** Bundles the client's types to one file. Throws if the client does not compile without the types of Bun and Node. */
 export async function bundleClientTypes(): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), "bodega-client-"));
   try {
@@ -41,13 +41,13 @@ export async function bundleClientTypes(): Promise<string> {
   }
 }
 
-/** Declarations that can stand in one file with those of the other modules; only the entry exports. */
+/** Removes the imports of a module's declarations, so that one file can have all; only the entry keeps its exports. */
 function joinable(text: string, isEntry: boolean): string {
   const own = text.replace(/^import .*\n|^export \{\};\n|\bimport\("\.\/[\w.-]+"\)\./gm, "");
   return isEntry ? own : own.replace(/^export (?=declare|type|interface)/gm, "");
 }
 
-/** Writes the package to a folder, which it empties first. */
+/** Empties a folder and writes the package to it. */
 export async function buildClient(out: string): Promise<void> {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });

@@ -5,7 +5,7 @@ import { familySync } from "detect-libc";
 
 const root = join(import.meta.dir, "..");
 
-/** One platform the executable is built for. `addon` and `runtime` are npm packages pinned in tools/targets. */
+/** A platform of executables. `addon` and `runtime` are npm packages; tools/targets pins their versions. */
 export type Target = {
   os: "linux" | "darwin";
   cpu: "x64" | "arm64";
@@ -33,7 +33,7 @@ const darwin = (cpu: "x64" | "arm64"): Target => ({
   runtime: `@oven/bun-darwin-${cpu === "x64" ? "x64" : "aarch64"}`,
 });
 
-/** Every platform `--target` takes. */
+/** The platforms that `--target` accepts. */
 export const targets: Record<string, Target> = {
   "linux-x64": linux("x64", false),
   "linux-arm64": linux("arm64", false),
@@ -43,15 +43,15 @@ export const targets: Record<string, Target> = {
   "darwin-arm64": darwin("arm64"),
 };
 
-/** The name of the platform this process runs on; undefined when it is none of `targets`. */
+/** Returns the name of this machine's platform; undefined if `targets` does not have it. */
 export function hostTargetName(): string | undefined {
   const name = `${process.platform}-${process.arch}${familySync() === "musl" ? "-musl" : ""}`;
   return name in targets ? name : undefined;
 }
 
 /**
- * Fetches the runtime and the add-on of a platform from npm, checked against tools/targets/bun.lock, once.
- * Returns the folder whose node_modules holds both. Throws when they cannot be fetched.
+ * Fetches the runtime and the add-on of a platform from npm, unless they are cached, and checks them against
+ * tools/targets/bun.lock. Returns the folder whose node_modules contains both. Throws if they cannot be fetched.
  */
 export function fetchTarget(name: string, target: Target): string {
   const source = join(root, "tools", "targets");
@@ -69,7 +69,7 @@ export function fetchTarget(name: string, target: Target): string {
     [process.execPath, "install", "--frozen-lockfile", "--ignore-scripts", "--backend=copyfile", ...platform],
     { cwd: dir, stdio: ["ignore", "inherit", "inherit"] },
   );
-  // Bun succeeds without optional packages that it could not fetch.
+  // `bun install` also succeeds if it could not fetch an optional package.
   const missing = [target.addon, target.runtime].filter((one) => !existsSync(join(dir, "node_modules", one)));
   if (exitCode !== 0 || missing.length > 0) {
     throw new Error(`Packages for ${name} could not be fetched from npm: ${missing.join(", ")}`);

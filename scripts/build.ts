@@ -11,7 +11,7 @@ const usage = `usage: bun run build [--target <name>]... [--all]\n\ntargets: ${O
 
 /** The short name of the commit. */
 function readCommit(): string {
-  // The image that builds the container's has no git.
+  // The container image is built in an image without git.
   if (Bun.which("git") === null) return "unknown";
   const { exitCode, stdout } = Bun.spawnSync(["git", "log", "-1", "--abbrev=12", "--format=%h"], {
     cwd: root,
@@ -24,11 +24,11 @@ interface Program {
   entry: string;
   version: string;
   commit: string;
-  /** Undefined means its usual place in dist. */
+  /** Undefined: the usual name in dist. */
   outfile: string | undefined;
 }
 
-/** Builds the executable of one platform. `name` undefined means this machine's, from the running Bun. */
+/** Builds the executable of a platform. If `name` is undefined, builds it for this machine, from the running Bun. */
 async function buildExecutable(name: string | undefined, program: Program): Promise<string> {
   const { entry, version, commit } = program;
   const host = hostTargetName();
@@ -44,7 +44,7 @@ async function buildExecutable(name: string | undefined, program: Program): Prom
     minify: { whitespace: true, syntax: true, identifiers: true, keepNames: true },
     sourcemap: "none",
     bytecode: true,
-    // A command reads and links only the modules that it uses.
+    // With these two, a command loads only the modules that it uses.
     format: "esm",
     splitting: true,
     define: {
@@ -59,7 +59,7 @@ async function buildExecutable(name: string | undefined, program: Program): Prom
       target: target.compile,
       executablePath: runtime,
       outfile,
-      // Whatever lies in the folder where the executable is started must not change what it does.
+      // Files in the current directory must not change what the executable does.
       autoloadDotenv: false,
       autoloadBunfig: false,
       autoloadTsconfig: false,

@@ -1,4 +1,4 @@
-// Proves that the migrations in drizzle/ make exactly the tables the code declares, and that the build embeds them all.
+// Checks that the migrations in drizzle/ create exactly the declared tables, and that builds embed all migrations.
 import { Database } from "bun:sqlite";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ function readJson<T>(...path: string[]): T {
   return JSON.parse(readFileSync(join(folder, ...path), "utf8"));
 }
 
-/** The names of the migrations, in the order they are applied. */
+/** Returns the names of the migrations in the order in which they are applied. */
 function readJournal(): string[] {
   const journal = readJson<{ entries: { idx: number; tag: string }[] }>("meta", "_journal.json");
   return journal.entries.toSorted((a, b) => a.idx - b.idx).map((entry) => entry.tag);
@@ -33,7 +33,7 @@ async function readDeclaredTables(): Promise<Snapshot> {
 
 const comparable = ({ tables, views }: Snapshot) => JSON.parse(JSON.stringify({ tables, views }));
 
-/** Tables with their columns, indexes and foreign keys as SQLite sees them, in an order that no ALTER TABLE changes. */
+/** Returns the tables with their columns, indexes and keys. Sorts columns, because ALTER TABLE appends them. */
 function describeSchema(statements: string[]): Record<string, unknown> {
   const db = new Database(":memory:");
   for (const statement of statements) db.run(statement);

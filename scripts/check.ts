@@ -1,10 +1,10 @@
-// A quick answer while working: lint, types, and the tests nearest to what has changed since the last commit (or since the
-// commit that is named), as many as fit into the time. The whole check is `npm test`.
+// A quick check: lint, types, and tests of what changed since the last commit, or since the commit in the argument. The
+// tests nearest to the changes run first, until the time is over. The whole check is `npm test`.
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 
 const root = join(import.meta.dir, "..");
-/** Milliseconds after which no further test file is begun; lint and types take a few seconds of them. */
+/** After this time in milliseconds, no more test files are started. Lint and types count. */
 const budgetMs = 18_000;
 const started = performance.now();
 
@@ -29,7 +29,7 @@ function importsOf(test: string): string[] {
   );
 }
 
-/** How near a test is to the changed files: 0 it has changed itself, 1 it imports one, 2 it bears a module's name. */
+/** How near a test is to the changes: 0 it changed, 1 it imports a changed file, 2 it has a changed module's name. */
 function distance(test: string, changed: Set<string>): number | undefined {
   if (changed.has(test)) return 0;
   if (importsOf(test).some((path) => changed.has(path))) return 1;

@@ -7,7 +7,7 @@ import { describeApi } from "../src/server/api/description/openapi.ts";
 import { routes } from "../src/server/api/routes.ts";
 import { codeOf, errorKinds, meaningOf, typeOf } from "../src/server/errors.ts";
 
-/** The types of all paths and schemas of the API, as `src/client/types.generated.ts` has them. */
+/** Returns the content of `src/client/types.generated.ts`: the types of all paths and schemas of the API. */
 export async function generateClientTypes(): Promise<string> {
   // The generator needs the compiler API of TypeScript 5, which TypeScript 7 does not have.
   plugin({
@@ -17,7 +17,7 @@ export async function generateClientTypes(): Promise<string> {
   const { default: openapiTS, astToString } = await import("openapi-typescript");
   const description = JSON.stringify(describeApi(routes, manifest.version), (name, value) => {
     if (name === "example" || name === "examples") return undefined;
-    // The client takes the object itself, and sends its members one by one.
+    // The client takes a parameter with fields as one object, and sends each field as a parameter.
     return value?.in === "query" && value.content
       ? { ...value, schema: value.content["application/json"].schema, content: undefined }
       : value;
@@ -28,7 +28,7 @@ export async function generateClientTypes(): Promise<string> {
     "// Generated from the API description by scripts/client-types.ts.",
     `/** The codes of errors. */\nexport type ErrorCode =\n${codes.join("\n")};`,
     `/** The names of errors, one for each code. */\nexport type ErrorType =\n${types.join("\n")};`,
-    // A seventh of the lines only say what is not there.
+    // Lines of the type `never` only say which properties do not exist.
     astToString(await openapiTS(description)).replace(/^ *\w+\?: never;\n/gm, ""),
   ].join("\n\n");
 }

@@ -1,4 +1,4 @@
-// Draws the details of the demo's pictures with Chromium, from tools/demo-pictures into src/server/admin/demo-pictures.
+// Draws details of the drawings in tools/demo-pictures with Chromium, as pictures of the demo's products.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import puppeteer from "puppeteer-core";

@@ -1,4 +1,4 @@
-// Draws the pictures of the README from the built executable: its demo shop in Chromium, and what its commands print at a terminal.
+// Draws the pictures of the README with the built executable: the demo shop in Chromium, and the output of commands.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ const executable = join(root, "dist", "bodega");
 const dir = mkdtempSync(join(tmpdir(), "bodega-pictures-"));
 const env = { PATH: process.env.PATH ?? "", TERM: "xterm", BODEGA_DATA_DIR: join(dir, "data") };
 const commands = ["bodega product list -n demo --limit 5", "bodega order list -n demo", "bodega key list -n demo"];
-/** The colours of a usual terminal, by the number in their escape sequence. */
+/** The colours of a terminal. The class `c31` is the colour with the number 31 in escape sequences. */
 const style = `<style>
   body { margin: 0; padding: 20px 24px; background: #14161f; color: #dde1ec; font: 15px/1.45 "DejaVu Sans Mono", monospace; }
   pre { margin: 0; font: inherit; white-space: pre-wrap; }
@@ -46,7 +46,7 @@ async function sell({ url, app_id, app_secret }: Demo): Promise<void> {
   }
 }
 
-/** All that a command prints at a terminal of 100 columns, as HTML: the classes of an element are the numbers of its colours. */
+/** Runs a command at a terminal of 100 columns. Returns its output as HTML, with the classes of `style`. */
 async function runAtTerminal(line: string): Promise<string> {
   const decoder = new TextDecoder();
   let screen = "";
@@ -80,7 +80,7 @@ try {
   await shop.screenshot({ path: join(images, "shop.webp"), type: "webp", quality: 85 });
   const parts = [];
   for (const line of commands) parts.push(await runAtTerminal(line));
-  // A page of its own, because the shop's policy allows no such style.
+  // A new page, because the content security policy of the shop does not allow this style.
   const terminal = await browser.newPage();
   await terminal.setViewport({ width: 980, height: 300 });
   await terminal.setContent(style + parts.join("\n"));

@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import type { BunPlugin } from "bun";
 
 /**
- * A build plugin that embeds one libSQL add-on. `libsql` picks its add-on by a name computed at run time, which a
- * bundler cannot follow: the build succeeds, and the executable fails wherever there is no node_modules.
- * Throws when the add-on is missing, or when `libsql` no longer reads as expected.
+ * A build plugin that embeds one libSQL add-on. `libsql` computes the name of its add-on at run time, so a bundler does
+ * not embed it: the build would succeed, and the executable would fail on machines without node_modules.
+ * Throws if the add-on is missing, or if the source of `libsql` has changed.
  */
 export function embedAddon(addonPath: string): BunPlugin {
   if (!existsSync(addonPath)) throw new Error(`The libSQL add-on is missing: ${addonPath}`);

@@ -1,4 +1,4 @@
-/** Runs a command without input; its exit code and output. */
+/** Runs a command without input. Returns its exit code and output. */
 async function run(command: string[]) {
   const child = Bun.spawn(command, {
     env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
@@ -9,8 +9,8 @@ async function run(command: string[]) {
 }
 
 /**
- * Installs Chromium with Debian's package manager where it is missing and this account may install packages.
- * @returns null when it is there; otherwise why the tests in a browser will not run, and the command that changes this.
+ * Installs Chromium with apt-get if it is missing and this account may install packages.
+ * @returns null if Chromium is installed; otherwise a text with the reason, and the command that installs it.
  */
 export async function installChromium(): Promise<string | null> {
   if (Bun.which("chromium")) return null;
@@ -23,7 +23,7 @@ export async function installChromium(): Promise<string | null> {
   console.log("Installing Chromium for the tests in a browser (once)…");
   const apt = [...(isRoot ? [] : ["sudo", "-n"]), "apt-get", "-q", "-y"];
   const install = () => run([...apt, "install", "--no-install-recommends", "chromium"]);
-  // A machine that has never looked does not know the package yet.
+  // Before the first `apt-get update`, a machine does not know the package.
   const { code, output } = await install().then(async (first) => {
     if (first.code === 0) return first;
     await run([...apt, "update"]);

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 
-/** The rooms of the server, lowest first. Each may import those before it, never one after it. */
+/** The layers of the server, the lowest first. A layer may import only layers before it. */
 const server = [
   ...["errors.ts", "values", "concurrency", "config", "logging", "pagination", "db", "security", "object-store"],
   ...["context.ts", "http", "delivery", "modules", "admin", "backup", "replication", "tls", "monitoring", "health"],
   ...["api", "runtime"],
 ];
-/** The rooms of the terminal, above all of the server's. */
+/** The layers of the terminal, all above those of the server. */
 const terminal = ["terminal", "framework", "context", "secrets", "completion", "commands"];
 
 interface Ban {

@@ -56,7 +56,7 @@ export function listCommands({ subCommands }: CommandGroup): [path: string[], lo
   );
 }
 
-/** The whole reference as Markdown, generated from the definitions; it is `docs/CLI.md`. */
+/** Returns the content of `docs/CLI.md`, generated from the definitions of the commands. */
 export async function renderReference(tree: CommandGroup): Promise<string> {
   const commands: [string[], Command][] = [];
   for (const [path, load] of listCommands(tree)) commands.push([path, await load()]);
@@ -118,7 +118,7 @@ function renderTable(header: [string, string], rows: [string, string][]): string
   return [header, ["---", "---"], ...rows].map((row) => `| ${row.join(" | ")} |\n`).join("");
 }
 
-/** Outside of code, `<namespace>` would be read as a tag. */
+/** Escapes a text for Markdown, where `<namespace>` would be an HTML tag. */
 function escapeMarkdown(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("<", "\\<").replaceAll("*", "\\*");
 }

@@ -16,7 +16,7 @@ function run(...command: string[]): string {
   throw new Error(`${command.join(" ")} failed: ${stderr.toString().trim()}`);
 }
 
-/** The section of this version in CHANGELOG.md, with a warning on standard error while it says "unreleased". */
+/** Returns this version's section of CHANGELOG.md. Warns if the section says "unreleased". */
 function readNotes(): string {
   const sections = readFileSync(join(root, "CHANGELOG.md"), "utf8").split(/^## /m);
   const section = sections.find((text) => text.startsWith(`${version} `) || text.startsWith(`${version}\n`));
@@ -27,7 +27,7 @@ function readNotes(): string {
   return section.slice(section.indexOf("\n")).trim();
 }
 
-/** The text with which people install a release on Linux: the block "Install" of the guide with the version filled in. */
+/** Returns the commands that install this version on Linux, from the section "Install" of docs/OPERATION.md. */
 function readInstallText(): string {
   const guide = readFileSync(join(root, "docs", "OPERATION.md"), "utf8");
   const block = /## Install\n[\s\S]*?```sh\n([\s\S]*?)```/.exec(guide)?.[1];

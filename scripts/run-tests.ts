@@ -1,5 +1,5 @@
-// The whole check: every step runs even when an earlier one fails. `--randomize [--seed=N]` runs the tests in random order.
-// With paths of tests, only these run.
+// The whole check. All steps run, even if one fails. `--randomize [--seed=N]` runs the tests in random order. Paths of
+// tests restrict the check to those tests.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -11,9 +11,9 @@ const scratch = mkdtempSync(join(tmpdir(), "bodega-tests-"));
 const temp = join(scratch, "tmp");
 mkdirSync(temp);
 const running = new Set<Bun.Subprocess>();
-// Tests wait for timers, disks and other processes more than half of their time.
+// More workers than processors, because tests wait more than half of their time: for timers, disks and processes.
 const workers = navigator.hardwareConcurrency * 2 + 2;
-/** Folders whose tests start processes, which need more of the machine than one worker. */
+/** Folders whose tests start other processes, and so need more than one processor. */
 const heavy = /^test\/(?:binary|browser|cluster|conformance|db|tooling)\//;
 
 interface Outcome {
@@ -21,11 +21,11 @@ interface Outcome {
   output: string;
 }
 
-// The environment of the person who runs this must not change what the tests see.
+// BODEGA_ variables of the caller must not change the results of tests.
 const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("BODEGA_"));
 const env = { ...Object.fromEntries(inherited), TMPDIR: temp };
 
-/** Runs Bun; returns its exit code and all that it printed, which may also be shown at once. */
+/** Runs Bun. Returns its exit code and output. With `show`, also prints the standard output as it arrives. */
 async function runBun(args: string[], more: Record<string, string> = {}, show = false): Promise<Outcome> {
   const child = Bun.spawn([process.execPath, ...args], {
     cwd: root,
@@ -56,8 +56,8 @@ async function runCheck(title: string, args: string[]): Promise<StepResult> {
 }
 
 /**
- * Writes the order of the files: those that start processes evenly among the others, the longest of both first, and at the
- * end only short ones, so that no worker ends alone. Bun starts the files first that took long, so that each has a time.
+ * Bun first starts the files that took longest, so invented times set the order. Long files come first, and those of
+ * `heavy` folders are spread over the first four fifths, so that all workers end at about the same time.
  */
 function writeTimings(): string {
   const size = (path: string) =>
@@ -73,14 +73,14 @@ function writeTimings(): string {
   return path;
 }
 
-/** Files that Bun left when it crashed in one of its workers, and the file in which it did. */
+/** Returns the test files that did not end because Bun crashed, including the file in which it crashed. */
 function findLeft(output: string): string[] {
   return [...output.matchAll(/^✗ (\S+) \((?:worker crashed|aborted)\b/gm)].map(([, path]) => path as string);
 }
 
 /**
- * Runs test files; failures are shown in full as they happen, then a line for each folder of tests. Bun 1.4.5 crashes in
- * a few of a hundred runs; the files that it left then run once more.
+ * Runs test files. Prints failures in full as they happen, then a line for each folder. In a few of a hundred runs,
+ * Bun 1.4.5 crashes; the files that did not end then run once more.
  */
 async function runTests(args: string[], executable: string | undefined): Promise<StepResult> {
   const started = performance.now();
@@ -108,8 +108,8 @@ async function runTests(args: string[], executable: string | undefined): Promise
 async function runFiles(args: string[], executable: string | undefined) {
   const report = join(scratch, "tests.xml");
   rmSync(report, { force: true });
-  // A busy machine gets time: a test that measures time states its own limit. `bun test` runs no exit handlers, so
-  // servers that tests share would outlive it without --no-orphans.
+  // The timeout is long, because a busy machine is slow. `bun test` runs no exit handlers: without --no-orphans, the
+  // servers that tests share would continue to run.
   const flags = [
     "--timeout=20000",
     "--no-orphans",
@@ -119,7 +119,7 @@ async function runFiles(args: string[], executable: string | undefined) {
   ];
   const { code, output } = await runBun(
     ["test", "--only-failures", `--parallel=${workers}`, "--no-isolate", ...flags, ...args],
-    // Found on the search path, the executable calls itself `bodega` in the commands that it suggests.
+    // In PATH, because only then the commands that it prints begin with `bodega` instead of a path.
     executable === undefined
       ? {}
       : { BODEGA_TEST_EXECUTABLE: executable, PATH: `${dirname(executable)}${delimiter}${process.env.PATH}` },
@@ -139,11 +139,11 @@ const paths = args.filter((arg) => !arg.startsWith("-"));
 const isWhole = paths.length === 0;
 const build =
   isWhole || paths.some((path) => /binary|browser|tooling/.test(path)) ? [runCheck("build", ["scripts/build.ts"])] : [];
-// The tests need only the executable, and leave time for the other checks.
+// These run beside the tests, which need only the build.
 const checks = isWhole
   ? [
       runCheck("lint", ["node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "--colors=off"]),
-      // By default, several checkers each work out the types that files share; the other cores have the tests to run.
+      // One checker: several would repeat the work for shared types, and the tests need the other processors.
       runCheck("types", ["node_modules/typescript/bin/tsc", "--noEmit", "--checkers", "1"]),
       runCheck("migrations", ["scripts/check-migrations.ts"]),
     ]

@@ -14,16 +14,16 @@ interface Requirements {
   optionalPeers?: string[];
 }
 
-/** An entry of bun.lock: `name@version`, the registry, what it needs, the checksum. */
+/** An entry of bun.lock: `name@version`, the registry, its requirements, the checksum. */
 type Locked = [string, string, Requirements, string];
 
-/** Bun.lock by place: `elysia`, or `a/b` for the version of `b` that only `a` uses. */
+/** Reads bun.lock, an entry for each place: `elysia`, or `a/b` for the version of `b` that only `a` uses. */
 function readLock(): Record<string, Locked> {
   const text = readFileSync(join(root, "bun.lock"), "utf8");
   return JSON.parse(text.replace(/,(\s*[}\]])/g, "$1")).packages;
 }
 
-/** The place where a package at `from` finds another one: below itself, or below each of the packages around it. */
+/** Returns the place of the package that `from` gets by a name: below itself, or else below a package around it. */
 function resolvePlace(lock: Record<string, Locked>, from: string, name: string): string | undefined {
   for (let around = from; around !== ""; around = around.replace(/\/?(?:@[^/]+\/)?[^/]+$/, "")) {
     if (lock[`${around}/${name}`]) return `${around}/${name}`;
@@ -31,14 +31,14 @@ function resolvePlace(lock: Record<string, Locked>, from: string, name: string):
   return lock[name] && name;
 }
 
-/** Lists those of a package's requirements that the executable contains; for one platform only what a target needs. */
+/** Lists the requirements of a package that an executable contains. Optional ones count only if a target needs them. */
 function listNeeds({ dependencies, optionalDependencies, peerDependencies, optionalPeers = [] }: Requirements) {
   const optional = Object.keys(optionalDependencies ?? {}).filter((name) => name in shipped.optionalDependencies);
   const peers = Object.keys(peerDependencies ?? {}).filter((name) => !optionalPeers.includes(name));
   return [...new Set([...Object.keys(dependencies ?? {}), ...optional, ...peers])];
 }
 
-/** The runtime packages by place, each with the places of those that it needs. */
+/** Returns the places of all packages in the executable, each with the places of the packages that it needs. */
 function findRuntimePackages(lock: Record<string, Locked>): Map<string, string[]> {
   const found = new Map<string, string[]>();
   const waiting = Object.keys(manifest.dependencies);
@@ -53,7 +53,7 @@ function findRuntimePackages(lock: Record<string, Locked>): Map<string, string[]
   return found;
 }
 
-/** The license that a package names; undefined where it is not installed here. */
+/** Returns the license that a package names; undefined if the package is not installed. */
 function readLicense(place: string): string | undefined {
   const path = join(place.match(/(?:@[^/]+\/)?[^/]+/g)?.join("/node_modules/") ?? "", "package.json");
   const caches = globSync("node_modules/.cache/build-targets/*/node_modules", { cwd: root });
@@ -65,7 +65,7 @@ interface Described {
   name: string;
   version: string;
   license: string | undefined;
-  /** As npm writes it: `sha512-` and base64. */
+  /** The checksum as npm writes it: `sha512-` and base64. */
   integrity?: string;
 }
 

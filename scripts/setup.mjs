@@ -1,5 +1,5 @@
-// Brings everything a checkout needs, then runs Bun with the arguments given.
-// Plain JavaScript without dependencies, because it runs before any of them is there: under Node 20 or under Bun.
+// Installs what a checkout needs, then runs Bun with the given arguments.
+// Plain JavaScript for Node 20 or Bun, without dependencies, because it runs before they are installed.
 import { spawn, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,32 +13,32 @@ const pinned = JSON.parse(readFileSync(join(toolDir, "package.json"), "utf8")).d
 
 const say = (message) => process.stderr.write(`setup: ${message}\n`);
 
-/** The version a Bun executable reports, or null when it cannot run on this machine. */
+/** Returns the version that a Bun executable reports; null if it cannot run on this machine. */
 function versionOf(executable) {
   const { status, stdout } = spawnSync(executable, ["--version"], { encoding: "utf8", timeout: 20_000 });
   return status === 0 ? stdout.trim() : null;
 }
 
-/** Executables that npm put below tools/bun. bun's own postinstall, where it ran, has moved the one that fits. */
+/** Lists the executables that npm installed in tools/bun. The postinstall of `bun` may have moved one to `bun.exe`. */
 function installedBuns() {
   const scope = join(toolDir, "node_modules", "@oven");
   const packages = existsSync(scope) ? readdirSync(scope).map((name) => join(scope, name, "bin", "bun")) : [];
   return [...packages, join(toolDir, "node_modules", "bun", "bin", "bun.exe")].filter(existsSync);
 }
 
-/** Buns that are on the machine already: the one running this, the one that started it, the one on PATH. */
+/** Lists other Bun executables: the one that runs this script, the one that started it, and the one in PATH. */
 function foreignBuns() {
   const starter = process.env.npm_execpath ?? "";
   const running = process.versions.bun ? [process.execPath] : [];
   return [...running, ...(basename(starter).startsWith("bun") ? [starter] : []), "bun"];
 }
 
-/** Runs npm in a folder; false when it fails. */
+/** Runs npm in a folder. Returns whether it succeeded. */
 function runNpm(args, cwd) {
   const starter = process.env.npm_execpath ?? "";
   const npm = basename(starter) === "npm-cli.js" ? [process.execPath, starter] : ["npm"];
-  // Without scripts, so that the outcome does not depend on which npm blocks them; with short pauses between tries,
-  // so that a machine without a network hears of it in seconds.
+  // Without scripts, because only some versions of npm run them. With short pauses between tries, so that npm fails
+  // within seconds without a network.
   const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
   const patience = ["--prefer-offline", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"];
   const flags = [...args, "--ignore-scripts", ...quiet, ...patience];
@@ -53,7 +53,7 @@ function fetchBun() {
 
 const numbers = (version) => version.split(".").map((part) => Number.parseInt(part, 10));
 
-/** Whether a version has the pinned major number and at least the pinned minor one. */
+/** Whether a version has the pinned major number, and at least the pinned minor number. */
 function isCloseEnough(version) {
   const [major, minor] = numbers(version);
   const [wantMajor, wantMinor] = numbers(pinned);
@@ -88,7 +88,7 @@ function installPackages(bun) {
   writeFileSync(stamp, wanted);
 }
 
-/** Fetches the one file of the page at `/docs` that the program needs, without the 298 packages of which it was built. */
+/** Fetches only the built script of the page at `/docs`, without the 298 packages that the script was built from. */
 function fetchReferencePage() {
   const folder = join(root, "tools", "reference");
   const { name, version, integrity, file } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).bodega;
@@ -113,7 +113,7 @@ function fetchReferencePage() {
 function run(bun, args) {
   const child = spawn(bun, args, { cwd: root, stdio: "inherit" });
   child.on("error", (error) => fail(`could not start ${bun}: ${error.message}`));
-  // A terminal sends Ctrl-C to the child as well; passing it on again would look like an impatient second one.
+  // At a terminal, the child gets Ctrl-C too. A second SIGINT from here would end it without its clean-up.
   process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

@@ -4,7 +4,7 @@ export interface StepResult {
   passed: number;
   failed: number;
   skipped: number;
-  /** Wall time. */
+  /** Wall time in milliseconds. */
   ms: number;
   /** The failed tests, a line each. */
   failures?: string[];
@@ -13,8 +13,8 @@ export interface StepResult {
 type Counts = Pick<StepResult, "passed" | "failed" | "skipped">;
 
 /**
- * Counts the tests of a `bun test` run from its JUnit report. A run that left no report, or ended badly without a
- * failed test (a file that does not load, a crash), counts as one failure.
+ * Counts the tests in the JUnit report of `bun test`. A run counts as one failure if it wrote no report, or if it
+ * failed without a failed test, for example because a file did not load.
  */
 export function countTests(report: string | null, exitCode: number | null): Counts {
   const root = report?.match(/<testsuites [^>]*>/)?.[0];
@@ -25,7 +25,7 @@ export function countTests(report: string | null, exitCode: number | null): Coun
   return { passed, skipped, failed: failures === 0 && exitCode !== 0 ? 1 : failures };
 }
 
-/** The failed tests of a `bun test` run's JUnit report: where each stands, its name, and the first line of why. */
+/** Lists the failed tests in a JUnit report: file and line, name, and the first line of the message. */
 export function listFailures(report: string | null): string[] {
   const failed = /<testcase ([^>]*)>\s*<(?:failure|error) ([^>]*)>/g;
   return [...(report?.matchAll(failed) ?? [])].map(([, test = "", failure = ""]) => {
@@ -34,7 +34,7 @@ export function listFailures(report: string | null): string[] {
   });
 }
 
-/** A line for each folder of tests in the report: how many passed and failed, and the sum of their times. */
+/** Returns a line for each folder of tests in the report: how many passed and failed, and the sum of their times. */
 export function listSuites(report: string | null): string[] {
   const suites = new Map<string, { passed: number; failed: number; seconds: number }>();
   for (const [, test = "", end] of report?.matchAll(/<testcase ([^>]*?)(\/?)>(?=\s*(<failure|<error)?)/g) ?? []) {
@@ -60,7 +60,7 @@ function readAttribute(tag: string, name: string): string {
 
 const characters: Record<string, string> = { "#10": "\n", lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
 
-/** The closing lines of a run: a table of the steps and, as the last line, `N passed, N failed[, N skipped]`. */
+/** Returns a table of the steps, and as the last line `N passed, N failed[, N skipped]`. */
 export function renderReport(results: StepResult[]): string {
   const sum = (key: keyof Counts) => results.reduce((total, result) => total + result[key], 0);
   const width = Math.max(...results.map(({ title }) => title.length));

@@ -12,18 +12,18 @@ addEventListener("fetch", (event) => {
   if (request.method !== "GET") return;
   const { origin, pathname } = new URL(request.url);
   if (origin === location.origin) event.respondWith(freshOrKept(event, shellCache));
-  // Replies about customers are never kept; browsers keep pictures by themselves.
+  // Replies about customers must not be cached. Browsers cache pictures without help.
   else if (/^\/(client\.js$|products\/|categories\/|store\/)/.test(pathname))
     event.respondWith(freshOrKept(event, goodsCache));
 });
 
-/** Pages that nobody has opened yet must open offline, too. */
+/** Caches all files of the shop, so that pages that were never opened also open offline. */
 async function keepShell() {
   const [cache, files] = await Promise.all([caches.open(shellCache), fetch("shell.json")]);
   await cache.addAll(await files.json());
 }
 
-/** The kept reply if the network fails or takes too long. */
+/** Returns the cached reply if the network fails or takes too long. */
 async function freshOrKept(event, name) {
   const { request } = event;
   const live = fetch(request).then((response) => keep(name, request, response));

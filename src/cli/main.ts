@@ -6,7 +6,7 @@ const terminal = openTerminal(process);
 const end = (code: number) => process.exit(code);
 const crash = (error: unknown) => void reportError(error, { terminal, json: false, path: [], values: {} }).then(end);
 
-// If the event loop ends before the command does, the command has failed.
+// If the process ends although the command has not ended, the command has failed.
 process.exitCode = 1;
 process.on("uncaughtException", crash);
 process.on("unhandledRejection", crash);

@@ -11,7 +11,7 @@ import { reportError } from "./framework/report-error.ts";
 import { type Console, createConsole, info, printJson } from "./terminal/console.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** Reads the arguments, finds the store, and asks for what is missing, before citty runs the command. */
+/** Runs before a command: reads its arguments, finds the store, and asks for what is missing. */
 const preparation: citty.CittyPlugin = {
   name: "preparation",
   async setup({ rawArgs, data }) {
@@ -38,9 +38,9 @@ export async function runCli(argv: string[], terminal: Terminal): Promise<number
     if (typeof target !== "function" && !isHelp && rest.length > 0) throw incompleteError(target, path);
     if (isHelp || typeof target !== "function") return await printHelp(path, target, run);
     run.command = await target();
-    // Help takes precedence over every error.
+    // Help is printed even if the rest of the line has errors.
     if (tokenize(rest, run.command.args).some(isHelpFlag)) return await printHelp(path, target, run);
-    // Citty gets no arguments to parse: it would drop values, and throw before the plugin can ask for missing ones.
+    // Citty gets no arguments, because it would drop values, and throw before `preparation` asks for missing ones.
     const command = { ...run.command, args: {}, plugins: [preparation] };
     const { result } = await citty.runCommand(command, { rawArgs: rest, data: run });
     return typeof result === "number" ? result : 0;
@@ -68,12 +68,15 @@ async function printHelp(path: string[], target: Load | CommandGroup, { json, te
   return 0;
 }
 
-/** Takes the store from the environment or bodega.env, or the only store. Errors: malformedRequest names all stores. */
+/**
+ * Finds the store if no flag names it: from the settings, or the only store. Errors: malformedRequest, which lists the
+ * stores.
+ */
 async function findStore({ command, console, values, terminal }: ReadyRun): Promise<void> {
   const { namespace: arg } = command.args;
   if (arg?.type !== "string" || arg.env === undefined || values.namespace !== undefined) return;
   const { openOptions } = await import("../server/config/environment.ts");
-  // The command itself reports wrong settings.
+  // Wrong settings are ignored here: the command itself reports them.
   const env = attempt(() => openOptions(values, terminal.env).env) ?? terminal.env;
   values.namespace = env.BODEGA_NAMESPACE || undefined;
   if (!arg.required || values.namespace !== undefined) return;
@@ -95,7 +98,7 @@ async function findNames(kind: string, values: GivenValues, console: Console) {
   return find(kind, values as Parameters<typeof find>[1], console);
 }
 
-/** Whether `--json` is given, even if the rest of the line cannot be parsed, so that its error is JSON too. */
+/** Whether `--json` is given. Works even if the line cannot be parsed, because the error must be JSON too. */
 function asksForJson(argv: string[]): boolean {
   const end = argv.indexOf("--");
   return argv.slice(0, end === -1 ? undefined : end).includes("--json");

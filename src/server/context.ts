@@ -45,8 +45,8 @@ export type Actor =
 
 /**
  * Whether the caller sees only the public catalogue: published records, without exact stock and private data. True for
- * customers, for keys without `products:read`, and for keys of pages, which every visitor can read, unless they may
- * also write products.
+ * customers, for keys without `products:read`, and for keys of pages that may not write products, because every visitor
+ * can read these keys.
  */
 export function isCatalogOnly({ actor }: { actor: Actor }): boolean {
   if (actor.kind !== "app") return actor.kind === "visitor" || (actor.kind === "user" && actor.role === "customer");
@@ -105,7 +105,7 @@ export interface MediaStore {
   remove(name: string): Promise<void>;
 }
 
-/** The context of work above a single store: administration of tenants and keys. */
+/** The context of work that is not limited to one store: administration of tenants and keys. */
 export type SystemCtx = Omit<Ctx, "tenant">;
 
 /** The context of work on rows of all stores, such as that of background jobs. */

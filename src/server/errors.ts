@@ -218,8 +218,8 @@ export function errnoOf(error: unknown): string {
 export const errorKinds = Object.keys(table) as ErrorKind[];
 export const statusOf = (kind: ErrorKind): number => table[kind].status;
 export const codeOf = (kind: ErrorKind): ErrorCode => table[kind].code;
-/** The general meaning, as the API description lists it. */
+/** The general meaning of a kind of error, as the API description lists it. */
 export const meaningOf = (kind: ErrorKind): string => texts[kind][0];
 export const remedyOf = (kind: ErrorKind): string | undefined => texts[kind][1];
-/** The name in replies, such as `out_of_stock`. */
+/** The name of a kind of error in replies, such as `out_of_stock`. */
 export const typeOf = (kind: ErrorKind): string => kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -9,12 +9,12 @@ import { callSteadily } from "./steady.ts";
 import { copyStore, startBodega } from "./store.ts";
 
 const pace = { everyMs: 4, callsPerWrite: 4 };
-/** Rows of the audit log that make the database large enough for a copy to take a while: about a hundred MiB. */
+/** Rows of the audit log: about a hundred MiB, so that a copy of the database takes some time. */
 const filler = 250_000;
-/** Of these calls, more rounds are needed than of others. */
+/** These calls need more rounds than others. */
 const roundsOfEffort = 3;
 
-/** The p99 latency of calls beside backups and beside replication, compared with that of calls without. */
+/** Measures the p99 latency of calls during backups and during replication, compared with calls without them. */
 export async function measureBackups(bench: Bench): Promise<Row[]> {
   bench.say("calls beside a backup");
   const backups = await compareWithBackups(bench);
@@ -31,7 +31,7 @@ export async function measureBackups(bench: Bench): Promise<Row[]> {
   ];
 }
 
-/** Calls during backups, and without one for as long right after each, so that other load affects both. */
+/** Compares calls during backups with calls without one. They alternate, so that other load affects both. */
 async function compareWithBackups(bench: Bench): Promise<Comparison> {
   const dir = join(bench.workDir, "backup");
   copyStore(bench.store.dataDir, dir);
@@ -51,7 +51,7 @@ async function compareWithBackups(bench: Bench): Promise<Comparison> {
   return compared;
 }
 
-/** Calls of a server that replicates to a directory in memory, which stands for another disk, and of one that does not. */
+/** Compares calls of a server that replicates to a directory in memory with calls of one that does not replicate. */
 async function compareWithReplication(bench: Bench): Promise<Comparison> {
   const replica = mkdtempSync("/dev/shm/bodega-bench-");
   process.once("exit", () => rmSync(replica, { recursive: true }));
@@ -69,7 +69,7 @@ async function compareWithReplication(bench: Bench): Promise<Comparison> {
   return compared;
 }
 
-/** Compares the p99 of calls of both kinds, in turn. All calls of a kind are one sample. */
+/** Compares the p99 of two kinds of calls, which alternate. All calls of a kind are one sample. */
 async function compareP99(
   { effort }: Bench,
   measureOurs: () => Promise<number[]>,
@@ -83,7 +83,7 @@ async function compareP99(
   return compareOnce(percentile(ours, 0.99), percentile(bare, 0.99));
 }
 
-/** Rows that no call reads. */
+/** Adds rows that no call reads. */
 async function fill(dataDir: string): Promise<void> {
   const db = await openStoreDatabase({ dataDir });
   await db.execute({

@@ -1,16 +1,16 @@
-/** One figure of both sides. */
+/** A figure of both sides. */
 export interface Comparison {
   ours: number;
   bare: number;
-  /** Our figure divided by the bare one. */
+  /** Bodega's figure divided by the bare one. */
   ratio: number;
-  /** Lowest and highest ratio of a pair, where several were measured. */
+  /** The lowest and the highest ratio of a pair, if several pairs were measured. */
   spread?: [number, number];
 }
 
 /**
- * Measures A B A B …, several figures at a time. The figures are medians; the ratio is the median of the ratios pair by
- * pair, so that a slow minute of the machine affects both sides.
+ * Measures both sides in turn, several figures at a time. The result has the medians of the figures, and the median of
+ * the ratios of pairs, so that a slow minute of the machine affects both sides.
  */
 export async function compareFigures<Name extends string>(
   rounds: number,
@@ -48,22 +48,22 @@ function summarize(pairs: readonly (readonly [ours: number, bare: number])[]): C
   };
 }
 
-/** Two figures that were taken once. */
+/** Compares two figures that were measured once. */
 export function compareOnce(ours: number, bare: number): Comparison {
   return { ours, bare, ratio: ours / bare };
 }
 
-/** A figure that has no other side. */
+/** Returns a figure that exists only for Bodega. */
 export function figureAlone(ours: number): Comparison {
   return compareOnce(ours, Number.NaN);
 }
 
-/** The middle one of an odd number of values. */
+/** Returns the median of an odd number of values. */
 export function median(values: readonly number[]): number {
   return percentile(values, 0.5);
 }
 
-/** The value below which this share of the values lies. */
+/** Returns the value below which this share of the values lies. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -5,7 +5,7 @@ const root = join(import.meta.dir, "..", "..");
 const binary = join(root, "dist", "bodega");
 const sources = ["src", "drizzle", "scripts", "package.json", "bun.lock"];
 
-/** The product's executable, built anew when a source is younger. Throws when it cannot be built. */
+/** Returns the path of the product's executable. Builds it if a source is newer. Throws if the build fails. */
 export function buildBinary(): string {
   const builtAt = existsSync(binary) ? statSync(binary).mtimeMs : 0;
   if (sources.every((name) => youngest(join(root, name)) < builtAt)) return binary;
@@ -18,7 +18,7 @@ export function buildBinary(): string {
   return binary;
 }
 
-/** Compiles the bare server the way the product is compiled; returns its path. */
+/** Compiles the bare server in the same way as the product. Returns its path. */
 export async function compileBare(workDir: string): Promise<string> {
   const outfile = join(workDir, "bare-server");
   await Bun.build({

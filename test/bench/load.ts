@@ -1,14 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** One request. `@@@@@@@@` in its path or body is replaced by a number of eight digits, a new one each time. */
+/** A request. Each time, a new number of eight digits replaces `@@@@@@@@` in its path or body. */
 export interface Request {
   method?: "GET" | "POST" | "PATCH";
   path: string;
   body?: string;
 }
 
-/** One load: requests sent in turn for some seconds. */
+/** A load: requests that are sent in turn for some seconds. */
 interface Load {
   url: string;
   headers: Record<string, string>;
@@ -17,7 +17,7 @@ interface Load {
   connections: number;
 }
 
-/** The figures of a load: requests answered, how many a second, and the time that 99 in 100 did not exceed. */
+/** The figures of a load: answered requests, requests per second, and the p99 latency. */
 export interface Answered {
   count: number;
   perSecond: number;
@@ -28,9 +28,9 @@ const script = join(import.meta.dir, "requests.lua");
 let loads = 0;
 
 /**
- * Loads a server from one thread of wrk.
+ * Loads a server with one thread of wrk.
  * @param workDir directory for the list of requests.
- * @throws Error when a single request failed: a ratio of wrong answers would mean nothing.
+ * @throws Error if a request failed, because a ratio of wrong replies would mean nothing.
  */
 export async function runLoad(
   workDir: string,
@@ -39,7 +39,7 @@ export async function runLoad(
   const file = join(workDir, "requests.txt");
   writeFileSync(file, requests.map(({ method = "GET", path, body = "" }) => `${method} ${path} ${body}`).join("\n"));
   const flags = Object.entries(headers).flatMap(([name, value]) => ["-H", `${name}: ${value}`]);
-  // No load of a server repeats the numbers of another: each begins where no earlier one can have come.
+  // Each load begins with higher numbers than any earlier load can have used.
   loads += 1;
   const command = [
     ...["wrk", "-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "10s", "-s", script],

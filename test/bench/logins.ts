@@ -7,10 +7,13 @@ import { callSteadily } from "./steady.ts";
 import { call, namespaceQuery, trustLoopback } from "./store.ts";
 
 const password = "Vermilion-Kettle-4871";
-/** Few enough reads to leave the cores to the hashes. */
+/** Only few reads, so that the cores are free for hashing. */
 const reads = { everyMs: 20 };
 
-/** 16 users log in again and again, each call from another address, while products are read; beside bare password checks. */
+/**
+ * Measures logins of 16 users, each call from another address, while products are read. The bare side only checks
+ * passwords.
+ */
 export async function measureLogins(bench: Bench): Promise<Row[]> {
   bench.say("log in");
   const { seconds, rounds } = bench.effort;
@@ -42,7 +45,7 @@ export async function measureLogins(bench: Bench): Promise<Row[]> {
   }
 }
 
-/** Creates users who can log in; returns their addresses. */
+/** Creates users who can log in. Returns their emails. */
 export async function createUsers({ store }: Bench, server: Running, count: number): Promise<string[]> {
   const emails = Array.from({ length: count }, (_, index) => `user-${index}@example.com`);
   for (const email of emails) {
@@ -51,7 +54,7 @@ export async function createUsers({ store }: Bench, server: Running, count: numb
   return emails;
 }
 
-/** Lets each user log in again and again; returns the logins answered a second. */
+/** Lets each user log in again and again. Returns the logins per second. */
 export async function logInFor(server: Running, emails: readonly string[], seconds: number): Promise<number> {
   const started = performance.now();
   const end = started + seconds * 1000;
@@ -71,7 +74,7 @@ export async function logIn(server: Running, email: string): Promise<void> {
   await call(server, `/auth/login/${namespaceQuery}`, headers, JSON.stringify({ email, password }));
 }
 
-/** Checks passwords alone, one per core at any time; returns the checks a second: cores ÷ the time of a hash. */
+/** Only checks passwords, one per core at a time. Returns the checks per second. */
 async function checkFor(hash: string, seconds: number): Promise<number> {
   const started = performance.now();
   let checked = 0;
@@ -84,7 +87,7 @@ async function checkFor(hash: string, seconds: number): Promise<number> {
 
 let addresses = 0;
 
-/** An address that no other call of this run had. */
+/** Returns an address that no other call of this run has. */
 function newAddress(): string {
   addresses += 1;
   return `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`;

@@ -5,7 +5,7 @@ import { findPort, type Running, startServer } from "./process.ts";
 import type { Row } from "./report.ts";
 import { copyStore, type Store, startBodega } from "./store.ts";
 
-/** How long and how often. */
+/** How long and how often to measure. */
 export interface Effort {
   rounds: number;
   seconds: number;
@@ -13,29 +13,29 @@ export interface Effort {
   idleSeconds: number;
 }
 
-/** The tools and data of a measurement, for both sides. */
+/** The tools and the data of a measurement of both sides. */
 export interface Bench {
   workDir: string;
   binary: string;
   bareBinary: string;
-  /** Never served itself: each server works on a copy. */
+  /** No server uses this directory: each works on a copy. */
   store: Store;
   effort: Effort;
-  /** Tells what is being measured. */
+  /** Prints what is being measured. */
   say: (text: string) => void;
 }
 
 export type Side = "bodega" | "bare";
 export type StartSide = (side: Side, copy: string) => Promise<Running>;
 
-/** Starts the executable on a copy of the store, in this directory below the working directory. */
+/** Starts the executable on a copy of the store, in a directory of this name. */
 export function startOnCopy({ binary, workDir, store }: Bench, name: string, flags: readonly string[] = []) {
   const dir = join(workDir, name);
   copyStore(store.dataDir, dir);
   return startBodega(binary, dir, flags);
 }
 
-/** Starts either side on a copy of the store of its own. */
+/** Starts one of the sides on its own copy of the store. */
 export async function startSide(bench: Bench, side: Side, copy: string): Promise<Running> {
   const name = `${copy}-${side}`;
   if (side === "bodega") return startOnCopy(bench, name);
@@ -46,11 +46,11 @@ export async function startSide(bench: Bench, side: Side, copy: string): Promise
   return startServer(command, `http://127.0.0.1:${port}`, join(dir, "bare.log"));
 }
 
-/** The figures of a load, with the processor time of one request. */
+/** The figures of a load, and the processor time per request. */
 type Cost = Record<keyof Omit<Answered, "count"> | "processorUs", number>;
 export type ComparedCost = Record<keyof Cost, Comparison>;
 
-/** Loads a server for some seconds and measures what that costs it. */
+/** Loads a server for some seconds. Measures what it does and the processor time that it uses. */
 async function measureLoad(
   { workDir, store: { headers } }: Bench,
   server: Running,
@@ -63,7 +63,7 @@ async function measureLoad(
   return { perSecond, processorUs: ((server.processorMs() - before) * 1000) / count, p99Ms };
 }
 
-/** Compares loads of two running servers, after a second not counted, in which code is compiled and caches are filled. */
+/** Compares loads of two running servers. The first second is not counted: code is compiled and caches are filled. */
 export async function compareLoads(
   bench: Bench,
   servers: Record<Side, Running>,
@@ -81,7 +81,7 @@ export async function compareLoads(
   );
 }
 
-/** Compares loads of servers that are started on a fresh copy of the store in each round, after a second not counted. */
+/** Compares loads of servers that start on a new copy of the store in each round. The first second is not counted. */
 export function compareFresh(
   bench: Bench,
   name: string,
@@ -104,7 +104,10 @@ interface FreshOptions {
   connections?: number;
 }
 
-/** The rows of a load: its throughput, and its processor time, which may be this many times the other side's. */
+/**
+ * Returns the rows of a load: its throughput and its processor time.
+ * @param ratioAtMost how many times the other side's processor time is allowed.
+ */
 export function describeLoad(name: string, { perSecond, processorUs }: ComparedCost, ratioAtMost?: number): Row[] {
   const mark = ratioAtMost === undefined ? {} : { mark: { ratioAtMost } };
   return [

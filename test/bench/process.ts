@@ -1,29 +1,29 @@
 import { readFileSync } from "node:fs";
 
-/** A server that answers. */
+/** A running server. */
 export interface Running {
   pid: number;
   url: string;
-  /** From the start of the process to its first answer with status 200. */
+  /** Milliseconds from the start of the process to its first reply with status 200. */
   readyMs: number;
-  /** Resident memory in MiB. */
+  /** Returns the resident memory in MiB. */
   memory(): number;
-  /** Processor time so far, in milliseconds, with that of the processes it started. */
+  /** Returns the processor time so far in milliseconds, including its child processes. */
   processorMs(): number;
-  /** Ends it with SIGTERM, or at once with SIGKILL. */
+  /** Stops the server with SIGTERM. SIGKILL ends it at once. */
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 const startLimitMs = 10_000;
-/** Linux counts processor time for programs in hundredths of a second. */
+/** Linux counts the processor time of programs in hundredths of a second. */
 const msPerTick = 10;
 const running = new Set<Bun.Subprocess>();
-// No server outlives the benchmark, however it ends.
+// All servers end with the benchmark, however it ends.
 process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/** A port that nothing listens on. */
+/** Returns a port on which nothing listens. */
 export async function findPort(): Promise<number> {
   const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) });
   const port = probe.port as number;
@@ -32,9 +32,9 @@ export async function findPort(): Promise<number> {
 }
 
 /**
- * Starts a server and waits for its first answer.
+ * Starts a server, and waits for its first reply.
  * @param log file for its standard error.
- * @throws Error when it ends or stays silent.
+ * @throws Error if the server ends or does not reply.
  */
 export async function startServer(
   command: string[],
@@ -68,7 +68,7 @@ export async function startServer(
   };
 }
 
-/** Runs a command; returns its milliseconds and its output. Throws when it fails. */
+/** Runs a command. Returns its milliseconds and its output. Throws if it fails. */
 export function runCommand(command: string[]): { ms: number; output: string } {
   const started = performance.now();
   const { exitCode, stdout, stderr } = Bun.spawnSync(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
@@ -87,9 +87,9 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** The processor time that all threads of a process and of those below it have used, in milliseconds. */
+/** Returns the processor time of all threads of a process and of its child processes, in milliseconds. */
 export function processorMs(pid: number): number {
-  // The name in parentheses may contain spaces.
+  // The fields begin after the name in parentheses, because the name may contain spaces.
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
   const below = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").match(/\d+/g) ?? [];
   const own = (Number(fields[11]) + Number(fields[12])) * msPerTick;

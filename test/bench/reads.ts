@@ -8,7 +8,7 @@ import { call, findPage, namespaceQuery } from "./store.ts";
 const list = `/products/${namespaceQuery}`;
 const ofSomePrices = "&price[gte]=100&price[lt]=300&sort=price";
 
-/** Milliseconds from the start of the process to its first answer, on a data directory that exists. */
+/** Measures the milliseconds from the start of the process to its first reply, on an existing data directory. */
 export async function measureStarts(bench: Bench): Promise<Row[]> {
   const name = "start to first answer";
   bench.say(name);
@@ -21,7 +21,7 @@ export async function measureStarts(bench: Bench): Promise<Row[]> {
   return [{ name, unit: "ms", ...times, mark: { atMost: 50 } }];
 }
 
-/** Reads compared with the bare side, which passes on the stored text, or builds each document from its columns. */
+/** Compares reads with the bare side, which sends the stored text, or builds each document from its columns. */
 export async function measureReads(bench: Bench): Promise<Row[]> {
   const servers = { bodega: await startSide(bench, "bodega", "reads"), bare: await startSide(bench, "bare", "reads") };
   bench.say("idle memory");
@@ -38,9 +38,9 @@ export async function measureReads(bench: Bench): Promise<Row[]> {
 
 interface Read extends Record<Side, string[]> {
   name: string;
-  /** How many times the processor time of the bare side it may take; without it the row only informs. */
+  /** The allowed multiple of the bare side's processor time. Without it, the row has no target. */
   atMost?: number;
-  /** What the client accepts; only our side compresses. */
+  /** The coding that the client accepts. Only Bodega compresses. */
   coding?: "gzip" | "zstd";
 }
 
@@ -64,7 +64,7 @@ async function describeReads({ store }: Bench, server: Running): Promise<Read[]>
   ];
 }
 
-/** Compares reads of paths, of which the first must return the same document on both sides. */
+/** Compares reads of paths. The first path must return the same document on both sides. */
 export async function compareSameReads(
   bench: Bench,
   servers: Record<Side, Running>,

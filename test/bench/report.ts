@@ -1,15 +1,18 @@
 import type { Comparison } from "./compare.ts";
 
-/** One line of the table. */
+/** A line of the table. */
 export interface Row extends Comparison {
   name: string;
-  /** Empty for a count. */
+  /** The unit; empty for a count. */
   unit: "/s" | "ms" | "µs" | "MiB" | "B" | "";
-  /** `atLeast`, `ratioAtMost`: the ratio; `atMost`: our own figure in its unit; without it the row only informs. */
+  /**
+   * The target: `atLeast` and `ratioAtMost` are about the ratio, `atMost` is about Bodega's figure in its unit. Without
+   * a target, the row only informs.
+   */
   mark?: { atLeast: number } | { atMost: number } | { ratioAtMost: number };
 }
 
-/** Whether a row meets its target; undefined if it has none. */
+/** Whether a row meets its target; undefined without a target. */
 export function holds({ mark, ratio, ours }: Row): boolean | undefined {
   if (mark === undefined) return undefined;
   if ("ratioAtMost" in mark) return ratio <= mark.ratioAtMost;

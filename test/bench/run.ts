@@ -14,7 +14,7 @@ import { measureServer } from "./server/rows.ts";
 import { createStore } from "./store.ts";
 import { measureOrders, measureWorkers, measureWrites } from "./writes.ts";
 
-/** The parts that can be measured separately, in the order of the table. */
+/** The parts of the benchmark, in the order of the table. */
 const parts: Record<string, (bench: Bench) => Promise<Row[]>> = {
   start: measureStarts,
   reads: measureReads,
@@ -27,9 +27,9 @@ const parts: Record<string, (bench: Bench) => Promise<Row[]>> = {
   server: measureServer,
   drill: runDrill,
 };
-/** Parts that are measured on request only, because each takes minutes. */
+/** Parts that run only on request, because each takes minutes. */
 const rareParts = ["scale", "server", "drill"];
-/** The programs that some parts need. */
+/** Programs, and the parts that need them. */
 const tools = { wrk: ["reads", "writes", "orders", "workers", "server"], haproxy: ["drill"] };
 
 const fullEffort: Effort = { rounds: 5, seconds: 4, starts: 9, idleSeconds: 10 };
@@ -89,7 +89,7 @@ async function main(): Promise<number> {
   try {
     for (const [name, measure] of Object.entries(parts)) if (isWanted(name)) rows.push(...(await measure(bench)));
   } finally {
-    // A failure does not lose the parts before it.
+    // If a part fails, the rows of earlier parts are still printed.
     process.stdout.write(`\n${formatTable(rows)}`);
   }
   return rows.some((row) => holds(row) === false) ? 1 : 0;
@@ -100,7 +100,7 @@ function refuse(message: string): never {
   process.exit(2);
 }
 
-// Through `exit`, so that servers are stopped and the working directory is removed.
+// Ends with `exit`, whose handlers stop servers and remove the working directory.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 try {
   process.exitCode = await main();

@@ -6,17 +6,17 @@ import type { Running } from "./process.ts";
 import type { Row } from "./report.ts";
 import { findPage, openTenant, startBodega } from "./store.ts";
 
-/** A served store of one size, and its credentials. */
+/** A served store of one size, with its credentials. */
 interface Shelf {
   server: Running;
   headers: Record<string, string>;
 }
 
-/** The number of products with the rare word, price and status, in a store of any size. */
+/** In a store of any size, so many products have the rare word, price and status. */
 const rare = 50;
 const requestsOfRound = 100;
 
-/** So many products, one of each `every` with the rare word, one with the rare status, one with the rare price. */
+/** Inserts `?1` products. One of each `every` products has the rare word, one the rare status, one the rare price. */
 const insertProducts = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?1)
   insert into products (id, tenant_id, title, slug, description, status, price_minor, currency, currency_digits, sku,
     stock, tags, lang, created_at, updated_at, published_at)
@@ -28,7 +28,7 @@ const insertProducts = `with recursive n(i) as (select 1 union all select i + 1 
     printf('B-%08d', i), 40, '["furniture"' || iif(i % 10 = 3, ',"tenth"', '') || iif(i % cast(?2 as integer) = 5, ',"rare"', '') || ']', 'en', at, at, at
   from (select i, strftime('%Y-%m-%dT%H:%M:%fZ', 1767225600 + i, 'unixepoch') as at from n)`;
 
-/** The requests to both stores, and how many times as long the large one may take. */
+/** The requests to both stores, and the allowed ratio of the large store's time to the small one's. */
 const questions: { name: string; query: string; atMost: number; page?: number }[] = [
   { name: "first page", query: "", atMost: 1.2 },
   { name: "page 1,000 by cursor", query: "", atMost: 1.2, page: 1000 },
@@ -54,7 +54,10 @@ const questions: { name: string; query: string; atMost: number; page?: number }[
   { name: "search, word that nobody has", query: "&q=nonesuch", atMost: 3 },
 ];
 
-/** Lists and searches with a million products compared with a thousand: milliseconds of one request after another. */
+/**
+ * Measures lists and searches with a million products, compared with a thousand: milliseconds per request, one after
+ * another.
+ */
 export async function measureScale(bench: Bench): Promise<Row[]> {
   const small = await openShelf(bench, 1000);
   const large = await openShelf(bench, 1_000_000);
@@ -80,9 +83,9 @@ async function openShelf({ binary, workDir, say }: Bench, count: number): Promis
   const headers = openTenant(binary, dataDir);
   const db = await openStoreDatabase({ dataDir });
   const { rows } = await db.execute("select id from tenants");
-  // With the small cache of a server, pages would be written again and again while the products are inserted.
+  // A large cache, because a server's small one would write pages again and again during the inserts.
   await db.execute("pragma cache_size = -2000000");
-  // Indexes are created afterwards, which writes each of their pages once.
+  // Creates indexes after the inserts, so that each of their pages is written once.
   const indexes = await db.execute(
     "select name, sql from sqlite_master where tbl_name = 'products' and type = 'index' and sql like 'create index %'",
   );

@@ -3,9 +3,9 @@ import type { Running } from "./process.ts";
 import { call, namespaceQuery, sampleProduct } from "./store.ts";
 
 /**
- * Sends calls at a steady rate until `end` resolves, even if earlier ones are still unanswered.
- * @param callsPerWrite every so many calls, one creates a product instead of reading one.
- * @returns the milliseconds of each call, from the moment at which it was due.
+ * Sends calls at a steady rate until `end` resolves, even while earlier calls have no reply.
+ * @param callsPerWrite one of so many calls creates a product; the others read one.
+ * @returns the milliseconds of each call, counted from the time at which it was due.
  */
 export async function callSteadily(
   { store: { productIds, headers } }: Bench,
@@ -18,7 +18,7 @@ export async function callSteadily(
   const over = end.finally(() => {
     isOver = true;
   });
-  // Awaited once all calls are done, as the calls are.
+  // An error is ignored here, because `over` is awaited after all calls.
   over.catch(() => {});
   const send = async (number: number, due: number) => {
     if (number % callsPerWrite === callsPerWrite - 1) {

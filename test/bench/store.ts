@@ -2,31 +2,31 @@ import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { findPort, type Running, runCommand, startServer } from "./process.ts";
 
-/** A data directory to measure with, and what its callers need. */
+/** A data directory for measurements, and what callers need. */
 export interface Store {
   dataDir: string;
   headers: Record<string, string>;
   productIds: string[];
-  /** A product that no load sells out. */
+  /** The id of a product with so much stock that no load sells it out. */
   plentifulId: string;
 }
 
-/** Every request names the store, on both sides, so that both parse paths of equal length. */
+/** The query of every request to both sides, so that both parse paths of the same length. */
 export const namespaceQuery = "?namespace=bench";
-/** The server takes the address of each call from its header, because limits count by address. */
+/** The flags with which the server takes the address of a call from its header, because limits count by address. */
 export const trustLoopback = ["--trusted-proxy", "127.0.0.1/32"];
 
 const productCount = 1000;
 const atOnce = 50;
 
-/** Starts the executable on a data directory, as its user would: one process, text log into a file. */
+/** Starts the executable on a data directory as users do: one process, with the text log in a file. */
 export async function startBodega(binary: string, dataDir: string, flags: readonly string[] = []): Promise<Running> {
   const port = await findPort();
   const command = [binary, "serve", "--port", String(port), "--data-dir", dataDir, ...flags];
   return startServer(command, `http://127.0.0.1:${port}`, join(dataDir, "serve.log"));
 }
 
-/** Makes a store and a published key in the terminal; returns the headers of its callers. */
+/** Creates a store and a published key with commands. Returns the headers of callers. */
 export function openTenant(binary: string, dataDir: string): Record<string, string> {
   const flags = ["--data-dir", dataDir, "--json"];
   runCommand([binary, "tenant", "create", "bench", "--currency", "EUR", ...flags]);
@@ -35,7 +35,7 @@ export function openTenant(binary: string, dataDir: string): Record<string, stri
   return { Authorization: `Bearer ${key.app_id}:${key.app_secret}` };
 }
 
-/** Makes a store with a published key and a thousand products. */
+/** Creates a store with a published key and a thousand products. */
 export async function createStore(binary: string, dataDir: string): Promise<Store> {
   const headers = openTenant(binary, dataDir);
   const server = await startBodega(binary, dataDir);
@@ -54,16 +54,16 @@ export async function createStore(binary: string, dataDir: string): Promise<Stor
   }
 }
 
-/** A second data directory with the same rows; the first one must not be in use. */
+/** Copies a data directory. No process may be using it. */
 export function copyStore(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
-  // With its secret key: the database refuses another one.
+  // Copies the secret key too, because the database refuses another key.
   for (const name of ["bodega.db", "bodega.db-wal", "secret.key"]) {
     if (existsSync(join(from, name))) cpSync(join(from, name), join(to, name));
   }
 }
 
-/** The body of a typical product: some text, a picture, tags, a little metadata. */
+/** Returns the body of a typical product: some text, a picture, tags, a little metadata. */
 export function sampleProduct(name: string, stock = 40): string {
   return JSON.stringify({
     title: `Bench ${name}`,
@@ -78,7 +78,7 @@ export function sampleProduct(name: string, stock = 40): string {
   });
 }
 
-/** Reads, or sends a body. Throws unless the answer is a success. */
+/** Reads, or sends a body. Throws unless the call succeeds. */
 export async function call<Data>(
   { url }: Pick<Running, "url">,
   path: string,
@@ -93,7 +93,7 @@ export async function call<Data>(
   return JSON.parse(text);
 }
 
-/** The path of a later page of a list, or of the last full one, and the product before it. */
+/** Returns the path of a later page of a list, or of the last full page, and the product before it. */
 export async function findPage(server: Running, headers: Record<string, string>, query: string, number: number) {
   const read = (path: string) => call<{ created_at: string; id: string }[]>(server, path, headers);
   const first = `/products/${namespaceQuery}${query}`;

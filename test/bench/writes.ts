@@ -4,7 +4,7 @@ import { compareFresh, compareLoads, describeLoad, startOnCopy } from "./measure
 import type { Row } from "./report.ts";
 import { call, namespaceQuery, type Store, sampleProduct } from "./store.ts";
 
-/** The body of an order of one piece of the product that no load sells out. */
+/** Returns the body of an order of one piece of the product that no load sells out. */
 export function orderBody({ plentifulId }: Store, note?: string): string {
   return JSON.stringify({ items: [{ product_id: plentifulId, quantity: 1 }], ...(note !== undefined && { note }) });
 }
@@ -19,12 +19,12 @@ function readProducts({ productIds }: Store): Request[] {
   return productIds.map((id) => ({ path: `/products/${id}/${namespaceQuery}` }));
 }
 
-/** New prices, each of another product. */
+/** Returns requests that set new prices, each of another product. */
 function patchProducts(store: Store): Request[] {
   return readProducts(store).map(({ path }) => ({ method: "PATCH", path, body: '{"price":1@@@@@@@@}' }));
 }
 
-/** Of ten requests eight read a product, one creates one, and one changes one. */
+/** Returns requests: of ten, eight read a product, one creates one, and one changes one. */
 function mixProducts(store: Store): Request[] {
   const patches = patchProducts(store);
   return readProducts(store).map((read, index) =>
@@ -32,18 +32,18 @@ function mixProducts(store: Store): Request[] {
   );
 }
 
-/** Products created. */
+/** Compares the creation of products. */
 export function compareCreates(bench: Bench, start?: StartSide): Promise<ComparedCost> {
   return compareFresh(bench, "create", [createProduct], { start });
 }
 
-/** Orders created, all of the same product, so that they contend for its stock. */
+/** Compares the creation of orders. All are of the same product, so that they compete for its stock. */
 export function compareOrders(bench: Bench, start?: StartSide): Promise<ComparedCost> {
   const order: Request = { method: "POST", path: `/orders/${namespaceQuery}`, body: orderBody(bench.store) };
   return compareFresh(bench, "order", [order], { start });
 }
 
-/** Orders beside those of the bare side. */
+/** Measures orders, compared with the bare side. */
 export async function measureOrders(bench: Bench): Promise<Row[]> {
   bench.say("create an order");
   const rows = describeLoad("create an order", await compareOrders(bench));
@@ -52,7 +52,7 @@ export async function measureOrders(bench: Bench): Promise<Row[]> {
   return [...rows, ...describeLoad(name, await comparePricedOrders(bench), 1.3)];
 }
 
-/** Orders in a store with rates, taxes and a code, beside the same ones in a store without. */
+/** Compares orders in a store with rates, taxes and a code with orders in a store without them. */
 async function comparePricedOrders(bench: Bench): Promise<ComparedCost> {
   const { headers, plentifulId } = bench.store;
   const servers = { bodega: await startOnCopy(bench, "priced"), bare: await startOnCopy(bench, "unpriced") };
@@ -73,7 +73,7 @@ async function comparePricedOrders(bench: Bench): Promise<ComparedCost> {
   return costs;
 }
 
-/** Creates, changes, and reads beside both. */
+/** Measures creates, changes, and reads mixed with both. */
 export async function measureWrites(bench: Bench): Promise<Row[]> {
   bench.say("create a product");
   const rows = describeLoad("create a product", await compareCreates(bench), 1);
@@ -87,7 +87,7 @@ export async function measureWrites(bench: Bench): Promise<Row[]> {
   return [...rows, { name: `${name}: p99`, unit: "ms", ...mixed.p99Ms, mark: { ratioAtMost: 1.5 } }];
 }
 
-/** The throughput of two processes (the column `bodega`) beside that of one. */
+/** Measures the throughput of two processes (the column `bodega`), compared with one. */
 export async function measureWorkers(bench: Bench): Promise<Row[]> {
   const kinds = [
     { name: "get a product", requests: readProducts(bench.store), atLeast: 1.7 },

@@ -9,7 +9,7 @@ import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
-/** Every round is a backup and a restore; set more for a thorough run. */
+/** Number of rounds. Each round makes a backup and restores it; set more for a thorough run. */
 const rounds = Number(process.env.BODEGA_TEST_BACKUPS ?? 3);
 const writers = 64;
 const ownMounts = [
@@ -27,12 +27,12 @@ beforeAll(async () => {
   server = await binary.serve("--workers", "2");
 });
 
-/** Files that an unfinished backup could have left in these directories. */
+/** Lists hidden files in directories, which an unfinished backup could have left. */
 function listHidden(...dirs: string[]): string[] {
   return dirs.filter(existsSync).flatMap((dir) => readdirSync(dir).filter((name) => name.startsWith(".")));
 }
 
-test("backups made while 64 writers run restore to a sound database with every acknowledged write", async () => {
+test("a backup made while 64 writers run restores to an intact database with every acknowledged write", async () => {
   const dir = makeDir();
   const answered: string[] = [];
   for (let round = 0; round < rounds; round++) {
@@ -81,7 +81,8 @@ test("a server makes scheduled backups, keeps the configured number, and logs th
   const [entry] = await binary.json<{ actor_kind: string }[]>("audit", "list", "--event", "database.backed_up");
   expect(entry?.actor_kind).toBe("server");
 
-  // After a restart within the interval it makes no backup; a failing one is logged and does not affect the server.
+  // A restarted server makes no backup before the interval is over. A failed backup is logged, and the server
+  // continues.
   const count = readdirSync(to).length;
   server = await binary.serve("--backup-every", "1h", "--backup-to", to);
   const failing = installBinary();
@@ -117,7 +118,7 @@ if (ownMounts)
       });
     });
 
-    test("a read-only disk is named with its remedy, by a backup and by doctor", () => {
+    test("backup and doctor report a read-only disk, with a remedy", () => {
       const script =
         "mkdir -p fixed && mount -t tmpfs none fixed && ./bodega tenant create demo --data-dir fixed -q && " +
         "mount -o remount,ro fixed && ./bodega doctor --data-dir fixed --json; ./bodega db backup --data-dir fixed --json";

@@ -1,25 +1,25 @@
 import { checkReply, type Envelope } from "../support/invariants.ts";
 import { formatHead, type RawConnection, type RawReply } from "../support/raw-http.ts";
 
-/** A request of a test, in short form. */
+/** A request of a test. */
 export interface Call {
   method?: string;
   path: string;
   headers?: Record<string, string>;
-  /** Sent as JSON; bytes and texts are sent unchanged. */
+  /** An object is sent as JSON. Bytes and texts are sent unchanged. */
   body?: unknown;
 }
 
-/** A reply in the common form. */
+/** A reply of the API, parsed. */
 export interface Answer {
   status: number;
   headers: Headers;
-  /** The error's code; undefined for a success. */
+  /** The code of the error; undefined if the call succeeded. */
   code: number | undefined;
   body: Envelope;
 }
 
-/** Sends a request on an open connection and checks the common form of its reply. */
+/** Sends a request on an open connection. Checks the reply with `checkAnswer`, and parses it. */
 export async function call(connection: RawConnection, request: Call): Promise<Answer> {
   const method = request.method ?? (request.body === undefined ? "GET" : "POST");
   for (const part of spell(method, request)) connection.write(part);
@@ -28,7 +28,7 @@ export async function call(connection: RawConnection, request: Call): Promise<An
   return checkAnswer(method, reply);
 }
 
-/** Checks a reply that has been read already. */
+/** Checks and parses a reply that was already read from a connection. */
 export function checkAnswer(method: string, { status, headers, text }: RawReply): Answer {
   const body = checkReply({ method, status, headers, text }) as Envelope;
   return { status, headers, body, code: body?.error?.code };

@@ -19,21 +19,21 @@ const passwords = {
   weak: "canary-weak",
 };
 
-describe("a run in which everything secret is used everywhere, with a log as JSON and then as text", () => {
+describe("a run that uses every kind of secret everywhere, first with a JSON log, then with a text log", () => {
   let shop: ServedShop;
-  /** Long enough that they occur nowhere by chance. */
+  /** Secrets that are long enough not to occur anywhere by chance. */
   const secrets = new Set<string>(Object.values(passwords));
-  /** Six digits, which occur by chance inside hashes. */
+  /** Codes of six digits, which can occur by chance inside hashes. */
   const codes = new Set<string>();
-  /** All error replies, and the output of commands. */
+  /** All error replies of the server, and the output of commands. */
   const errors: string[] = [];
   const printed: string[] = [];
   /** The output of both servers. */
   const logs: string[] = [];
   const announcements: string[] = [];
-  /** The content of the data directory while a server still ran. */
+  /** What was found in the data directory while a server still ran. */
   let running: { hasWal: boolean; found: string[]; copy: string };
-  /** A recovery code for the second server. */
+  /** A recovery code that is used at the second server. */
   let spare: string;
 
   async function send<T = Record<string, unknown>>(request: string, options: CallOptions = {}): Promise<ApiReply<T>> {
@@ -47,7 +47,7 @@ describe("a run in which everything secret is used everywhere, with a log as JSO
     printed.push(stdout, stderr);
   }
 
-  /** Records secrets that were issued, and returns them. */
+  /** Records issued secrets, for which the tests search later. */
   function keep(...given: string[]): void {
     for (const secret of given) secrets.add(secret);
   }
@@ -61,7 +61,7 @@ describe("a run in which everything secret is used everywhere, with a log as JSO
     await misuseEverything();
     const first = shop.server;
     shop = await shop.restart({ workers: 1, flags: [...flags, "text"] });
-    // After the lock that the wrong passwords caused.
+    // The wrong passwords locked the account; after this time it is open again.
     shop.clock.advance(20 * 60_000);
     keep((await shop.signIn(user, { otp: spare })).token);
     await misuseEverything();
@@ -74,7 +74,7 @@ describe("a run in which everything secret is used everywhere, with a log as JSO
     }
   }, 60_000);
 
-  /** Uses every feature of a user, with each possible mistake. */
+  /** Uses every feature of a user account, and makes every possible mistake with it. */
   async function liveThrough(): Promise<ServedUser> {
     const email = "canary@example.com";
     const { id } = (
@@ -137,7 +137,7 @@ describe("a run in which everything secret is used everywhere, with a log as JSO
     await send("POST /auth/password/reset/", { body: { email, code, password: passwords.weak } });
     await send("POST /auth/password/reset/", { body: { email, code, password: passwords.third } });
     await send("POST /auth/password/reset/", { body: { email, code, password: passwords.third } });
-    // A code that stays open, so that one is in the database in every state.
+    // This code is never used, so the database always contains an open code.
     codes.add(await shop.requestCode({ email }));
     return { ...user, password: passwords.third };
 
@@ -150,7 +150,7 @@ describe("a run in which everything secret is used everywhere, with a log as JSO
     }
   }
 
-  /** Registers a browser and a phone, each with the possible mistakes. */
+  /** Registers a browser and a phone, and makes every possible mistake with each. */
   async function useDevices(): Promise<void> {
     const subscription = newSubscription();
     const { endpoint, keys } = subscription;
@@ -171,7 +171,7 @@ describe("a run in which everything secret is used everywhere, with a log as JSO
     await send("POST /notifications/register/", { body: { platform: "web", subscription: other } });
   }
 
-  /** Sends every secret in every place of every route. */
+  /** Sends every secret in every place of every request. */
   async function misuseEverything(): Promise<void> {
     const all = [...secrets, ...codes];
     const names = `password current_password token otp code app_secret password_hash secret management_secret`.split(
@@ -181,7 +181,7 @@ describe("a run in which everything secret is used everywhere, with a log as JSO
     let turn = 0;
     const next = () => all[turn++ % all.length] as string;
     for (const [template, operations] of Object.entries(document.paths)) {
-      // Files have no envelope.
+      // The reply of this route is a file, without the JSON envelope.
       if (template === "/media/{id}/{file}") continue;
       for (const name of Object.keys(operations)) {
         const request = `${name.toUpperCase()} ${template.replace(/\{\w+\}/g, "x")}`;
@@ -203,7 +203,7 @@ describe("a run in which everything secret is used everywhere, with a log as JSO
         ];
         for (const options of attempts) {
           if (name === "get" && ("body" in options || "raw" in options)) continue;
-          // The error of a list may repeat an unknown cursor or sort, which nobody uses for a password.
+          // An error may repeat an unknown cursor or sort order, because nobody types a password there.
           const told = await shop.callAnonymously(request, options);
           if (told.status >= 400 && !String(options.query).startsWith("cursor")) errors.push(told.text);
         }
@@ -249,7 +249,7 @@ describe("a run in which everything secret is used everywhere, with a log as JSO
   }
 
   function inspectRunning(): typeof running {
-    // A copy: two libraries must not have one file open in one process.
+    // Opens a copy, because two SQLite libraries in one process must not open the same file.
     const copy = join(shop.binary.dir, "copy.db");
     const hasWal = existsSync(join(shop.dataDir, "bodega.db-wal"));
     const found = findInFiles(shop.dataDir, [...secrets]);
@@ -257,7 +257,7 @@ describe("a run in which everything secret is used everywhere, with a log as JSO
     return { hasWal, found, copy };
   }
 
-  /** Finds the secrets, and separate codes, in a text. */
+  /** Returns the secrets in a text, and the codes that are not part of longer numbers. */
   function secretsIn(text: string): string[] {
     const standing = [...codes].filter((code) => new RegExp(`(?<![0-9A-Za-z_-])${code}(?![0-9A-Za-z_-])`).test(text));
     return [...[...secrets].filter((secret) => text.includes(secret)), ...standing];

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 afterAll(() => bodega.remove());
 
-/** Runs a line of a shell, in which `bodega` is the executable. */
+/** Runs a shell command line, in which `bodega` is the executable. */
 async function shell(line: string, env: Record<string, string> = {}): Promise<Outcome> {
   const child = Bun.spawn(["bash", "-c", `bodega() { ${bodega.path} "$@"; }; ${line}`], {
     cwd: bodega.dir,
@@ -28,7 +28,7 @@ async function shell(line: string, env: Record<string, string> = {}): Promise<Ou
 }
 
 describe("a usage error is exit code 2 with one error message, and changes nothing", () => {
-  // What needs a shell; the other errors are in test/cli/arguments.test.ts.
+  // Errors that occur only in a shell. test/cli/arguments.test.ts has the others.
   test.each<[line: string, said: string]>([
     ["tenant list --bogus", "Unknown flag --bogus."],
     ["--title x tenant create new", "Unknown flag --title."],
@@ -47,7 +47,7 @@ describe("a usage error is exit code 2 with one error message, and changes nothi
     ["tenant delete demo --yes </dev/null", "--confirm demo"],
     [
       "user create -n demo --email a@example.com --password-stdin <&-",
-      "needs a line on standard input, which is empty",
+      "needs a line on standard input, but standard input is empty",
     ],
   ])("bodega %s", async (line, said) => {
     const { code, stdout, stderr } = await shell(`bodega ${line}`);
@@ -63,7 +63,7 @@ describe("a usage error is exit code 2 with one error message, and changes nothi
     });
   });
 
-  test("with --json it is one JSON error, even if --json itself is wrong or in place of a value", async () => {
+  test("with --json the error is one JSON value, even if --json itself is misplaced", async () => {
     for (const line of [
       "--json",
       "tenant list --json --json",
@@ -83,7 +83,7 @@ describe("at a terminal", () => {
     return runAtTerminal(line.split(" "), steps, { env, program: [bodega.path] });
   };
 
-  test("missing values are prompted for, and a password is hidden", async () => {
+  test("the command asks for missing values, and hides a typed password", async () => {
     const steps: Step[] = [
       ["(--namespace)", "demo\r"],
       ["(--email)", "ada@example.com\r"],
@@ -110,7 +110,7 @@ describe("standard output", () => {
     expect(outcome).toEqual({ code: 0, stdout: expect.stringMatching(/^Bodega: .*\n$/), stderr: "" });
   });
 
-  // Linux only: a file that is always full.
+  // Linux only: every write to this file fails, as on a full disk.
   if (existsSync("/dev/full")) {
     test.each(["tenant list", "tenant list --json", "key show -n demo web -q", "--help", "version", "completion bash"])(
       "on a full disk bodega %s is exit code 1, and says so",
@@ -123,7 +123,7 @@ describe("standard output", () => {
     );
   }
 
-  test("closed streams change neither the effect nor the exit code", async () => {
+  test("closed output streams change neither the effect nor the exit code", async () => {
     expect(await shell("bodega tenant list -q <&-")).toEqual({ code: 0, stdout: "demo\nother\n", stderr: "" });
     expect(await shell("bodega tenant list -q 2>&-")).toMatchObject({ code: 0, stdout: "demo\nother\n" });
     expect(await shell("bodega tenant list >&-")).toMatchObject({ code: 0 });
@@ -150,7 +150,7 @@ describe("the environment of a command", () => {
     expect(stderr).toMatch(/^error: .*working directory.*\n$/);
   });
 
-  // Linux only: a directory in which nobody can create files.
+  // Linux only: nobody can create files in this directory.
   if (existsSync("/proc/self")) {
     test("without a writable directory, commands that write nothing work, and the others name the directory", async () => {
       expect(await shell("cd /proc && bodega version -q && bodega --help >/dev/null")).toMatchObject({ code: 0 });
@@ -163,7 +163,7 @@ describe("the environment of a command", () => {
     });
   }
 
-  test("an argument of the maximum length gets a short error", async () => {
+  test("a very long argument gets a short error", async () => {
     const word = "a".repeat(100_000);
     for (const [line, code] of [
       [["tenant", "show", word], 3],

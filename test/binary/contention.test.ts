@@ -9,7 +9,7 @@ const { installBinary } = useBinaries();
 const commandProcesses = 8;
 const httpClients = 64;
 
-/** A store with a published key and its origin. */
+/** A store that one process has created, with a published key and its origin. */
 interface Done {
   namespace: string;
   title: string;
@@ -17,7 +17,7 @@ interface Done {
   origin: string;
 }
 
-/** Three commands, one after another, while the other seven processes do the same. */
+/** Runs three commands one after another, while seven other processes do the same. */
 async function administer(binary: Binary, namespace: string): Promise<Done> {
   const [title, origin] = [`Store ${namespace}`, `${namespace}.example.com`];
   await binary.json("tenant", "create", namespace, "--title", title);
@@ -26,7 +26,7 @@ async function administer(binary: Binary, namespace: string): Promise<Done> {
   return { namespace, title, appId: app_id, origin };
 }
 
-/** The published keys with origins, each with its store. */
+/** Reads all published keys with origins, each with its store. */
 async function readKeys(dataDir: string): Promise<Done[]> {
   const database = await openStoreDatabase({ dataDir });
   try {
@@ -47,7 +47,7 @@ test.each([1, 2])(
     const binary = installBinary();
     const { namespace, auth } = await openShop(binary);
     const server = await binary.serve("--workers", String(workers));
-    const load = startLoad({ url: server.url, namespace, auth, clients: httpClients });
+    const load = startLoad({ url: server.url, namespace, auth, clients: httpClients, contended: true });
     await until("the load", () => load.created.length >= httpClients);
 
     const names = Array.from({ length: commandProcesses }, (_, index) => `admin-${index}`);

@@ -3,29 +3,16 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runAtTerminal } from "../cli/run-bodega.ts";
 import { useBinaries } from "../support/binary.ts";
+import { findPort } from "../support/port.ts";
 import { until } from "../support/until.ts";
 import { root } from "./lone-executable.ts";
 
 const { installBinary } = useBinaries();
 const folder = join(root, "examples/storefront");
 
-/** A server on a port whose predecessor is free. */
-function occupyPort() {
-  const open = (port: number) => Bun.serve({ hostname: "127.0.0.1", port, fetch: () => new Response() });
-  for (;;) {
-    const server = open(0);
-    try {
-      void open((server.port ?? 0) - 1).stop(true);
-      return server;
-    } catch {
-      void server.stop(true);
-    }
-  }
-}
-
 type Printed = Record<"shop_url" | "page_app_id" | "page_app_secret", string>;
 
-/** Starts the demo with an executable that is alone in its directory. */
+/** Starts the demo. Its directory contains only the executable. */
 async function startDemo(...flags: string[]) {
   const binary = installBinary();
   const server = await binary.serveBy([binary.path, "demo", "--json", ...flags]);
@@ -33,7 +20,7 @@ async function startDemo(...flags: string[]) {
 }
 
 describe("the shop of the demo", () => {
-  test("has an origin of its own, with every file of the example, under a strict policy, and ends with the server", async () => {
+  test("has its own origin, serves every file of the example with a strict content security policy, and stops with the server", async () => {
     const { server, printed } = await startDemo("--port", "0");
     const shop = printed.shop_url;
     expect(Object.keys(printed)[0]).toBe("shop_url");
@@ -57,7 +44,7 @@ describe("the shop of the demo", () => {
     expect(await fetch(shop).catch(() => "gone")).toBe("gone");
   }, 30_000);
 
-  test("leads from the path of a view to its page, and answers nothing for files that it does not have", async () => {
+  test("redirects the path of a view to its page, and has no reply for unknown files", async () => {
     const { server, printed } = await startDemo("--port", "0");
     const ask = (path: string, init?: RequestInit) => fetch(`${printed.shop_url}${path}`, init);
     const page = readFileSync(join(folder, "index.html"), "utf8");
@@ -76,7 +63,7 @@ describe("the shop of the demo", () => {
     await server.end();
   }, 30_000);
 
-  test("tells its pages a key that serves their origin and no other site's, and the command that lists mail", async () => {
+  test("gives its pages a key that only their origin may use, and the command that lists mail", async () => {
     const { server, printed, dir } = await startDemo("--port", "0");
     const config = (await (await fetch(`${printed.shop_url}/config.json`)).json()) as {
       api: string;
@@ -103,8 +90,8 @@ describe("the shop of the demo", () => {
   }, 30_000);
 
   test("has the port after that of the API, and refuses one that is in use", async () => {
-    const occupier = occupyPort();
-    const taken = occupier.port ?? 0;
+    const taken = findPort();
+    const occupier = Bun.serve({ hostname: "127.0.0.1", port: taken, fetch: () => new Response() });
     const binary = installBinary();
     const command = [binary.path, "demo", "--port", String(taken - 1)];
     const refused = await binary.run(...command.slice(1));
@@ -119,7 +106,7 @@ describe("the shop of the demo", () => {
     await second.end();
   }, 30_000);
 
-  test("opens in the browser of a terminal's screen, unless told otherwise", async () => {
+  test("opens in a browser at a terminal, unless a flag forbids it", async () => {
     const binary = installBinary();
     const opened = join(binary.dir, "opened");
     for (const program of ["xdg-open", "open"]) {

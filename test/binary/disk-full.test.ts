@@ -9,7 +9,7 @@ import { inspectDatabase } from "./load.ts";
 const { installBinary, makeDir } = useBinaries();
 
 const path = "/products/?namespace=demo";
-/** Runs a command with its own mounts, which end with it; undefined if this account may not create any. */
+/** The words before a command that give it private mounts; undefined if this account may not create mounts. */
 const ownMounts = [
   ["unshare", "--user", "--map-root-user", "--mount"],
   ["unshare", "--mount"],
@@ -18,7 +18,7 @@ const ownMounts = [
 if (!ownMounts) console.warn("disk-full.test.ts is skipped: this account may not mount a file system of its own.");
 
 test.skipIf(!ownMounts)(
-  "on a full disk writes get 5001 and reads work; writes work again once there is space",
+  "on a full disk, writes get 5001 and reads work; with free space, writes work again",
   async () => {
     const binary = installBinary();
     const { auth: authorization } = await openShop(binary);
@@ -37,11 +37,11 @@ test.skipIf(!ownMounts)(
       expect(status).toBe(201);
       created.push((body.data as { id: string }).id);
     };
-    // The database will grow by these when the WAL is emptied.
+    // These products are in the WAL. The database file grows when the WAL is emptied.
     for (let number = 0; number < 50; number++) await add(`Product ${number}`);
 
     for (let round = 0; round < 3; round++) {
-      // A write may get the room that the reserve held.
+      // A write can succeed in the space of the freed reserve, so the loop counts refusals.
       let refusals = 0;
       while (refusals < 5) {
         fillDisk(join(small, "filler"));
@@ -57,7 +57,7 @@ test.skipIf(!ownMounts)(
       const wrong = { authorization: `${authorization.slice(0, -1)}!` };
       expect((await call(connection, { path, headers: wrong })).code).toBeOneOf([5001, 5203]);
 
-      // Whether that room is enough depends on what takes it first.
+      // Writes may use the freed space before the WAL does, so more than one attempt may be needed.
       await until("the reserve is given up", () => server.log().includes("reserved space was freed to empty the WAL"));
       rmSync(join(small, "filler"));
       await add("Enough room");
@@ -65,7 +65,7 @@ test.skipIf(!ownMounts)(
 
     const { body } = await call(connection, { path: `${path}&limit=100`, headers });
     expect((body.data as { id: string }[]).map(({ id }) => id).toSorted()).toEqual(created);
-    // Nothing writes at the moment, so the files are consistent.
+    // No process writes at this moment, so the copied files are consistent.
     const copy = makeDir();
     for (const name of ["bodega.db", "bodega.db-wal"]) copyFileSync(join(small, name), join(copy, name));
     const { integrity, products } = await inspectDatabase(copy);
@@ -78,7 +78,7 @@ test.skipIf(!ownMounts)(
 );
 
 test.skipIf(!ownMounts)(
-  "a server that was killed on a full disk starts again, reads at once, and writes once there is space",
+  "a server that was killed on a full disk starts again and can read; with free space, it can write",
   async () => {
     const binary = installBinary();
     const { auth: authorization } = await openShop(binary);
@@ -105,7 +105,7 @@ test.skipIf(!ownMounts)(
 );
 
 test.skipIf(!ownMounts)(
-  "an upgrade on a full disk asks for space, and on a read-only one for another mount, and leaves nothing behind",
+  "an upgrade on a full disk asks for space, on a read-only disk for another mount, and leaves no files",
   async () => {
     const binary = installBinary();
     await openShop(binary);
@@ -133,7 +133,7 @@ function canMount(prefix: string[]): boolean {
   return Bun.spawnSync([...prefix, "mount", "-t", "tmpfs", "none", makeDir()]).exitCode === 0;
 }
 
-/** Writes until there is no room left. */
+/** Writes a file until the disk is full. */
 function fillDisk(path: string): void {
   const file = openSync(path, "a");
   try {

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { chmodSync, cpSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { type Binary, useBinaries } from "../support/binary.ts";
+import { findPort } from "../support/port.ts";
 import type { Serving } from "../support/serving.ts";
 import { startSqld } from "../support/sqld.ts";
 import { openPage } from "./storefront-page.ts";
@@ -12,7 +13,7 @@ const read = (path: string) => readFileSync(join(import.meta.dir, "../..", path)
 const readme = read("README.md");
 const quickstart = read("docs/QUICKSTART.md");
 const curl = Bun.which("curl");
-/** Values that a reader copies from a reply into a later line, and how to find them. */
+/** Placeholders of the guides, and how to find their values in earlier output. */
 const placeholders: Record<string, RegExp> = {
   app_id: /\bapp_[0-9a-z]{26}\b/g,
   app_secret: /\bsk_[A-Za-z0-9_-]{43}/g,
@@ -32,7 +33,7 @@ const placeholders: Record<string, RegExp> = {
 
 interface Block {
   language: "sh" | "js";
-  /** Read from the comment above it; blocks without one are run to their end. */
+  /** From the comment above the block. A block without a comment is run to its end. */
   runs: "yes" | "no" | "background";
   text: string;
 }
@@ -50,18 +51,19 @@ function readBlocks(markdown: string, languages: Block["language"][] = ["sh"]): 
 }
 
 /**
- * A reader's machine: the executable alone in a directory, a terminal, and a free port instead of the one in the text.
+ * The machine of a reader: a directory with only the executable, a terminal, and a free port instead of the port in the
+ * text.
  */
 interface Reader {
   binary: Binary;
   port: string;
-  /** Of the reader's own server. */
+  /** The port of the webhook receiver that the reader runs. */
   receiverPort: string;
-  /** Contains the variables that earlier blocks exported. */
+  /** A file with the variables that earlier blocks exported. */
   stateFile: string;
-  /** All that was printed so far. */
+  /** Everything that the blocks have printed so far. */
   printed: string;
-  /** Addresses of this test instead of those in the text. */
+  /** Replacements for addresses in the text. */
   addresses?: Record<string, string> | undefined;
 }
 
@@ -70,17 +72,17 @@ async function openReader(): Promise<Reader> {
   const tools = makeDir();
   const stateFile = join(tools, "exported");
   writeFileSync(stateFile, "");
-  // An error reply must fail the command.
+  // The shell must stop at an error reply.
   writeFileSync(join(tools, "curl"), `#!/bin/sh\nexec ${curl} --fail-with-body --silent --show-error "$@"\n`);
-  // Every machine that runs the tests has Bun.
+  // Bun replaces Node here, because every machine with the tests has Bun.
   writeFileSync(join(tools, "node"), `#!/bin/sh\nexec ${process.execPath} "$@"\n`);
   for (const tool of ["curl", "node"]) chmodSync(join(tools, tool), 0o755);
-  const [port, receiverPort] = [await findPort(), await findPort()];
+  const [port, receiverPort] = [String(findPort()), String(findPort())];
   Object.assign(binary.env, { PATH: `${tools}:${binary.dir}:${binary.env.PATH}`, BODEGA_PORT: port });
   return { binary, port, receiverPort, stateFile, printed: "" };
 }
 
-/** Runs blocks one after another, those for a page in it, and ends the servers among them. */
+/** Runs blocks in order: blocks for a page in `page`, others in the terminal. Stops the servers that blocks started. */
 async function follow(reader: Reader, blocks: Block[], page?: AsyncGenerator): Promise<void> {
   const servers: Serving[] = [];
   const sqld = blocks.some(({ text }) => text.includes("sqld")) ? await startSqld() : undefined;
@@ -118,19 +120,20 @@ test.skipIf(!curl).each(["README", "docs/QUICKSTART"])(
   60_000,
 );
 
-/** What the first block of the quickstart leaves and prints. */
+/** The files and the output of the first block of the quickstart, which all readers share. */
 let model: { files: string; printed: string } | undefined;
 
 const copyFiles = (from: string, to: string) =>
   cpSync(from, to, { recursive: true, filter: (path) => basename(path) !== "bodega" });
 
 test.skipIf(!curl).each(["API", "STORE", "CONTENT", "OPERATION", "MIGRATION", "WEBHOOKS", "STORES", "LAW"])(
-  "the tasks of docs/%s.md work, pasted one after another by a reader of the quickstart",
+  "the tasks of docs/%s.md work for a reader of the quickstart who pastes them one after another",
   async (name) => {
     const text = read(`docs/${name}.md`);
     const blocks = readBlocks(text.split("\n# Reference\n", 1)[0] as string);
     expect(blocks.filter(({ runs }) => runs === "yes").length).toBeGreaterThan(2);
-    // Shop, server and header file are those of the quickstart, whose first block all readers share.
+    // The blocks of the quickstart that create shop, server and header file. Their first block runs only once for all
+    // readers.
     const [init, ...prepared] = readBlocks(quickstart).slice(0, 3) as [Block, Block, Block];
     const reader = await openReader();
     if (model === undefined) {
@@ -176,21 +179,21 @@ test.skipIf(!curl)(
   60_000,
 );
 
-/** The latest value of a placeholder that was printed. */
+/** Returns the value of a placeholder that was printed last. */
 function latest(name: string, printed: string): string | undefined {
   return (placeholders[name] && printed.match(placeholders[name])?.at(-1)) || undefined;
 }
 
-test("the only README lines that are not run set up a checkout", () => {
+test("all lines of the README are run, except those that set up a checkout", () => {
   const lines = readBlocks(readme).flatMap(({ runs, text }) => (runs === "no" ? text.split("\n") : []));
   expect(lines.length).toBeGreaterThan(0);
   for (const line of lines) expect(line).toMatch(/^npm (?:start|test|run \w+)$/);
 });
 
-/** Runs a block in the terminal of the reader, with the variables that earlier blocks exported. */
+/** Runs a block in the reader's shell, with the variables that earlier blocks exported. */
 async function paste(block: string, { binary, stateFile }: Reader): Promise<{ code: number; output: string }> {
   const script = `. '${stateFile}'\n${block}\nexport -p > '${stateFile}'\n`;
-  // A file accepts a reply of any length at once; some versions of curl fail when a pipe does not.
+  // The output goes to a file, because some versions of curl fail if a pipe is full.
   const printed = Bun.file(`${stateFile}.printed`);
   writeFileSync(`${stateFile}.printed`, "");
   const child = Bun.spawn(["sh", "-euc", script], {
@@ -204,23 +207,16 @@ async function paste(block: string, { binary, stateFile }: Reader): Promise<{ co
   return { code, output: (await printed.text()) + stderr };
 }
 
-/** The block with the latest values of its placeholders, and the ports of this test. */
+/** Replaces placeholders in a block by their latest values, and ports by those of this test. */
 function fillIn(block: string, { port, receiverPort, printed, addresses = {} }: Reader): string {
   const [said, own] = [Object.keys(addresses), Object.values(addresses)];
   const addressed = said.reduce((text, address, index) => text.replaceAll(address, own[index] as string), block);
   const reachable = addressed.replaceAll("8080", port).replaceAll("9000", receiverPort);
   return reachable.replaceAll(/<([a-z]+(?:_[a-z]+)*)>/g, (whole, name: string) => {
-    // Elements of HTML are no placeholders.
+    // A name with a closing tag is an HTML element, not a placeholder.
     if (block.includes(`</${name}>`)) return whole;
     const value = latest(name, printed);
     if (value === undefined) throw new Error(`Nothing that was printed so far is ${whole} of:\n${block}`);
     return value;
   });
-}
-
-async function findPort(): Promise<string> {
-  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) });
-  const found = String(probe.port);
-  await probe.stop(true);
-  return found;
 }

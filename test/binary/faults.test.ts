@@ -35,7 +35,7 @@ async function readiness({ url }: Serving): Promise<[number, string | undefined]
 test.skipIf(!Bun.which("prlimit"))(
   "a server whose disk refuses writes is not ready, and is ready again with it",
   async () => {
-    // A write beyond the limit fails with EFBIG instead of ending the process.
+    // With this trap, a write beyond the limit fails with EFBIG instead of ending the process.
     const script = "trap '' XFSZ; exec ./bodega serve --port 0";
     const { binary, server, create } = await serveShop((binary) => binary.serveBy(["sh", "-c", script]));
     const top = async () => (await binary.run("top", "--once")).stdout;
@@ -63,7 +63,7 @@ test.skipIf(!Bun.which("prlimit"))(
   60_000,
 );
 
-test("a server whose database another program has locked for long is not ready until the lock is released", async () => {
+test("a server is not ready while another program keeps its database locked", async () => {
   const { server, create, dataDir } = await serveShop();
   const other = new Connection(await loadLibsql(), join(dataDir, "bodega.db"));
   other.run("BEGIN IMMEDIATE");
@@ -84,7 +84,7 @@ test.skipIf(!Bun.which("prlimit"))(
       for (const pid of workers) Bun.spawnSync(["prlimit", "--pid", String(pid), `--nofile=${files}:`]);
     };
     limit("5");
-    // It asks the workers for their figures.
+    // `top` works: it gets figures from the workers.
     expect((await binary.run("top", "--once")).code).toBe(0);
     limit("1024");
     expect(childrenOf(server.pid)).toEqual(workers);
@@ -95,12 +95,12 @@ test.skipIf(!Bun.which("prlimit"))(
 );
 
 test.each(["bodega.db", "bodega.db-wal", "bodega.db-shm"])(
-  "no write is acknowledged once %s is removed",
+  "after %s is removed, no write is acknowledged",
   async (name) => {
     const { server, create, dataDir } = await serveShop();
     expect((await create()).status).toBe(201);
     rmSync(join(dataDir, name));
-    // Until the server stops.
+    // Tries until the server has stopped.
     for (let attempt = 0; attempt < 5; attempt++) {
       const reply = await create().catch(() => null);
       if (reply !== null) expect(reply).toMatchObject({ status: 503, code: 5001 });
@@ -109,7 +109,7 @@ test.each(["bodega.db", "bodega.db-wal", "bodega.db-shm"])(
   },
 );
 
-test("a WAL that is damaged in its middle is named at each start and by the doctor, and kept", async () => {
+test("a WAL with damage in its middle is kept, and reported at each start and by doctor", async () => {
   const { binary, server, create, dataDir } = await serveShop();
   for (let number = 0; number < 20; number++) expect((await create()).status).toBe(201);
   await server.end("SIGKILL");
@@ -134,7 +134,7 @@ test("a WAL that is damaged in its middle is named at each start and by the doct
   expect(checked.code).toBe(1);
 }, 20_000);
 
-test("a flipped bit in a stored reply is found by the doctor", async () => {
+test("doctor finds a changed bit in a stored reply", async () => {
   const { binary, server, create, dataDir, headers } = await serveShop();
   const { id } = (await create(1234.56)).body.data as { id: string };
   expect(await server.end()).toBe(0);

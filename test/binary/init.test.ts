@@ -20,14 +20,14 @@ test("one command creates a shop and serves it, and the printed next steps work"
   const create = await until("the next steps", () => /\n\.\/bodega (product create .*)\n/.exec(server.stdout())?.[1]);
   expect(await binary.run(...splitShell(create))).toMatchObject({ code: 0 });
   const [docs = ""] = /http\S+\/docs\n/.exec(server.stdout()) ?? [];
-  // The guide is printed before the server listens.
+  // Repeats the request, because the guide is printed before the server listens.
   const status = () =>
     fetch(docs.trim()).then(
       ({ status }) => status,
       () => undefined,
     );
   expect([docs.trim(), await until("the server", status)]).toEqual([`${server.url}/docs`, 200]);
-  // The printed commands work in the directory of the program.
+  // The printed commands must work in the directory of the executable.
   expect(server.stdout()).toContain("\n./bodega doctor\n");
   expect(await binary.run("doctor")).toMatchObject({ code: expect.any(Number) });
   expect(await server.end()).toBe(0);
@@ -43,7 +43,7 @@ test("the printed unit starts this program", async () => {
   expect(stdout).toContain(`\nExecStart=${binary.path} serve --data-dir ${join(binary.dir, "bodega-data")}\n`);
 });
 
-test("a port in use does not lose the secrets of a new shop", async () => {
+test("the secrets of a new shop are not lost if the port is in use", async () => {
   const blocker = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) });
   const port = String(blocker.port);
   const { code, stdout, stderr } = await binary.run("init", ...wanted, "--serve", "--port", port);

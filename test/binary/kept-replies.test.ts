@@ -13,7 +13,7 @@ import { useServedShops } from "../support/served-shop.ts";
 const { startServedShop } = useServedShops();
 
 test.each([1, 2])(
-  "with %d workers, replies are those of a server without the cache, also after commands",
+  "with %d workers, cached replies equal those of a server without the cache, even after commands",
   async (workers) => {
     const shop = await startServedShop({ workers, fakeClock: false });
     const { call, binary, dataDir, namespace, auth } = shop;
@@ -53,7 +53,7 @@ test.each([1, 2])(
       if (step % 10 === 9) await binary.json(...(commands[Math.floor(step / 10)] ?? commands[0] ?? []));
       else if (below(3) === 0) await pick(changes)();
       const [request, query] = pick(reads);
-      // A new connection for each call, so that either worker may get it.
+      // A new connection for each call, so that each worker can get it.
       const headers = { connection: "close", "accept-encoding": pick(["identity", "gzip", "zstd"]) };
       for (let round = 0; round < 3; round++) {
         const told = lastingPart(await call(request, { query, headers }));

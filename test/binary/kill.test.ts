@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openShop, useBinaries } from "../support/binary.ts";
+import { findPort } from "../support/port.ts";
 import { until } from "../support/until.ts";
 import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
 import { childrenOf, isRunning } from "./processes.ts";
@@ -9,7 +10,7 @@ import { childrenOf, isRunning } from "./processes.ts";
 const { installBinary } = useBinaries();
 
 const clients = 32;
-/** More for a thorough run: BODEGA_TEST_KILLS=20 bun test test/binary/kill.test.ts */
+/** Number of rounds. For a thorough run: BODEGA_TEST_KILLS=20 bun test test/binary/kill.test.ts */
 const kills = Number(process.env.BODEGA_TEST_KILLS ?? 3);
 
 test.each([1, 2])(
@@ -21,7 +22,7 @@ test.each([1, 2])(
     for (let round = 0; round < kills; round++) {
       const server = await binary.serve("--workers", String(workers));
       const load = startLoad({ url: server.url, namespace, auth, clients });
-      // Rounds of different length, so that the kill hits the WAL and its checkpoints in different states.
+      // The rounds have different lengths, so that a kill hits the WAL and its checkpoints in different states.
       const enough = 100 + Math.random() * 1500;
       await until("some products", () => load.created.length >= enough);
       for (const pid of [server.pid, ...(workers > 1 ? childrenOf(server.pid) : [])]) {
@@ -44,7 +45,8 @@ test.each([1, 2])(
 test("a killed worker is replaced, and the service continues; workers whose parent is killed exit and free the port", async () => {
   const binary = installBinary();
   const { namespace, auth } = await openShop(binary);
-  const server = await binary.serve("--workers", "2", "--log", "json");
+  const where = ["--workers", "2", "--port", String(findPort())];
+  const server = await binary.serve(...where, "--log", "json");
   const load = startLoad({ url: server.url, namespace, auth, clients, persistent: true });
   await until("some products", () => load.created.length > 100);
 
@@ -66,7 +68,7 @@ test("a killed worker is replaced, and the service continues; workers whose pare
   await load.stop();
   expect(load.refused).toEqual([]);
 
-  const next = await binary.serve("--workers", "2", "--port", String(server.port));
+  const next = await binary.serve(...where);
   expect(next.url).toBe(server.url);
   expect(await next.end()).toBe(0);
   const { integrity, products } = await inspectDatabase(defaultDataDir(binary.dir));
@@ -101,7 +103,7 @@ test("a worker that is killed before it answers requests is replaced, and the se
   await openShop(binary);
   const pidFile = join(binary.dir, "pid");
   const starting = binary.serveBy(["sh", "-c", `echo $$ > ${pidFile}; exec ./bodega serve --port 0 --workers 2`]);
-  // The file is empty for a moment.
+  // Polls, because the file is empty for a moment after its creation.
   const parent = await until(
     "the server",
     () => existsSync(pidFile) && (Number(readFileSync(pidFile, "utf8")) || null),
@@ -120,7 +122,7 @@ test("a worker that hangs from its start is counted by the doctor, and killed an
   const server = await binary.serve("--workers", "2");
   const [victim = 0, other = 0] = childrenOf(server.pid);
   process.kill(victim, "SIGKILL");
-  // A process that is stopped before it has become the worker would also stop the server, which waits for that.
+  // A child must have become a worker before it is stopped. Otherwise the server, which waits for that, would hang.
   const isWorker = (pid: number) => !readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--workers");
   const isNew = (pid: number) => pid !== victim && pid !== other && isWorker(pid);
   const hung = await until("a new worker", () => childrenOf(server.pid).find(isNew));

@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 
-/** Clients that create one product after another. */
+/** Clients, each of which creates one product after another. */
 export interface Load {
   /** Ids of the products that were answered 201, in the order of the answers. */
   created: string[];
-  /** Every reply other than 201. */
+  /** All replies except 201, and except those that `contended` allows. */
   refused: string[];
-  /** The number of requests whose connection ended without a reply. */
+  /** Counts the requests whose connection ended without a reply. */
   cut: () => number;
-  /** Lets each client finish its request. */
+  /** Stops the clients after their present requests. */
   stop: () => Promise<void>;
 }
 
@@ -18,12 +18,17 @@ interface LoadOptions {
   namespace: string;
   auth: string;
   clients: number;
-  /** Whether a client continues after its connection was cut; otherwise it ends. */
+  /** Whether a client continues after a lost connection. By default it ends. */
   persistent?: boolean;
+  /** Whether a write may be refused with 5001, because other processes held the lock for too long. */
+  contended?: boolean;
 }
 
+/** How long a write waits for the lock of another process, in milliseconds. */
+const lockWaitMs = 5000;
+
 /** Starts the clients. */
-export function startLoad({ url, namespace, auth, clients, persistent = false }: LoadOptions): Load {
+export function startLoad({ url, namespace, auth, clients, persistent = false, contended = false }: LoadOptions): Load {
   const created: string[] = [];
   const refused: string[] = [];
   let cuts = 0;
@@ -34,15 +39,17 @@ export function startLoad({ url, namespace, auth, clients, persistent = false }:
   async function write(client: number): Promise<void> {
     for (let number = 0; !isStopping; number++) {
       const body = JSON.stringify({ title: `Lamp ${client}-${number}`, price: number, tags: [`client-${client}`] });
+      const begun = performance.now();
       try {
         const reply = await fetch(address, { method: "POST", headers, body });
         const text = await reply.text();
+        const mayBeRefused = contended && performance.now() - begun >= lockWaitMs;
         if (reply.status === 201) created.push(JSON.parse(text).data.id);
-        else refused.push(`${reply.status} ${text}`);
+        else if (!mayBeRefused || JSON.parse(text).error.code !== 5001) refused.push(`${reply.status} ${text}`);
       } catch {
         cuts += 1;
         if (!persistent) return;
-        // Connections to a stopped server fail at once; without a pause this would be a busy loop.
+        // The pause avoids a busy loop, because connections to a stopped server fail at once.
         await Bun.sleep(1);
       }
     }
@@ -60,7 +67,7 @@ export function startLoad({ url, namespace, auth, clients, persistent = false }:
   };
 }
 
-/** The result of SQLite's integrity check, and the ids of all products. */
+/** Returns the result of SQLite's integrity check, and the ids of all products. */
 export async function inspectDatabase(dataDir: string): Promise<{ integrity: string; products: Set<string> }> {
   const database = await openStoreDatabase({ dataDir });
   try {

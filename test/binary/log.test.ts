@@ -8,7 +8,7 @@ const { installBinary } = useBinaries();
 
 const path = "/products/?namespace=demo";
 
-test("the server survives a reader of the log that goes away", async () => {
+test("the server continues when the reader of its log ends", async () => {
   const binary = installBinary();
   const { auth } = await openShop(binary);
   const pipe = join(binary.dir, "log");
@@ -30,7 +30,7 @@ function readText(file: number): string {
   try {
     return bytes.toString("utf8", 0, readSync(file, bytes));
   } catch {
-    // Nothing is there at the moment.
+    // At this moment, the file does not exist.
     return "";
   }
 }

@@ -7,18 +7,18 @@ export const root = join(import.meta.dir, "..", "..");
 
 export type Outcome = { code: number; stdout: string; stderr: string };
 
-/** The built executable alone in a directory, with a home and a temporary directory beside it. */
+/** The built executable, alone in a directory, with a separate home and temporary directory. */
 export interface LoneExecutable {
-  /** The directory it is started in; it contains only the executable. */
+  /** The directory in which it is started. It contains only the executable. */
   dir: string;
   path: string;
-  /** Its whole environment. */
+  /** The complete environment of the executable. */
   env: Record<string, string>;
   run(args: string[], env?: Record<string, string>): Promise<Outcome>;
   remove(): void;
 }
 
-/** Puts dist/bodega into an empty directory. Throws when it is not built, or when it could find a node_modules. */
+/** Copies dist/bodega to an empty directory. Throws if it is not built, or if a node_modules is in reach. */
 export function isolateExecutable(): LoneExecutable {
   const built = join(root, "dist", "bodega");
   if (!existsSync(built)) throw new Error("dist/bodega is missing: run `bun run build` first.");

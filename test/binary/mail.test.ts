@@ -12,7 +12,7 @@ const { installBinary } = useBinaries();
 const templates = readdirSync(join(import.meta.dir, "../../src/server/modules/mail/templates"));
 const languages = templates.map((name) => name.replace(".json", ""));
 
-/** The store, server and mail server of one test. */
+/** The store, the server and the mail server of the current test. */
 let binary: Binary;
 let server: Serving;
 let smtp: SmtpServerUnderTest;
@@ -37,7 +37,7 @@ afterEach(async () => {
   await smtp.close();
 });
 
-/** Puts users into the store, without passwords. */
+/** Adds users without passwords to the store. */
 async function addUsers(emails: string[]): Promise<void> {
   const db = await openStoreDatabase({ dataDir: join(binary.dir, "bodega-data") });
   for (const email of emails) {
@@ -58,7 +58,7 @@ function forgot(email: string, language: string, address: string): Promise<Respo
   });
 }
 
-/** Requests a reset code in every language, and reads the codes that arrive. */
+/** Requests a reset code in every language. Returns the codes in the received mails. */
 async function requestCodes(): Promise<string[]> {
   const replies = await Promise.all(
     languages.map((language, n) => forgot(`${language}@example.org`, language, `192.0.2.${n}`)),
@@ -75,7 +75,7 @@ async function requestCodes(): Promise<string[]> {
 const deliveryTo = (language: string) =>
   smtp.received.find(({ to }) => to[0] === `${language}@example.org`) as Delivery;
 
-test("the server stops with connections to the mail server open, and leaves no code or password behind", async () => {
+test("the server stops although connections to the mail server are open, and no file has a code or password", async () => {
   const codes = await requestCodes();
   expect(await server.end()).toBe(0);
   expect(server.log()).not.toContain("hunter2");

@@ -10,13 +10,13 @@ const { installBinary } = useBinaries();
 const products = { route: "/products/", method: "GET", status: "200" };
 const token = "a-token-for-the-tests";
 
-/** A server with two workers, a function that loads them, and one that reads their metrics. */
+/** Starts a server with two workers. Returns functions that load it and read its metrics. */
 async function serveWatched() {
   const binary = installBinary();
   const { auth: authorization } = await openShop(binary);
   binary.env.BODEGA_METRICS_TOKEN = token;
   const server = await binary.serve("--workers", "2");
-  // A worker that was killed or stopped may get the request, so it is repeated.
+  // Repeats the request, because a killed or stopped worker may have got it.
   const readMetrics = async (): Promise<MetricsPage> => {
     for (let left = 20; left > 0; left--) {
       const init = {
@@ -29,7 +29,7 @@ async function serveWatched() {
     }
     throw new Error("No worker serves the metrics.");
   };
-  // A new connection for each, so that both workers get some.
+  // A new connection for each request, so that both workers get requests.
   const ask = () => fetch(`${server.url}/products/?namespace=demo`, { headers: { authorization }, keepalive: false });
   const load = async (requests: number) => {
     const replies = await Promise.all(Array.from({ length: requests }, ask));
@@ -41,7 +41,7 @@ async function serveWatched() {
 const answered = (page: MetricsPage) => page.value("bodega_http_requests_total", products);
 const up = (page: MetricsPage) => page.samples.filter(({ name, value }) => name === "bodega_process_up" && value === 1);
 
-test("each process reports the figures of all, also when a worker is killed under load or hangs", async () => {
+test("each process reports the figures of all processes, even if a worker hangs or is killed under load", async () => {
   const { binary, server, ask, load, readMetrics } = await serveWatched();
   await load(60);
   for (const page of [await readMetrics(), await readMetrics(), await readMetrics()]) {
@@ -53,7 +53,7 @@ test("each process reports the figures of all, also when a worker is killed unde
   let isLoading = true;
   const counts: number[] = [];
   const loading = Array.from({ length: 4 }, async () => {
-    // Requests of the killed worker end without a reply.
+    // Ignores requests that end without a reply because their worker was killed.
     while (isLoading) await ask().catch(() => {});
   });
   const looking = (async () => {
@@ -92,7 +92,7 @@ test("workers that end at each start are reported by doctor, top and metrics", a
     const topNames = new RegExp(`^Problems +(?:worker [12] does not run *){${2 - left}}$`, "m");
     const runTop = async () => (await binary.run("top", "--once")).stdout;
     await until("the missing worker", async () => topNames.test(await runTop()));
-    // Without any worker, nobody serves the metrics.
+    // Only workers serve metrics, so there are none without a worker.
     const page = left > 0 ? await readMetrics() : undefined;
     const doctor = JSON.parse((await binary.run("doctor", "--json")).stdout) as { findings: Record<string, string>[] };
     return {

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** True if the system has /proc. */
+/** Whether the system has /proc. */
 export const hasProc = process.platform === "linux";
 
 interface Process {
@@ -9,7 +9,7 @@ interface Process {
   state: string;
 }
 
-/** Process ids of the direct children of a process. */
+/** Returns the ids of a process's direct children. */
 export function childrenOf(pid: number): number[] {
   return listProcesses()
     .filter(({ parent }) => parent === pid)
@@ -22,7 +22,7 @@ export function isRunning(pid: number): boolean {
   return found !== undefined && !/^[ZX]/.test(found.state);
 }
 
-/** All processes: from /proc, which a bare Linux has without any program, elsewhere from `ps`, which is part of it. */
+/** Lists all processes. Reads /proc on Linux, which may not have `ps`; other systems have it. */
 function listProcesses(): Process[] {
   if (hasProc) {
     const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
@@ -39,7 +39,7 @@ function listProcesses(): Process[] {
 function readProc(pid: number): Process | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name before the last parenthesis may contain any character.
+    // The process name can contain any character, so the fields begin after the last parenthesis.
     const [state = "", parent = ""] = text.slice(text.lastIndexOf(")") + 2).split(" ");
     return { pid, parent: Number(parent), state };
   } catch {

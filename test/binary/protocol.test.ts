@@ -32,7 +32,7 @@ async function send({ headers, ...request }: Call) {
     connection.end();
   }
 }
-test("a health check without a usable Host gets a reply, as from simple HTTP/1.0 clients", async () => {
+test("a health check of a simple HTTP/1.0 client without a usable Host gets a reply", async () => {
   for (const start of [
     "GET /health/ready HTTP/1.0\r\n\r\n",
     "GET /health/ready HTTP/1.1\r\nHost: \r\n\r\n",
@@ -102,7 +102,7 @@ test.each(parserReplies)(
   },
 );
 
-test("headers of 31 KiB, as cookies of a shared domain may have, are accepted", async () => {
+test("headers of 31 KiB are accepted, as many cookies can make them", async () => {
   expect(await send({ path: products, headers: { cookie: "a".repeat(31 * 1024) } })).toMatchObject({ status: 200 });
 });
 
@@ -148,7 +148,7 @@ test("a body in thousands of tiny chunks is refused, and one in chunks of some s
   expect(await sendChunks(100)).toMatchObject({ status: 201 });
 });
 
-test("a request pipelined behind a write closes the connection, and the write is repeated with its key", async () => {
+test("a request that is pipelined after a write closes the connection, and the write can be repeated with its key", async () => {
   const body = '{"title":"Pipelined","price":1}';
   const headers = { authorization, "content-type": "application/json", "idempotency-key": "pipelined" };
   const connection = server.connect();
@@ -158,7 +158,7 @@ test("a request pipelined behind a write closes the connection, and the write is
   });
   connection.write(`${write}${body}${formatHead({ head: `GET ${products} HTTP/1.1`, headers: { authorization } })}`);
   const reply = await connection.read();
-  // Whatever was answered, the end is seen at once.
+  // The client notices the closed connection at once, with or without a reply.
   if (reply !== null) expect(reply.status).toBe(201);
   await connection.closed;
   const again = await until("the write has ended", async () => {

@@ -12,7 +12,7 @@ const { installBinary } = useBinaries();
 const password = "Vermilion-Kettle-4871";
 const email = "ada@example.com";
 
-/** The store, server, push service and browser of one test. */
+/** The store, the server, the push service and the browser of the current test. */
 let binary: Binary;
 let server: Serving;
 let auth: string;
@@ -45,7 +45,7 @@ async function send<T>(path: string, body?: object, headers: Record<string, stri
   return JSON.parse(text).data as T;
 }
 
-/** Registers the browser for its user; returns the user's credentials and the server's public key. */
+/** Registers the browser for its user. Returns the user's credentials and the server's public key. */
 async function register(): Promise<{ credentials: URLSearchParams; publicKey: string }> {
   const { user_id, token } = await send<{ user_id: string; token: string }>("/auth/login/?namespace=demo", {
     email,
@@ -59,7 +59,7 @@ async function register(): Promise<{ credentials: URLSearchParams; publicKey: st
   return { credentials, publicKey: offer.vapid_public_key };
 }
 
-/** Pays an order of the user; returns its number. */
+/** Creates and pays an order of the user. Returns its number. */
 async function payOrder(credentials: URLSearchParams): Promise<number> {
   const authorization = { authorization: auth };
   const { id: product_id } = await send<{ id: string }>(

@@ -16,7 +16,7 @@ interface Answer {
   id: string;
 }
 
-/** The ids and notes of all orders, and the stock that they reserve. */
+/** Reads the ids and notes of all orders, and the reserved stock. */
 async function inspectOrders(dataDir: string) {
   const database = await openStoreDatabase({ dataDir });
   try {
@@ -30,8 +30,8 @@ async function inspectOrders(dataDir: string) {
 }
 
 /**
- * Waits for a commit, for a second at most. It does so without a pause, because the replies are sent soon after SQLite has
- * written the commit to the header of the WAL's index.
+ * Waits up to a second for a commit. Polls the header of the WAL's index without a pause, because the replies are sent
+ * very soon after the commit.
  */
 function awaitCommit(dataDir: string): void {
   const file = openSync(join(dataDir, "bodega.db-shm"), "r");
@@ -52,7 +52,7 @@ test.each([1, 2])(
     const binary = installBinary();
     const { namespace, auth } = await openShop(binary);
     const dataDir = defaultDataDir(binary.dir);
-    /** Every key that was sent, with the id in its reply, if there was one. */
+    /** All idempotency keys that were sent. The value is the order's id if a reply came. */
     const sent = new Map<string, string | undefined>();
 
     async function post(url: string, path: string, body: unknown, key: string, signal?: AbortSignal): Promise<Answer> {
@@ -91,7 +91,7 @@ test.each([1, 2])(
       await until("some orders", () => keys.length > enough);
       awaitCommit(dataDir);
       signalAll("SIGSTOP");
-      // From here on no client reads a reply.
+      // From now on, no client reads replies.
       leaving.abort();
       await Promise.all(running);
       const { notes } = await inspectOrders(dataDir);
@@ -99,7 +99,7 @@ test.each([1, 2])(
       signalAll("SIGCONT");
       return false;
     };
-    // How often that takes is a matter of chance, so only the time limit of the test bounds it.
+    // The number of tries is random. Only the time limit of the test bounds it.
     while (!(await stopsBetweenCommitAndReplies()));
     signalAll("SIGKILL");
     await first.exited;
@@ -109,7 +109,7 @@ test.each([1, 2])(
     const keys = [...sent.keys()];
     const unanswered = keys.filter((key) => sent.get(key) === undefined);
     expect(unanswered.length).toBeGreaterThan(0);
-    // Requests without a reply are sent twice at once, as by an impatient client.
+    // Requests without a reply are repeated twice at the same time, as an impatient client does.
     for (const again of [[...unanswered, ...unanswered], keys]) {
       const answers = await Promise.all(again.map((key) => order(second.url, key)));
       for (const [index, { status, id }] of answers.entries()) {

@@ -7,12 +7,12 @@ import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
-/** Each round kills a server and restores its replica; set more for a thorough run. */
+/** Number of rounds. Each round kills a server and restores its replica; set more for a thorough run. */
 const rounds = Number(process.env.BODEGA_TEST_REPLICAS ?? 2);
-/** This much may be lost: a second, and the time of one upload on a busy machine. */
+/** Writes of the last second, and of one upload on a busy machine, may be lost: milliseconds. */
 const maxLostMs = 3000;
 
-test("after kill -9 and the loss of the data directory, the replica has all but the last moments", async () => {
+test("after kill -9 and the loss of the data directory, the replica lacks at most the last seconds", async () => {
   const binary = installBinary();
   const { auth, namespace } = await openShop(binary);
   const place = makeDir();
@@ -78,7 +78,7 @@ test("a backup restored for a drill does not take the replica from the live serv
   expect(kept.backup.stores).toBe(2);
 }, 60_000);
 
-test("status and doctor tell that a replica fails", async () => {
+test("status and doctor report that replication fails", async () => {
   const binary = installBinary();
   await openShop(binary);
   const place = join(makeDir(), "file");

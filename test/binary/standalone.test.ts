@@ -8,14 +8,14 @@ import { isolateExecutable, type LoneExecutable, root } from "./lone-executable.
 
 let bodega: LoneExecutable;
 
-// Each test sees what it itself leaves in the directory.
+// Cleans the directory, so that a test sees only its own files.
 beforeEach(() => {
   bodega = isolateExecutable();
 });
 
 afterEach(() => bodega.remove());
 
-test("it prints its version and the commit it was built from", async () => {
+test("the executable prints its version and its commit", async () => {
   expect(await bodega.run(["version"])).toEqual({ code: 0, stdout: `bodega ${manifest.version}\n`, stderr: "" });
   const { stdout } = await bodega.run(["version", "--json"]);
   expect(JSON.parse(stdout)).toMatchObject({ version: manifest.version, commit: expect.stringMatching(/^\w{7,}$/) });
@@ -60,7 +60,7 @@ test("settings in the working directory are not read", async () => {
   expect(existsSync(join(bodega.dir, "preloaded"))).toBe(false);
 });
 
-test("commands without a database work where nothing can be unpacked", async () => {
+test("commands without a database work even if nothing can be unpacked", async () => {
   const nowhere = { TMPDIR: join(bodega.path, "no"), BUN_TMPDIR: join(bodega.path, "no") };
   const commands = [["--help"], ["-h"], ["version"], ["help", "key", "issue"], ["tenant", "create", "--help"]];
   for (const args of [...commands, ...["bash", "zsh", "fish"].map((shell) => ["completion", shell])]) {
@@ -70,7 +70,7 @@ test("commands without a database work where nothing can be unpacked", async () 
   }
 });
 
-test("commands with a database name the setting that helps where nothing can be unpacked, and it helps", async () => {
+test("where nothing can be unpacked, commands with a database name the setting that helps, and it works", async () => {
   expect(await bodega.run(["db", "migrate"])).toMatchObject({ code: 0 });
   const nowhere = { TMPDIR: join(bodega.path, "no"), BUN_TMPDIR: join(bodega.path, "no") };
   const { code, stdout, stderr } = await bodega.run(["tenant", "list"], nowhere);
@@ -78,7 +78,7 @@ test("commands with a database name the setting that helps where nothing can be 
   expect(stdout).toBe("");
   expect(stderr).toContain("BUN_TMPDIR");
   expect(stderr).not.toMatch(/\$bunfs|\n\s+at |\.node\b|dlopen/);
-  // A server has run there, so that doctor tries its lock.
+  // Without this file, doctor would not try the server's lock.
   writeFileSync(join(bodega.dir, "bodega-data", "server.lock"), "");
   const doctor = await bodega.run(["doctor", "--json"], nowhere);
   const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string; message: string }[] };
@@ -88,9 +88,9 @@ test("commands with a database name the setting that helps where nothing can be 
   expect(helped).toMatchObject({ code: 0, stdout: "[]\n" });
 });
 
-test("a host that does not resolve is not taken for a port in use", async () => {
+test("the error for a host that does not resolve is not about a port in use", async () => {
   const serve = ["serve", "--host", "nosuch.invalid", "--port", "42399"];
-  // From the second start on, an earlier error of the system is left over.
+  // Starts twice, because the second start could report an error that is left from the first.
   await bodega.run(serve);
   const { code, stderr } = await bodega.run(serve);
   expect(code).toBe(1);

@@ -8,7 +8,7 @@ import { defaultDataDir, startLoad } from "./load.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
-/** This much may be lost: a second, and the time of one upload on a busy machine. */
+/** Writes of the last second, and of one upload on a busy machine, may be lost: milliseconds. */
 const maxLostMs = 3000;
 
 const follow = (binary: Binary, place: string) =>
@@ -19,7 +19,7 @@ function copyKey(from: Binary, to: Binary): void {
   copyFileSync(join(defaultDataDir(from.dir), "secret.key"), join(defaultDataDir(to.dir), "secret.key"));
 }
 
-/** The lag of a standby in seconds, as its health check answers it. */
+/** Returns the lag of a standby in seconds, from its health check. */
 async function readLag({ url }: Serving): Promise<number | undefined> {
   const reply = await fetch(`${url}/health/ready`);
   expect(reply.status).toBe(503);
@@ -39,7 +39,7 @@ async function readIds({ url }: Serving, namespace: string, auth: string): Promi
   }
 }
 
-/** A server with a replica, and a standby with its key that has a copy. */
+/** Starts a server with a replica, and a standby with the same key. Waits until the standby has a copy. */
 async function openPair() {
   const [first, second] = [installBinary(), installBinary()];
   const shop = await openShop(first);
@@ -60,13 +60,13 @@ test("a standby that takes over from a server under load has all that the server
   await load.stop();
   const ids = await readIds(promoted, namespace, auth);
   expect(load.created.filter((id) => !ids.has(id))).toEqual([]);
-  // The log is written after a moment.
+  // Waits, because the line is logged a moment later.
   await until("the count of segments", () => /[1-9]\d* segments were applied/.test(promoted.log()));
   expect(await promoted.end()).toBe(0);
   expect(await first.run("serve", "--port", "0", "--replicate-to", place)).toMatchObject({ code: 4, stdout: "" });
 }, 60_000);
 
-test("a standby whose port is taken stays one, and its server goes on; one that became a server can be promoted again", async () => {
+test("a standby whose port is in use stays a standby, and its server continues; after a failed start, promotion can be repeated", async () => {
   const { second, place, server, standby } = await openPair();
   const promote = ["standby", "promote", "--yes", "--port"] as const;
   const { port } = new URL(server.url);
@@ -82,7 +82,7 @@ test("a standby whose port is taken stays one, and its server goes on; one that 
   }
 }, 60_000);
 
-test("a standby is seconds behind; when the server is killed it takes over, and the server stays out", async () => {
+test("a standby is only seconds behind; after the server is killed the standby takes over, and the old server cannot start", async () => {
   const first = installBinary();
   const { auth, namespace } = await openShop(first);
   const place = makeDir();

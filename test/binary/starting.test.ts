@@ -31,7 +31,7 @@ describe("the announcement", () => {
   });
 });
 
-test("a database that is busy at the start ends the server with 1, after which a service manager starts it again", async () => {
+test("a server whose database is busy at the start ends with exit code 1, so that a service manager starts it again", async () => {
   const binary = installBinary();
   await openShop(binary);
   const database = new Database(join(binary.dir, "bodega-data/bodega.db"));
@@ -45,7 +45,7 @@ test("a database that is busy at the start ends the server with 1, after which a
 describe.each([1, 2])("with %d worker(s)", (workers) => {
   const flags = ["--workers", String(workers)];
 
-  test("a port in use is refused, and so are data in use, also under another path; their owner is not disturbed", async () => {
+  test("a port in use and a data directory in use, even by another path, are refused, and the running server is not disturbed", async () => {
     const [first, second] = [installBinary(), installBinary()];
     const server = await first.serve(...flags);
     const dataDir = join(first.dir, "bodega-data");
@@ -85,12 +85,12 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     const file = join(binary.dir, "bodega-data/bodega.db");
     const log = statSync(`${file}-wal`);
     renameSync(file, `${file}.moved`);
-    // Clients that still write get a reply or a closed connection, and no new file is created.
+    // Writes until the server has ended. Each write gets a reply or a closed connection, and creates no new file.
     while (await write().catch(() => null));
     expect(await server.exited).toBe(4);
     expect(server.log()).toContain("was removed or replaced");
     expect(existsSync(file)).toBe(false);
-    // The old WAL would be applied to a database file that is created there later.
+    // The WAL must be gone too: SQLite would apply it to a new database file in its place.
     expect(existsSync(`${file}-wal`)).toBe(false);
     const name = readdirSync(dirname(file)).find((entry) => entry.startsWith("bodega.db-wal.orphaned-")) ?? "none";
     const aside = join(dirname(file), name);
@@ -111,7 +111,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect(await third.end()).toBe(0);
   });
 
-  test("a server whose WAL is removed stops, and leaves a sound database", async () => {
+  test("a server whose WAL is removed stops, and the database stays intact", async () => {
     const binary = installBinary();
     await openShop(binary);
     const server = await binary.serve(...flags);

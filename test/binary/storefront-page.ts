@@ -4,8 +4,8 @@ import { Secret, TOTP } from "otpauth";
 import { sharedStorage } from "../client/connect.ts";
 
 /**
- * A page of an allowed site that runs the blocks for it, one at each `next`, and at last fetches each of its pictures in
- * each width, and tries what its key may not do.
+ * Imitates a page of an allowed site: runs the blocks for pages, one at each `next`. At the end it fetches all pictures
+ * in all widths, and tries what its key must not do.
  */
 export function openPage(
   reader: { port: string; stateFile: string; printed: string },
@@ -30,14 +30,14 @@ export function openPage(
     valueOf: find,
     document,
     localStorage: sharedStorage(),
-    /** The client of the server, as the page imports it. */
+    /** Loads the client from the server, as a page imports it. */
     async load(address: string) {
       const file = `${reader.stateFile}.mjs`;
       writeFileSync(file, await (await fetch(address)).text());
       const { createClient } = await import(file);
       return { createClient: (options: object) => createClient({ ...options, fetch: fetchFromSite }) };
     },
-    // Each code is accepted once, and so is that of the next half minute.
+    // Each code is accepted only once, so this is the code of the next half minute.
     prompt: () => {
       const secret = Secret.fromBase32(find("secret"));
       return new TOTP({ secret }).generate({ timestamp: Date.now() + 30_000 * codes++ });

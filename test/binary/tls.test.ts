@@ -11,7 +11,7 @@ import { childrenOf } from "./processes.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
-/** Writes a pair as renewal tools do: the two files one after the other, each atomically. */
+/** Writes certificate and key as renewal tools do: one file after the other, each atomically. */
 function writePair(dir: string, { cert, key }: MadeCertificate): string[] {
   const paths = { cert: join(dir, "cert.pem"), key: join(dir, "key.pem") };
   writeFileSync(`${paths.key}.new`, key, { mode: 0o600 });
@@ -29,7 +29,7 @@ function open(port: number): Promise<TLSSocket> {
   return promise;
 }
 
-/** The server closed a connection before the reply was complete. */
+/** The error if the server closes a connection before the reply is complete. */
 class ClosedError extends Error {
   received: string;
 
@@ -39,7 +39,7 @@ class ClosedError extends Error {
   }
 }
 
-/** Writes to a connection, and reads until the end of the answer. */
+/** Sends a request on an open connection, and reads until `end`. */
 async function send(socket: TLSSocket, request: string, end = "}"): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   let text = "";
@@ -56,14 +56,14 @@ async function send(socket: TLSSocket, request: string, end = "}"): Promise<stri
   return answer;
 }
 
-/** Sends a request on a connection, and reads the whole reply. */
+/** Sends a complete request on an open connection, and reads the whole reply. */
 function ask(socket: TLSSocket, head = "HTTP/1.1\r\nHost: localhost"): Promise<string> {
   return send(socket, `GET /health/live ${head}\r\n\r\n`);
 }
 
 /**
- * Does as HTTP clients do: tries again on a new connection if one is closed without a byte of a reply, which each worker
- * that exchanges its listener can do once.
+ * Tries again on a new connection if the server closed one without a reply, as HTTP clients do. Each worker can do so
+ * once when it replaces its listener.
  */
 async function tryAgain<T>(listeners: number, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -83,7 +83,7 @@ async function askOnNewConnection(port: number): Promise<string> {
   return answer;
 }
 
-/** Begins to create a product: the server has the head and waits for the rest of the body, which the result sends. */
+/** Begins to create a product: the server has the head and waits for the body. The returned function sends the body. */
 async function beginCreating(port: number, auth: string): Promise<() => Promise<string>> {
   const body = JSON.stringify({ title: "Lamp", price: 12 });
   const head = [
@@ -107,13 +107,13 @@ async function presentedBy(port: number): Promise<string> {
   return fingerprint256;
 }
 
-/** Makes the server read its files now; a supervisor may signal all of its processes. */
+/** Makes the server read its certificate files now. A supervisor may send the signal to all of its processes. */
 function hangUp(server: Serving): void {
   server.signal("SIGHUP");
   for (const pid of childrenOf(server.pid)) process.kill(pid, "SIGHUP");
 }
 
-test("a client that writes 20 MB before it reads, and closes the connection then, gets its refusal", async () => {
+test("a client that writes 20 MB before it reads, and then closes the connection, gets its error reply", async () => {
   const [binary, dir] = [installBinary(), makeDir()];
   await openShop(binary);
   const server = await binary.serve(...writePair(dir, makeCertificate()));

@@ -1,11 +1,15 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Binary } from "../support/binary.ts";
+import { findPort } from "../support/port.ts";
 
-/** A program `systemctl` on the path of a binary, for machines that systemd does not run: it starts and stops one server. */
+/**
+ * A replacement for `systemctl` in the PATH of an executable, because machines with tests may not run systemd. It
+ * starts and stops one server.
+ */
 export interface Unit {
   url: string;
-  /** Everything that its servers logged. */
+  /** Returns everything that its servers have logged. */
   log: () => string;
   start: () => void;
   stop: () => void;
@@ -41,11 +45,4 @@ esac
     start: () => control("start"),
     stop: () => control("stop"),
   };
-}
-
-function findPort(): number {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port } = server;
-  server.stop(true);
-  return port as number;
 }

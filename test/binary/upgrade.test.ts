@@ -14,7 +14,7 @@ const { installBinary, makeDir } = useBinaries();
 const { version: present } = manifest;
 const next = "99.0.0";
 const timeoutMs = 60_000;
-/** A later version, with its checksum beside it. */
+/** The executable of a later version, with SHA256SUMS beside it. */
 let file: string;
 let binary: Binary;
 let unit: Unit;
@@ -32,12 +32,12 @@ beforeEach(() => {
 
 afterEach(() => unit.stop());
 
-/** Adds a file to SHA256SUMS beside it. */
+/** Adds a file to the SHA256SUMS in its directory. */
 function listChecksum(path: string, hash = new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex")) {
   appendFileSync(join(dirname(path), "SHA256SUMS"), `${hash}  ${basename(path)}\n`);
 }
 
-/** Opens a shop and serves it by the unit. */
+/** Creates a shop, and starts its server as a systemd unit. */
 async function serveShop() {
   const shop = await openShop(binary);
   unit.start();
@@ -45,7 +45,7 @@ async function serveShop() {
   return shop;
 }
 
-/** The version of the executable, that of its running server, and the status of the server's health check. */
+/** Reads the version of the executable, the version of the running server, and the server's health. */
 async function readVersions() {
   const { version } = await binary.json("version");
   const status = await readServerStatus(defaultDataDir(binary.dir));
@@ -53,7 +53,7 @@ async function readVersions() {
   return [version, status?.version, health?.status];
 }
 
-/** Writes products while a command runs, and for a moment before and after it. */
+/** Creates products before, during and after a command. */
 async function underLoad(work: () => ReturnType<Binary["run"]>) {
   const { namespace, auth } = await serveShop();
   const load = startLoad({ url: unit.url, namespace, auth, clients: 2, persistent: true });
@@ -83,7 +83,7 @@ test(
     const { products: earlier } = await inspectDatabase(defaultDataDir(binary.dir));
     const lost = load.created.filter((id) => !earlier.has(id));
     expect(lost.length).toBeGreaterThan(0);
-    // Those that were written before the migration are there.
+    // The products from before the migration are still there.
     expect(lost.length).toBeLessThan(load.created.length - 30);
     expect(existsSync(back.kept)).toBe(true);
   },
@@ -106,7 +106,7 @@ test(
 );
 
 test.each(["0", "1"])(
-  "a version that ends at its start, after %s migrations, is replaced by the one before, and no acknowledged product is lost",
+  "a version that ends at its start, after %s migrations, is replaced by the previous one, and no acknowledged product is lost",
   async (migrations) => {
     Object.assign(binary.env, { NEXT_FAILS: "1", NEXT_SCHEMA: migrations });
     const { outcome, load } = await underLoad(() => binary.run("upgrade", file, "--yes"));
@@ -122,7 +122,7 @@ test.each(["0", "1"])(
 );
 
 test(
-  "a server that systemd does not stop goes on with its executable",
+  "if systemd cannot stop the server, it continues with its old executable",
   async () => {
     await serveShop();
     binary.env.STOP_REFUSED = "1";
@@ -176,14 +176,14 @@ test(
     });
     const { code, stderr } = await binary.run(...install);
     expect([code, stderr]).toEqual([4, expect.stringContaining("does not know migration 0000_initial")]);
-    // There was no upgrade.
+    // Nothing was upgraded, so the output must not suggest to go back.
     expect(stderr).not.toContain("--back");
   },
   timeoutMs,
 );
 
 test(
-  "a file that cannot be the next version is refused, and the server goes on",
+  "a file that cannot be the next version is refused, and the server continues",
   async () => {
     await serveShop();
     const dir = makeDir();
@@ -193,7 +193,7 @@ test(
       return ["upgrade", join(dir, name)];
     };
     const otherMachine = make("other-machine", (bytes) => {
-      // The machine's number in the header of the executable: that of ARM or, on ARM, of x64.
+      // Changes the machine type in the header of the executable: ARM on x64, x64 on ARM.
       bytes.writeUInt16LE(process.arch === "x64" ? 183 : 62, 18);
       return bytes.subarray(0, 4096);
     });

@@ -10,7 +10,7 @@ import { childrenOf } from "./processes.ts";
 
 const { installBinary } = useBinaries();
 
-/** More for a thorough run: BODEGA_TEST_VIEWS=100000 bun test test/binary/view-storm.test.ts */
+/** Number of calls. For a thorough run: BODEGA_TEST_VIEWS=100000 bun test test/binary/view-storm.test.ts */
 const calls = Number(process.env.BODEGA_TEST_VIEWS ?? 1000);
 const visitors = 180;
 const strangers = 20;
@@ -22,7 +22,7 @@ interface Answer {
   data: { active: boolean; count: number; visitor?: string };
 }
 
-/** A shop with one product; callers choose their address. */
+/** Starts a shop with one product, in which callers choose their address. */
 async function serveShop(workers: number) {
   const binary = installBinary();
   const { namespace, auth } = await openShop(binary);
@@ -56,7 +56,7 @@ async function serveShop(workers: number) {
   };
 }
 
-/** Headers with a unique address and agent, which can be searched for. */
+/** Headers with a unique address and user agent, for which the test searches later. */
 function strangerHeaders(number: number): Record<string, string> {
   return {
     "x-forwarded-for": `203.0.${number >> 8}.${number & 255}`,
@@ -64,7 +64,7 @@ function strangerHeaders(number: number): Record<string, string> {
   };
 }
 
-/** Runs `next` repeatedly in this many concurrent loops until it returns undefined; a cut connection ends a loop. */
+/** Runs `next` in `count` concurrent loops, until it returns undefined. A lost connection ends its loop. */
 async function runLanes(count: number, next: () => Promise<void> | undefined): Promise<void> {
   const lane = async () => {
     for (;;) {
@@ -76,7 +76,7 @@ async function runLanes(count: number, next: () => Promise<void> | undefined): P
   await Promise.all(Array.from({ length: count }, () => lane().catch(() => {})));
 }
 
-/** Reads the views in each table, and the likes, once no server runs. */
+/** Reads the views in each table, and the likes. No server may be running. */
 async function inspect(dataDir: string) {
   const database = await openStoreDatabase({ dataDir });
   try {
@@ -92,7 +92,7 @@ async function inspect(dataDir: string) {
   }
 }
 
-/** Addresses and agents, which no file may contain. */
+/** Finds addresses and user agents in the files of a data directory. There must be none. */
 const strangersIn = (dataDir: string) => findInFiles(dataDir, ["203.0.", "Unmistakable", "Peculiar"]);
 
 function killAll(server: Serving, workers: number): Promise<number> {
@@ -100,12 +100,12 @@ function killAll(server: Serving, workers: number): Promise<number> {
   return server.exited;
 }
 
-/** The id that a visitor's token begins with. */
+/** The id at the beginning of a visitor's token. */
 const idOf = ({ data }: Answer) => data.visitor?.slice(0, 30) as string;
 
 describe.each([1, 2])("with %d worker(s)", (workers) => {
   test(
-    `${calls} views by ${visitors} visitors and ${strangers} strangers count each viewer once, and no file has an address or agent`,
+    `${calls} views by ${visitors} visitors and ${strangers} strangers count each viewer once, and no file contains an address or user agent`,
     async () => {
       const shop = await serveShop(workers);
       const tokens: string[] = [];
@@ -151,7 +151,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
           if (status === 200) answered += 1;
         });
       });
-      // Of different number, so that the signal comes before, between and during writes of the buffer.
+      // The number of views is random, so that the signal comes before, between and during writes of the buffer.
       const enough = 200 + Math.random() * 800;
       await until("some views", () => answered > enough);
       expect(await shop.server.end()).toBe(0);
@@ -178,7 +178,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
           if (status === 200) viewed.push({ number, at: performance.now() });
         });
       };
-      // Many views quickly, and then fewer until those are old.
+      // First many views at once, then fewer, until the first ones are old.
       const storm = Promise.all([runLanes(4, next), runLanes(8, () => (viewed.length > 300 ? undefined : next()))]);
       const isOld = ({ at }: { at: number }) => at < performance.now() - 1000;
       await until("views that are older than a second", () => viewed.filter(isOld).length > 150 && liked.length > 100);

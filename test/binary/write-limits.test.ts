@@ -7,19 +7,19 @@ import { until } from "../support/until.ts";
 
 const { startServedShop } = useServedShops();
 const limit = 200;
-/** This many refusals in a row come from both workers. */
+/** So many refusals in a row that both workers must have refused. */
 const manyRefusals = 30;
 
-test("two workers apply one limit to an address, except within the last second, also after a restart", async () => {
+test("two workers together apply one limit to an address, except within the last second, even after a restart", async () => {
   const shop = await startServedShop({ workers: 2 });
   const { binary, namespace, clock } = shop;
   await binary.json("tenant", "update", namespace, "--address-writes", String(limit), "--visitor-writes", "0");
   const { data } = await shop.call<{ id: string }>("POST /products/", { body: { title: "Lamp", price: 10 } });
   const address = newAddress();
-  // A new connection for each call, so that either worker may get it.
+  // A new connection for each call, so that each worker can get it.
   const headers = { connection: "close", "content-type": "application/json", "x-forwarded-for": address };
 
-  /** Sends likes slowly until they are refused; returns how many were accepted. */
+  /** Sends likes one after another until they are refused. Returns how many were accepted. */
   async function likeUntilRefused(url: string): Promise<number> {
     let admitted = 0;
     let refusals = 0;
@@ -37,7 +37,7 @@ test("two workers apply one limit to an address, except within the last second, 
 
   const admitted = await likeUntilRefused(shop.server.url);
   expect(admitted).toBeGreaterThanOrEqual(limit);
-  // Without the sync each worker would have accepted as many as the limit.
+  // Without exchanging counts, the two workers would together have accepted twice the limit.
   expect(admitted).toBeLessThan(2 * limit - 25);
 
   expect(await shop.server.end()).toBe(0);

@@ -12,13 +12,13 @@ describe.skipIf(!chromium)("in Chromium,", () => {
   const { stage, open, close } = useStage();
   beforeAll(open, 60_000);
   afterAll(close);
-  // Each test also shows that no page reports an error, and that no request leaves the machine.
+  // Each test also fails if a page reports an error, or if a request leaves the machine.
   afterEach(async () => expect(await stage.chromium.endVisits()).toEqual([]));
 
   describeReference(stage);
   describeCatalogue(stage);
   describeCustomer(stage);
   describeGuest(stage);
-  // The last one revokes the key.
+  // These tests come last, because one of them revokes the key.
   describeOrigins(stage);
 });

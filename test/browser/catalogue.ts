@@ -8,7 +8,7 @@ export function describeCatalogue(stage: Stage): void {
   const open = (fragment = "", size?: typeof phone) => stage.chromium.visit(`${stage.shop_url}/${fragment}`, size);
 
   describe("the shop's catalogue", () => {
-    test("narrows by category, tag and words, and its address keeps what was chosen", async () => {
+    test("filters by category, tag and words, and its address contains the filters", async () => {
       const { page } = await open();
       await see(page, "21 things");
       await click(page, ".categories a", "Kitchen");
@@ -45,7 +45,7 @@ export function describeCatalogue(stage: Stage): void {
       await find(page, "[data-basket-count]", "1");
     }, 60_000);
 
-    test("likes a product for a visitor without an account, who finds it liked again", async () => {
+    test("likes a product for a visitor without an account, and shows the like at the next visit", async () => {
       const { page } = await open("#/p/enamel-mug");
       const isLiked = (state: boolean) => find(page, `.product-actions .like[aria-pressed=${state}]`);
       await isLiked(false);
@@ -87,7 +87,7 @@ export function describeCatalogue(stage: Stage): void {
       await find(page, ".tag-list a", "Textilien");
     }, 60_000);
 
-    test("shows three pictures of a product, by buttons and by the arrow keys, and goods that go with it", async () => {
+    test("shows three pictures of a product with buttons and arrow keys, and suggests similar goods", async () => {
       const { page } = await open("#/p/enamel-mug", phone);
       await find(page, ".suggestions .card", "bowl");
       const isAt = (index: number) => find(page, `.thumbs button[aria-current=true]:nth-child(${index})`);
@@ -114,12 +114,12 @@ export function describeCatalogue(stage: Stage): void {
       const { slug } = await stage.call<{ slug: string }>("POST", "/products/", { title: "Plain thing", price: 5 });
       const { page } = await open(`#/p/${slug}`);
       await find(page, ".product .picture.is-none");
-      // The page still tells of the view.
+      // Waits until the page has sent the view to the server.
       await page.waitForNetworkIdle();
       await stage.call("DELETE", `/products/${slug}/`);
     }, 60_000);
 
-    test("leads from the path of a view to the view", async () => {
+    test("redirects the path of a view to the view", async () => {
       const { page } = await stage.chromium.visit(`${stage.shop_url}/p/enamel-mug?variant=1`);
       await find(page, "h1", "Enamel mug");
       expect(new URL(page.url()).hash).toBe("#/p/enamel-mug?variant=1");
@@ -136,10 +136,10 @@ export function describeCatalogue(stage: Stage): void {
     }, 60_000);
 
     test.each([360, 1280])(
-      "moves nothing while it loads at %d pixels, and breaks no price",
+      "has a stable layout while it loads at %d pixels, and wraps no price",
       async (width) => {
         const { page } = await open("", { width, height: 740 });
-        // Its prices are long, and have a space before the currency.
+        // German prices are long, and have a space before the currency.
         await page.evaluate('localStorage.setItem("shop language", "de")');
         await page.evaluateOnNewDocument(`new PerformanceObserver((list) => {
           for (const { value } of list.getEntries()) globalThis.shift = (globalThis.shift ?? 0) + value;

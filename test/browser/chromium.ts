@@ -4,23 +4,23 @@ import type { AddressInfo } from "node:net";
 import type { AxeResults } from "axe-core";
 import puppeteer, { type Browser, type BrowserContext, type ElementHandle, type Page } from "puppeteer-core";
 
-/** A busy machine gets time. */
+/** Milliseconds to wait for a page, long enough for a busy machine. */
 const timeout = 15_000;
 
-/** Debian's browser; undefined where it is not installed. */
+/** The path of Debian's Chromium; undefined if it is not installed. */
 export const chromium = Bun.which("chromium") ?? undefined;
 
-/** The minified form, which a page compiles in half the time. */
+/** The source of axe-core. A page compiles the minified form in half the time. */
 const axe = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
-/** The browser's own questions to its maker. Those of pages are collected at the pages, too. */
+/** Chromium itself sends requests to these hosts. Such requests of pages are still collected. */
 const makers = /\b(?:google|googleapis)\.com\b/;
 
-/** A page of a new visitor, whose storage is empty. Its errors and requests are collected. */
+/** A page of a new visitor, with empty storage. Its errors and requests are collected. */
 export interface Visit {
   page: Page;
   context: BrowserContext;
-  /** Console errors that match are part of the test, such as the browser's report of a status 401. */
+  /** Allows console errors that match, such as the browser's report of a status 401. */
   allow: (...errors: RegExp[]) => void;
 }
 
@@ -28,15 +28,15 @@ export interface Visit {
 export interface Chromium {
   browser: Browser;
   visit: (url: string, size?: { width: number; height: number }) => Promise<Visit>;
-  /** Ends the visits of a test, and returns each of their faults: errors of the console, and requests to elsewhere. */
+  /** Ends the visits of a test. Returns their errors of the console, and their requests to other machines. */
   endVisits: () => Promise<string[]>;
   close: () => Promise<void>;
 }
 
 /**
- * Starts the browser. Requests to other machines go to a proxy that refuses them, and are faults of the test, also
- * those of service workers.
- * @param own origins that pages may ask.
+ * Starts the browser. A proxy refuses requests to other machines, and each of them, even from a service worker, fails
+ * the test.
+ * @param own origins to which pages may send requests.
  */
 export async function startChromium(own: () => readonly string[]): Promise<Chromium> {
   const leaving: string[] = [];
@@ -54,7 +54,7 @@ export async function startChromium(own: () => readonly string[]): Promise<Chrom
     args: [
       `--proxy-server=http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
       "--disable-background-networking",
-      // The sandbox refuses to run as root.
+      // Chromium's sandbox does not start for root.
       ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
     ],
   });
@@ -98,7 +98,7 @@ export async function startChromium(own: () => readonly string[]): Promise<Chrom
   };
 }
 
-// The project's types are those of a server, so what runs in a page is text.
+// Code that runs in a page is written as text, because the project has only the types of a server.
 
 /** Waits for a visible element with this text. */
 export async function find(page: Page, selector: string, text = ""): Promise<ElementHandle> {
@@ -126,17 +126,17 @@ export async function see(page: Page, text: string): Promise<void> {
 
 const describe = async (page: Page) => `${page.url()} ${(await readText(page)).slice(0, 1000)}`;
 
-/** The visible text of an element. */
+/** Returns the visible text of an element. */
 export const readText = (page: Page, selector = "body") =>
   page.$eval(selector, (one) => (one as unknown as { innerText: string }).innerText);
 
-/** Whether parts of the page can be reached by scrolling to the side only. */
+/** Whether the page is wider than the screen, so that one must scroll to the side. */
 export const isWiderThanScreen = (page: Page) =>
   page.evaluate("document.documentElement.scrollWidth > innerWidth") as Promise<boolean>;
 
-/** Lists each finding of axe-core that keeps people from using the page, as `rule: element`. */
+/** Lists findings of axe-core that prevent people from using the page, as `rule: element`. */
 export async function findBarriers(page: Page): Promise<string[]> {
-  // Colours in the middle of a change have no contrast yet.
+  // Waits for animations, because colours that are still changing have a wrong contrast.
   await page.evaluate("Promise.all(document.getAnimations().map((one) => one.finished.catch(() => {})))");
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe);
   const run = 'axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations)';

@@ -11,10 +11,10 @@ async function signIn(page: Page, { email, password }: { email: string; password
   await submit(page, "main form", { email, password });
 }
 
-/** The button is disabled while the page counts what the order costs. */
+/** The selector of the enabled button. The page disables it while it computes the amounts. */
 const orderAndPay = "[data-test=checkout] [data-slot=submit]:not([disabled])";
 
-/** The service worker of a page, to which messages can be delivered. */
+/** Returns the id of the page's service worker, to which the test delivers push messages. */
 async function findWorker(cdp: CDPSession): Promise<string> {
   let id = "";
   cdp.on("ServiceWorker.workerVersionUpdated", ({ versions }) => {
@@ -25,7 +25,7 @@ async function findWorker(cdp: CDPSession): Promise<string> {
 }
 
 export function describeCustomer(stage: Stage): void {
-  /** The newest code that `bodega mail list` shows. */
+  /** Returns the newest code in the output of `bodega mail list`. */
   async function readCode(kind: string, email: string): Promise<string> {
     const { mail } = (await (await fetch(`${stage.shop_url}/config.json`)).json()) as { mail: string };
     const [, ...words] = mail.split(" ");
@@ -36,13 +36,13 @@ export function describeCustomer(stage: Stage): void {
   }
 
   describe("a customer", () => {
-    test("signs up with the mailed code, orders, sees the order, is notified, and orders no other total than the page shows", async () => {
+    test("signs up with the mailed code, orders for exactly the total that the page shows, sees the order, and is notified", async () => {
       const service = await startPushService();
       const subscriber = service.subscribe();
       const visit = await stage.chromium.visit("about:blank");
       const { page, context } = visit;
       await context.overridePermissions(stage.shop_url, ["notifications"]);
-      // Chromium's own push service is on the internet. The page gets a subscription at a service of this machine.
+      // The page subscribes at a push service of this machine, because Chromium's own one is on the internet.
       await page.evaluateOnNewDocument(`{
         const subscription = { toJSON: () => (${JSON.stringify(subscriber.subscription)}), unsubscribe: async () => true };
         let current = null;
@@ -90,7 +90,7 @@ export function describeCustomer(stage: Stage): void {
       const [message] = await until("the message", () => subscriber.messages().length > 0 && subscriber.messages());
       const data = JSON.stringify(message);
       const shown = `navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then(([one]) => one?.body)`;
-      // The protocol does not say whether the worker got the message, so it is sent until it is shown.
+      // Repeats the message until it is shown, because the protocol does not say whether the worker got it.
       const body = await until("the notification", async () => {
         await cdp.send("ServiceWorker.deliverPushMessage", { origin: stage.shop_url, registrationId, data });
         const found = await page.waitForFunction(shown, { polling: 100, timeout: 2000 }).catch(() => null);
@@ -99,7 +99,7 @@ export function describeCustomer(stage: Stage): void {
       expect(body).toBe(message?.body as string);
       expect(message?.body).toContain("1");
 
-      // The checkout orders the goods and the total that it shows, whatever another tab makes of the basket.
+      // The checkout orders the goods that it shows, even if another tab changes the basket.
       await page.goto(`${stage.shop_url}/#/p/enamel-mug`);
       await click(page, ".buying button", "Add to basket");
       await page.goto(`${stage.shop_url}/#/checkout`);
@@ -161,12 +161,12 @@ export function describeCustomer(stage: Stage): void {
       await submit(page, "main form", { password: stage.password });
       await see(page, "Scan this with your app");
       const secret = Secret.fromBase32(/[A-Z2-7]{32,}/.exec(await readText(page))?.[0] ?? "");
-      // A code is accepted once, so that each is that of another half minute.
+      // Each code is accepted only once, so each call uses the code of another half minute.
       const codeOf = (later: number) => new TOTP({ secret }).generate({ timestamp: Date.now() + later * 30_000 });
       await submit(page, "main form", { otp: codeOf(0) });
       await see(page, "Keep these recovery codes");
       await click(page, "main button", "I have kept them");
-      // Without a call: an address has ten a minute.
+      // Signs out without a request, because an address may make only ten sign-in calls a minute.
       await page.evaluate("localStorage.clear()");
       await page.reload();
       visit.allow(/status of 401/);

@@ -1,7 +1,7 @@
 import type { Page } from "puppeteer-core";
 import { click, find } from "./chromium.ts";
 
-/** Replaces what is in the fields of a form, by their names, and tells the page so. */
+/** Fills the fields of a form by their names, and sends the page their events. */
 export async function fillIn(page: Page, form: string, values: Record<string, string>): Promise<void> {
   for (const [name, value] of Object.entries(values)) {
     const field = await find(page, `${form} [name=${name}]`);
@@ -12,14 +12,14 @@ export async function fillIn(page: Page, form: string, values: Record<string, st
   }
 }
 
-/** Fills a form in, and sends it. */
+/** Fills and submits a form. */
 export async function submit(page: Page, form: string, values: Record<string, string>): Promise<void> {
   await fillIn(page, form, values);
   await click(page, `${form} button[type=submit]`);
 }
 
 export async function chooseLanguage(page: Page, language: string): Promise<void> {
-  // The buttons work once the page does.
+  // Waits until the page has loaded, because its buttons do not work before.
   await find(page, "main .card h2 a");
   await click(page, `.languages button[value=${language}]`);
   await page.waitForFunction(`document.documentElement.lang === "${language}"`);

@@ -33,7 +33,7 @@ const words = {
 } as const;
 const goods = ["walnut-spoon", "seed-box"];
 const checkout = "[data-test=checkout]";
-/** The button is disabled while the page counts what the order costs. */
+/** The selector of the enabled button. The page disables it while it computes the amounts. */
 const orderAndPay = `${checkout} [data-slot=submit]:not([disabled])`;
 
 export function describeGuest(stage: Stage): void {
@@ -51,14 +51,14 @@ export function describeGuest(stage: Stage): void {
     await find(page, checkout);
   }
 
-  // 18.90 at 20 % and 33.33 at 10 %, less 10 percent, and 9.90 for the parcel, which is taxed as the goods.
+  // Prices: 18.90 with 20 % tax and 33.33 with 10 %, less 10 % discount, and 9.90 for shipping, taxed as the goods are.
   describe("a guest", () => {
-    // All these guests have one address.
+    // No limit of orders, because all these guests have the same IP address.
     beforeAll(() => change("--orders-per-minute", "0"));
 
     test.each([
       ["en", 1280],
-      // Its words are longer.
+      // German words are longer than English ones.
       ["de", 360],
     ] as const)(
       "buys two goods with a code in %s at %d pixels, sees the order by its link only, and withdraws in two steps",
@@ -95,7 +95,7 @@ export function describeGuest(stage: Stage): void {
         const [, id] = /#\/order\/(ord_\w+)/.exec(page.url()) ?? [];
         const token = await page.evaluate(`sessionStorage.getItem("shop order ${id}")`);
 
-        // Another device has the link, and a stranger the address without the token.
+        // Another device opens the link. A stranger opens the address without the token.
         const other = await stage.chromium.visit(`${stage.shop_url}/#${id}.${token}`, { width, height: 800 });
         await find(other.page, "[data-test=transfer]", "IBAN");
         expect(other.page.url()).toBe(`${stage.shop_url}/#/order/${id}`);
@@ -161,7 +161,7 @@ export function describeGuest(stage: Stage): void {
       }
     }, 60_000);
 
-    test("keeps what was entered, sees a code's total before ordering, and gets the amounts back when online again", async () => {
+    test("finds entered data again, sees the total with a code before ordering, and sees amounts when back online", async () => {
       expect(await change("--transfer-instructions=")).toMatchObject({ code: 0 });
       const visit = await stage.chromium.visit(stage.shop_url);
       const { page } = visit;
@@ -177,7 +177,7 @@ export function describeGuest(stage: Stage): void {
       await find(page, "main h1", "Kasse");
       await click(page, ".languages button[value=en]");
       await find(page, "main h1", "Checkout");
-      // The words change before the page is drawn again.
+      // Waits, because the words change before the page is drawn again.
       await page.waitForNetworkIdle();
       await click(page, orderAndPay);
       await see(page, "The total has changed");
@@ -196,7 +196,7 @@ export function describeGuest(stage: Stage): void {
       await find(page, orderAndPay);
     }, 60_000);
 
-    test("is told before ordering why so much cannot be ordered", async () => {
+    test("learns before ordering why a quantity cannot be ordered", async () => {
       const about = { title: "Rare thing", price: 5, stock: 12 };
       const { slug } = await stage.call<{ slug: string }>("POST", "/products/", about);
       const visit = await stage.chromium.visit(`${stage.shop_url}/#/p/${slug}`);
@@ -232,7 +232,7 @@ export function describeGuest(stage: Stage): void {
       await stage.call("DELETE", `/products/${slug}/`);
     }, 60_000);
 
-    test("sees the store's note in place of the tax, and tax added where prices exclude it", async () => {
+    test("sees the store's note instead of the tax, and added tax if prices exclude it", async () => {
       const { page } = await stage.chromium.visit(stage.shop_url);
       await fillBasket(page, words.en.add);
       expect(await change("--tax-note", "No VAT (section 19 UStG).")).toMatchObject({ code: 0 });

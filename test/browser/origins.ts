@@ -32,7 +32,7 @@ export function describeOrigins(stage: Stage): void {
       await elsewhere.stop(true);
     }, 60_000);
 
-    test("serves nobody once it is revoked, also a page that is open", async () => {
+    test("serves nobody after it is revoked, not even a page that is open", async () => {
       const visit = await stage.chromium.visit(stage.shop_url);
       await see(visit.page, "21 things");
       const revoke = ["key", "revoke", stage.page_app_id, "--yes", "--data-dir", "bodega-demo"];

@@ -4,14 +4,14 @@ import type { Stage } from "./stage.ts";
 
 export function describeReference(stage: Stage): void {
   describe("the reference at /docs", () => {
-    // One page, because its library takes seconds of processor time to start.
+    // All checks use one page, because its library needs seconds of processor time to start.
     test("fits 360 pixels, has a dark form, is searched by keyboard, shows examples, and calls an operation with a key", async () => {
       const { page } = await stage.chromium.visit("about:blank", { width: 360, height: 700 });
       const warnings: string[] = [];
       page.on("console", (message) => {
         if (message.type() === "warn") warnings.push(message.text());
       });
-      // Before it is read, since its styles are those of thousands of elements.
+      // Sets the dark colours before the page loads, because they change the styles of thousands of elements.
       await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
       await page.goto(`${stage.url}/docs`);
       await find(page, "h1", "Bodega");
@@ -20,13 +20,13 @@ export function describeReference(stage: Stage): void {
       expect(await isWiderThanScreen(page)).toBe(false);
       await find(page, "body.dark-mode");
 
-      // The search has its keys where its field is beside the page.
+      // The keyboard shortcut of the search works only on a wide screen.
       await page.setViewport({ width: 1280, height: 800 });
       await find(page, "aside");
       const { paths } = (await (await fetch(`${stage.url}/openapi.json`)).json()) as { paths: object };
       const cards = await page.$$eval(".endpoints-card", (all) => all.map((card) => card.textContent).join("\n"));
       expect(Object.keys(paths).filter((path) => !cards.includes(path))).toEqual([]);
-      // The key and the store that somebody enters are in all examples, and in the calls.
+      // All examples and calls use the entered key and store.
       const enter = async (field: string, value: string) => {
         await page.focus(`#caller [name=${field}]`);
         await page.keyboard.sendCharacter(value);

@@ -8,25 +8,25 @@ type Printed = Record<
   string
 >;
 
-/** The demo as a stranger starts it, with the executable alone in a directory, and a browser. */
+/** The demo, started with only the executable in its directory, and a browser. */
 export interface Stage extends Printed {
   chromium: Chromium;
   binary: Binary;
   server: Serving;
-  /** Further origins that pages may ask. */
+  /** Further origins to which pages may send requests. */
   origins: string[];
-  /** Calls the API with the demo's key of all scopes, and returns `data`. */
+  /** Calls the API with the demo's key that has all scopes. Returns `data`. */
   call: <T>(method: string, path: string, body?: object) => Promise<T>;
 }
 
-/** Call it at the top of a test file. `open` starts server and browser, `close` ends them. */
+/** For the top of a test file. `open` starts the server and the browser, `close` ends them. */
 export function useStage() {
   const { installBinary } = useBinaries();
   const stage = {} as Stage;
 
   async function open(): Promise<void> {
     const binary = installBinary();
-    // The push service of the tests is on this machine.
+    // Allows the push service of the tests, which is on this machine.
     binary.env.BODEGA_PUSH_PRIVATE = "1";
     const server = await binary.serveBy([binary.path, "demo", "--json", "--port", "0"]);
     const printed = JSON.parse(server.stdout()) as Printed;

@@ -7,7 +7,7 @@ const { here: run, failure, json } = openCli();
 
 beforeAll(() => json("db", "migrate"));
 
-/** A command line, and a part of its error message. All end with exit code 2 and change nothing. */
+/** Wrong command lines, and a part of their error messages. All end with exit code 2 and change nothing. */
 const mistakes: [line: string[], message: string][] = [
   [["tenant", "list", "--bogus"], "Unknown flag --bogus."],
   [["tenant", "list", "-x"], "Unknown flag -x."],
@@ -68,7 +68,7 @@ describe("a misspelt word gets a suggestion", () => {
   });
 });
 
-describe("equivalent forms of arguments are the same command", () => {
+describe("equivalent forms of arguments give the same result", () => {
   const forms: string[][] = [
     ["tenant", "show", "nobody", "--json", "--yes", "--quiet"],
     ["--json", "tenant", "show", "nobody"],
@@ -95,7 +95,7 @@ test("a value that begins with a hyphen can be given after =", async () => {
   expect(error.message).toEndWith("/--json.");
 });
 
-test("values that citty loses are kept: of repeated flags, of numbers below zero and of flags whose name begins with no-", () => {
+test("values that citty would lose are kept: those of repeated flags, negative numbers, and flags that begin with no-", () => {
   const args: CommandArgs = {
     scope: { ...valueArg("text", "A list"), multiple: true },
     "no-docs": { type: "boolean", description: "A switch" },

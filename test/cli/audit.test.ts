@@ -30,7 +30,7 @@ beforeAll(async () => {
   await json("key", "publish", appId);
 });
 
-/** Changes the file in a way that the program never does. */
+/** Changes the database as the program itself never does. */
 async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
   const db = await openDatabase({ dataDir });
   for (const trigger of ["audit_log_unchanged", "audit_log_kept"]) await db.execute(`drop trigger ${trigger}`);
@@ -64,7 +64,7 @@ describe("bodega audit list", () => {
     expect(Object.keys(row as Row)).toEqual(Object.keys(record));
   });
 
-  test("ids of users are whole at 100 columns, with the email while the user exists", async () => {
+  test("ids of users are complete at 100 columns, with the email while the user exists", async () => {
     const email = "ada-lovelace@mugs.example.com";
     const own = openCli();
     await own.json("tenant", "create", "mugs");
@@ -133,7 +133,7 @@ describe("bodega audit verify", () => {
     ["a cut end", ["delete from audit_log where seq = 2"], { broken_at: 2 }],
     ["the loss of the triggers", [], { problem: noTriggers }],
     ["the loss of the table", ["drop table audit_log"], { problem: noTable }],
-  ])("is exit code 1 after %s, and says where", async (_what, statements, expected) => {
+  ])("is exit code 1 after %s, and names the entry", async (_what, statements, expected) => {
     const one = openCli(join(makeDir(), "data"));
     await one.json("tenant", "create", "demo");
     await tamper(one.dataDir, ...statements);
@@ -147,7 +147,7 @@ describe("bodega audit verify", () => {
   });
 });
 
-test("the actor is the account of the process, with any environment", async () => {
+test("the actor is the account of the process, whatever the environment says", async () => {
   const one = openCli();
   const env = { USER: "mallory", LOGNAME: "mallory", SUDO_USER: "mallory" };
   await one.run(["tenant", "create", "demo"], { env });
@@ -157,7 +157,7 @@ test("the actor is the account of the process, with any environment", async () =
   expect(accountName("/no/such/file")).toBe(`uid ${process.getuid?.()}`);
 });
 
-test("a migration that a command applies is audited with its names", async () => {
+test("a migration that a command applies is audited, with the names of the migrations", async () => {
   const one = openCli();
   const { applied } = await one.json<{ applied: string[] }>("db", "migrate");
   await one.json("db", "migrate");

@@ -13,7 +13,7 @@ const s3 = startS3Server();
 const { dataDir, environment, json, here, run: runAlone } = openCli();
 const at = `s3://${s3.bucket}/shops/one`;
 
-/** A copy of the database whose backup is uploaded in parts. */
+/** The directory of a database whose backup is so large that it is uploaded in parts. */
 let large: string;
 
 beforeAll(async () => {
@@ -27,11 +27,11 @@ afterEach(() => {
   s3.calls.length = 0;
 });
 
-// A restore keeps other commands from the database until its process ends.
+// Restores run in their own process, because they keep other commands from the database until their process ends.
 const run = (args: string[], env: Record<string, string> = {}, from = dataDir) =>
   (args[0] === "restore" ? runAlone : here)(["db", ...args], { env: { BODEGA_DATA_DIR: from, ...s3.env, ...env } });
 
-test("a backup becomes one object, --keep removes older ones of this database, and it is restored from there", async () => {
+test("a backup becomes one object and can be restored from it, and --keep removes older backups of this database", async () => {
   s3.objects.set("shops/one/notes.txt", Buffer.from("mine"));
   s3.objects.set("shops/one/bodega-20200101T000000.000Z.tar.gz", Buffer.from("no backup"));
   const made: string[] = [];
@@ -140,7 +140,7 @@ test("a large backup is uploaded in parts, and restored", async () => {
   expect((await run(["restore", `${at}/whole.tar.gz`, "--yes"], {}, target)).code).toBe(0);
 });
 
-test("a backup that is killed does not hold up the next one, which removes what it left", async () => {
+test("a killed backup does not delay the next one, which removes the leftover parts", async () => {
   const reached = Promise.withResolvers<void>();
   s3.hold = async (call) => {
     if (!call.startsWith("PUT")) return;
@@ -156,7 +156,7 @@ test("a backup that is killed does not hold up the next one, which removes what 
     env: environment(),
     stdio: ["ignore", "ignore", "pipe"],
   });
-  // It prints at once what it waits for; only then the other one continues.
+  // The command prints at once what it waits for. Then the other command may continue.
   const words = waiting.stderr.getReader();
   expect(new TextDecoder().decode((await words.read()).value)).toContain("Waiting until another backup");
   killed.kill("SIGKILL");

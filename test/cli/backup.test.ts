@@ -35,7 +35,7 @@ beforeAll(async () => {
   writeFileSync(join(dataDir, "secret.key"), `${"k".repeat(43)}\n`, { mode: 0o600 });
 });
 
-/** The content of a backup by file name, as `tar` unpacks it. */
+/** Unpacks a backup with `tar`. Returns the contents of its files by name. */
 function unpack(path: string): Record<string, Buffer> {
   const dir = makeDir();
   const { exitCode, stderr } = Bun.spawnSync(["tar", "xzf", path, "-C", dir]);
@@ -43,7 +43,7 @@ function unpack(path: string): Record<string, Buffer> {
   return Object.fromEntries(readdirSync(dir).map((name) => [name, readFileSync(join(dir, name))]));
 }
 
-/** Files that a failed backup could have left. */
+/** Lists files that a failed backup could have left. */
 function listLeftovers(...dirs: string[]): string[] {
   return dirs.filter(existsSync).flatMap((dir) => readdirSync(dir).filter((name) => name.startsWith(".")));
 }
@@ -109,7 +109,7 @@ test("--keep removes the oldest backups of this database, and nothing else", asy
   expect(readdirSync(dir).toSorted()).toEqual([...strangers, ...left].toSorted());
 });
 
-test("--keep never removes the backup just made, also beside backups that a clock made which was ahead", async () => {
+test("--keep never removes the new backup, even if older ones have a later time because the clock was ahead", async () => {
   const dir = makeDir();
   const { backup: first } = await json<Report>("db", "backup", "--to", dir);
   const ahead = join(dir, "bodega-29990101T000000.000Z.tar.gz");
@@ -119,15 +119,15 @@ test("--keep never removes the backup just made, also beside backups that a cloc
   expect(readdirSync(dir).map((name) => join(dir, name))).toEqual([backup]);
 });
 
-test("of two concurrent backups one waits for the other, and both are made", async () => {
+test("of two concurrent backups one waits for the other, and both succeed", async () => {
   const both = await Promise.all([json<Report>("db", "backup"), json<Report>("db", "backup")]);
   expect(new Set(both.map(({ backup }) => backup)).size).toBe(2);
   for (const { backup } of both) expect(existsSync(backup)).toBe(true);
 });
 
-// Only the superuser can make files for somebody else.
+// Only root can create files for another account.
 if (process.getuid?.() === 0) {
-  test("a backup that root makes gets the owner of the data directory within it, and root elsewhere", async () => {
+  test("a backup that root makes in the data directory gets the directory's owner, and elsewhere belongs to root", async () => {
     const cli = openCli();
     mkdirSync(cli.dataDir);
     chownSync(cli.dataDir, 1234, 1234);
@@ -172,7 +172,7 @@ test("a damaged database is not backed up", async () => {
   const db = await openStoreDatabase({ dataDir: damaged });
   const { rows } = await db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'orders_by_buyer'");
   await db.close();
-  // An index page, which only a check of the whole file reads.
+  // Damages an index page, which only a check of the whole file reads.
   const start = (Number(rows[0]?.rootpage) - 1) * 4096;
   writeFileSync(join(damaged, "bodega.db"), bytes.fill(0x5a, start, start + 4096));
   const { code, error } = await openCli(damaged).failure("db", "backup");
@@ -187,7 +187,7 @@ test("a damaged database is not backed up", async () => {
   });
 });
 
-test("a backup that a restore would refuse is reported when it is made", async () => {
+test("if a restore would refuse a backup, this is reported when the backup is made", async () => {
   const cli = openCli();
   await cli.json("tenant", "create", "demo");
   const db = await openStoreDatabase({ dataDir: cli.dataDir });
@@ -210,7 +210,7 @@ test("ctrl-C ends it with exit code 130 and leaves no files", async () => {
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test("it prints the path of the backup, only that with -q, and no secret of the environment", async () => {
+test("it prints the path of the backup, with -q nothing else, and no secret of the environment", async () => {
   const secret = "s".repeat(40);
   const quiet = await run(["db", "backup", "-q"], {
     env: { BODEGA_S3_ACCESS_KEY_ID: "id", BODEGA_S3_SECRET_ACCESS_KEY: secret },

@@ -34,7 +34,7 @@ const order = (verb: string, number: string, ...args: string[]) => json<Order>("
 
 const terminal: Actor = { kind: "terminal", account: "ada" };
 
-/** Orders pieces of a product, as a guest. Returns the order's number. */
+/** Orders pieces of a product as a guest. Returns the number of the order. */
 async function reserve(product_id: string, quantity: number, actor = terminal, store = "demo"): Promise<string> {
   const db = await openStoreDatabase({ dataDir });
   const system = { db, actor, vault, requestId: "test", now: Date.now };
@@ -93,7 +93,7 @@ test.each([
   expect([failed.code, failed.error.message]).toEqual([code, expect.stringContaining(message)]);
 });
 
-test("stock is added, taken away and set, but what orders reserve is not taken away", async () => {
+test("stock is added, removed and set, but stock that orders reserve cannot be removed", async () => {
   const { product_id } = await json<Product>(
     ...["product", "create", ...demo, "--title", "Mug", "--price", "4", "--sku", "MUG"],
   );
@@ -122,7 +122,7 @@ test("the stock of a variant is changed by its SKU or id", async () => {
   expect([failed.code, failed.error.message]).toEqual([2, "<product> has variants. Name one of them by its id or SKU"]);
 });
 
-test("an order is paid, fulfilled and refunded, and its stock follows", async () => {
+test("an order is paid, fulfilled and refunded, and the stock changes accordingly", async () => {
   const lamp = ["--title", "Lamp", "--price", "10", "--sku", "LAMP", "--stock", "9"];
   const { product_id } = await json<Product>("product", "create", ...demo, ...lamp);
   const number = await reserve(product_id, 3);
@@ -151,7 +151,7 @@ test("an order is paid, fulfilled and refunded, and its stock follows", async ()
   });
 });
 
-test("cancel --buyer takes each buyer of the list, refuses others, and says that a dry run saves nothing", async () => {
+test("cancel --buyer accepts each buyer of the list, refuses others, and says that a dry run saves nothing", async () => {
   await json("tenant", "create", "hoard");
   const store = ["-n", "hoard"];
   const { product_id } = await json<Product>("product", "create", ...store, "--title", "Cup", "--price", "1");

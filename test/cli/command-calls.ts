@@ -8,31 +8,31 @@ import { command as program, type Step } from "./run-bodega.ts";
 /** A password that satisfies every rule. */
 export const typedSecret = "Marmalade-Teapot-73";
 
-/** How to call a command successfully on the prepared shop, and what it does besides printing. */
+/** A successful call of a command on the prepared shop, and what the tests must know about it. */
 export interface CommandCall {
-  /** All of its arguments, so that it asks for nothing but `asks`. */
+  /** Returns all arguments, so that the command asks only the questions in `asks`. */
   args(shop: PreparedShop): string[];
-  /** Its prompts at a terminal besides required arguments, and the answers. */
+  /** Returns the prompts besides those for required arguments, and the answers. */
   asks?(shop: PreparedShop): Step[];
-  /** Flags that give the same answers. Without them, it asks at a terminal only. */
+  /** Returns flags that give the same answers as `asks`. Without them, the command works only at a terminal. */
   instead?(shop: PreparedShop): string[];
-  /** Standard input instead of prompts; used with `instead`. */
+  /** Standard input that replaces prompts. Used together with `instead`. */
   input?: string;
-  /** The output of `--json`: a list of records, or one value. */
+  /** Whether `--json` prints a list of records or one value. */
   answer: "list" | "value";
-  /** Further arguments that `--json` needs, such as a file for other output. */
+  /** Returns further arguments that `--json` needs, such as a file for other output. */
   jsonArgs?(shop: PreparedShop): string[];
-  /** The output of `-q`: by default each line is a value of the JSON output or its rows. Null: nothing. */
+  /** The output of `-q`. By default, each line is a value of the JSON output or of its rows. Null: no output. */
   quiet?: RegExp | null;
-  /** Exit code of the call, where it is not 0. */
+  /** The exit code of the call. Default: 0. */
   code?: number;
-  /** It needs its own process: it starts others, or waits for a signal. */
+  /** The command needs its own process, because it starts others or waits for a signal. */
   alone?: boolean;
-  /** It is a server, which runs until it is stopped, or needs one. */
+  /** `is`: the command is a server, which runs until it is stopped. `needs`: the command needs a running server. */
   server?: "is" | "needs";
-  /** It creates a database or needs none, so it does not fail without one. */
+  /** The command does not fail without a database, because it creates one or needs none. */
   needsNoShop?: boolean;
-  /** Its output contains a secret, which must be nowhere else. */
+  /** The output contains a secret, which must not be anywhere else. */
   makesSecret?: boolean;
 }
 
@@ -62,7 +62,7 @@ const newShop =
     " ",
   );
 
-/** Writes an executable that is this version of the program, and returns it with its checksum as arguments. */
+/** Writes an executable of this same version. Returns its path and checksum as arguments. */
 function makeProgram(dir: string): string[] {
   const path = join(dir, "next-bodega");
   const text = `#!/bin/sh\nexec ${program.map(quoteWord).join(" ")} "$@"\n`;
@@ -71,7 +71,7 @@ function makeProgram(dir: string): string[] {
   return [path];
 }
 
-/** Every command by its path. A missing command fails the tests that run all of them. */
+/** The calls of all commands, by path. A missing command fails the tests that run all commands. */
 export const commandCalls: Record<string, CommandCall> = {
   serve: record(() => ["--port", "0"], { server: "is", alone: true, needsNoShop: true }),
   standby: record(({ dir }) => ["--from", join(dir, "replica"), "--port", "0", "--data-dir", join(dir, "standby")], {
@@ -83,7 +83,7 @@ export const commandCalls: Record<string, CommandCall> = {
     asks: () => [
       ...passwordTwice,
       ...confirmed("Publish the key now?"),
-      // The second choice: print it on the screen.
+      // Selects the second choice: print the secret on the screen.
       ["Where should the key's secret go?", "\u001b[B\r"],
       ...confirmed("Create the store?"),
     ],
@@ -133,7 +133,7 @@ export const commandCalls: Record<string, CommandCall> = {
   "key revoke": record(({ appId }) => [appId], { asks: () => confirmed("permanently?"), instead: yes }),
   "origin add": record(({ appId }) => [appId, "new.example.com"]),
   "origin remove": record(({ appId }) => [appId, "shop.example.com"], {
-    asks: () => confirmed("Requests of its pages will fail."),
+    asks: () => confirmed("Requests from these pages will fail."),
   }),
   "origin list": list(({ appId }) => [appId]),
   "origin set": record(({ appId }) => [appId, "--allow-no-origin"]),
@@ -154,7 +154,7 @@ export const commandCalls: Record<string, CommandCall> = {
   "order accept": record(({ attentionOrder }) => [attentionOrder, ...demo]),
   "order note": record(() => ["1", "Ring", ...demo]),
   "order revoke-access": record(({ pendingOrder }) => [pendingOrder, ...demo], {
-    asks: () => confirmed("End all links to order 2?"),
+    asks: () => confirmed("Revoke all links to order 2?"),
     instead: yes,
   }),
   "order withdrawals": list(() => demo),

@@ -19,7 +19,7 @@ beforeAll(async () => {
   chmodSync(join(dir, "bodega"), 0o755);
 });
 
-/** Candidates that bash offers for the last of these words, cut as bash cuts them. */
+/** Returns the candidates that bash offers for the last word. Bash splits words at some characters, such as `=`. */
 async function complete(words: string[], env: Record<string, string | undefined> = environment()): Promise<string[]> {
   const program = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bodega; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const line = ["bash", "-c", program, script, join(dir, "bodega"), ...words];
@@ -72,14 +72,14 @@ describe("bash completes names from the database", () => {
     expect(await complete(words)).toEqual(offered);
   });
 
-  test("keys whose name is not one word are completed by their ids", async () => {
+  test("keys whose name has several words are completed by their ids", async () => {
     const offered = await complete(["key", "show", "-n", "demo", ""]);
     const keys = await json<{ app_id: string; name: string }[]>("key", "list", "-n", "demo");
     expect(offered).toEqual(["web", keys.find(({ name }) => name === "with space")?.app_id as string]);
     expect((await complete(["key", "show", "app_"])).toSorted()).toEqual(keys.map(({ app_id }) => app_id).toSorted());
   });
 
-  test("from the data directory and store that the line and the environment name", async () => {
+  test("names come from the data directory and store that the command line and the environment name", async () => {
     const env = { PATH: process.env.PATH };
     expect(await complete(["tenant", "show", "s"], env)).toEqual([]);
     expect(await complete(["tenant", "show", "--data-dir", dataDir, "s"], env)).toEqual(["shop"]);
@@ -109,11 +109,11 @@ describe("completion prints no errors, prompts for nothing and creates nothing",
   });
 });
 
-test.each(["zsh", "fish"])("the %s script asks the program", async (shell) => {
+test.each(["zsh", "fish"])("the %s script calls the program for candidates", async (shell) => {
   expect((await run(["completion", shell])).stdout).toContain(" __complete ");
 });
 
-// Only where fish is installed.
+// This test needs fish.
 if (Bun.which("fish")) {
   test("fish completes also before a word is begun", async () => {
     const fish = join(dir, "bodega.fish");

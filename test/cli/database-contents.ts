@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 
-/** All rows of all tables of a data directory that no process has open, by table, as SQL writes their values. */
+/** Reads all rows of all tables of a data directory, as SQL literals, by table. No process may have it open. */
 export function readContents(dataDir: string): Record<string, string[]> {
   const db = new Database(join(dataDir, "bodega.db"), { readonly: true });
   try {
@@ -23,7 +23,18 @@ export function readContents(dataDir: string): Record<string, string[]> {
   }
 }
 
-/** How many rows each table has. */
+/** Counts the rows of each table. */
 export function countRows(dataDir: string): Record<string, number> {
-  return Object.fromEntries(Object.entries(readContents(dataDir)).map(([table, rows]) => [table, rows.length]));
+  const db = new Database(join(dataDir, "bodega.db"), { readonly: true });
+  try {
+    const tables = db
+      .query<{ name: string }, []>(
+        "select name from sqlite_master where type = 'table' and sql not like 'create virtual%' order by name",
+      )
+      .all();
+    const counts = tables.map(({ name }) => `select '${name}', count(*) from "${name}"`);
+    return Object.fromEntries(db.query(counts.join(" union all ")).values());
+  } finally {
+    db.close();
+  }
 }

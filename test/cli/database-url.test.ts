@@ -31,7 +31,7 @@ if (hasSqld) {
     expect(existsSync(dataDir)).toBe(false);
   });
 
-  test("doctor tells of a database server that acknowledges writes before they are on its disk", async () => {
+  test("doctor reports a database server that acknowledges writes before they are on its disk", async () => {
     const subjects = async () => {
       const { stdout } = await run(["doctor", "--json", "--database-url", server.url]);
       const { findings } = JSON.parse(stdout) as { findings: { check: string; severity: string }[] };
@@ -104,7 +104,7 @@ const askers = commands.filter(({ call }) => call.server === "needs");
 const start = useServers();
 
 test.each(servers)(
-  "bodega %s --json prints one JSON value until it is stopped, and commands to it work",
+  "bodega %s --json prints one JSON value and runs until it is stopped, and commands can use its database",
   async (name, called) => {
     const shop = copyShop();
     const server = await start([...fullLine(called, shop), "--json"], { env: shop.env, cwd: shop.dir });

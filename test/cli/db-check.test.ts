@@ -17,14 +17,14 @@ beforeAll(async () => {
 
 const hashOf = (file: string) => createHash("sha256").update(readFileSync(file)).digest("hex");
 
-/** Runs a check with another file in the place of the database. */
+/** Runs a check on a data directory with these bytes as its database file. */
 async function checkFile(bytes: Uint8Array | string, ...flags: string[]) {
   const dataDir = makeDir();
   writeFileSync(join(dataDir, "bodega.db"), bytes);
   return run(["db", "check", "--data-dir", dataDir, ...flags]);
 }
 
-test("a sound database is exit code 0 with a summary on standard error, and its file does not change", async () => {
+test("an intact database is exit code 0 with a summary on standard error, and its file does not change", async () => {
   const before = hashOf(path);
   const sound = await run(["db", "check"]);
   expect(sound).toMatchObject({ code: 0, stderr: "19 checks: no problems found.\n" });
@@ -36,7 +36,7 @@ test("a sound database is exit code 0 with a summary on standard error, and its 
   expect(hashOf(path)).toBe(before);
 });
 
-test("damage is exit code 1 with a remedy, never a crash: one value with --json, only subjects with -q", async () => {
+test("damage is exit code 1 with a remedy, never a crash; --json prints one value, -q only subjects", async () => {
   const plain = await checkFile(readFileSync(path).subarray(0, 16));
   expect(plain.code).toBe(1);
   expect(plain.stdout).toMatch(
@@ -60,7 +60,7 @@ test("damage is exit code 1 with a remedy, never a crash: one value with --json,
 });
 
 test("a terminal shows the running check, and ctrl-C ends it with 130 while it reads", async () => {
-  // Holding the readers' lock exclusively delays the check, as reading a large file would.
+  // An exclusive lock delays the check, as reading a large file would.
   const lock = new FileLock(await loadLibsql(), join(cli.dataDir, "bodega.db-readers"));
   expect(lock.tryExclusive()).toBe(true);
   const wrapper = ["sh", "-c", 'trap : INT; "$@"; echo "exit code $?"', "sh"];

@@ -26,7 +26,7 @@ test("status of a new database lists pending migrations with exit code 1, and mi
   expect((await run(["db", "status"])).stdout).toMatch(/^MIGRATION +APPLIED\n0000_/);
 });
 
-test("eight commands on a new directory make one sound database", async () => {
+test("eight concurrent commands on a new directory make one intact database", async () => {
   const { run, json } = openCli();
   const names = Array.from({ length: 8 }, (_, index) => `shop-${index}`);
   const outcomes = await Promise.all(names.map((name) => run(["tenant", "create", name])));

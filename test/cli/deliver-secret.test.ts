@@ -9,7 +9,7 @@ import { command, makeDir, runProgram } from "./run-bodega.ts";
 
 const copyShop = usePreparedShop();
 
-/** Commands that make a secret, without a file for it. */
+/** Command lines that create a secret, without a file for it. */
 const makers: [string, (shop: PreparedShop) => string[]][] = [
   ["key issue", () => ["key", "issue", "-n", "demo", "--name", "backend"]],
   ["key rotate", ({ appId }) => ["key", "rotate", appId, "--yes"]],
@@ -19,12 +19,12 @@ const makers: [string, (shop: PreparedShop) => string[]][] = [
   ["user set-password", () => ["user", "set-password", "-n", "demo", "ada@example.com", "--random-password"]],
 ];
 
-/** Runs a command whose standard output goes where a shell sends it, such as `>&-`. */
+/** Runs a command. A shell redirects its standard output, for example with `>&-`. */
 const runWith = (script: string, line: string[], { env, dir }: PreparedShop) =>
   runProgram(["bash", "-c", script, "bash", ...command, ...line], { env, cwd: dir });
 
 describe.each(makers)("bodega %s", (_name, lineOf) => {
-  test("says when the secret could not be written", async () => {
+  test("reports if the secret could not be written", async () => {
     const shop = copyShop();
     const { code, stderr } = await runWith('exec "$@" > /dev/full', lineOf(shop), shop);
     expect([code, stderr]).toEqual([1, expect.stringMatching(/ENOSPC.*is valid, but was not delivered/)]);
@@ -42,7 +42,7 @@ describe("a secret file", () => {
     expect(readdirSync(dir)).toEqual(["web.secret"]);
   });
 
-  test("is refused before anything is created when it exists or cannot be created", async () => {
+  test("is refused before anything is created, if it exists or cannot be created", async () => {
     const shop = copyShop();
     const before = readContents(shop.dataDir);
     const path = join(makeDir(), "web.secret");

@@ -38,7 +38,7 @@ test("a code is created with its limits, on categories and products by name, and
   }
 });
 
-test("codes are listed, newest first, with what they take off and their uses", async () => {
+test("codes are listed, newest first, with their discounts and uses", async () => {
   await create("FIVE", "--amount", "5");
   await create("FREIGHT", "--free-shipping");
   await order("five");
@@ -64,7 +64,7 @@ test("an ended code is refused, and orders keep their discount", async () => {
 test("a store without codes says how to create one", async () => {
   await json("tenant", "create", "empty");
   expect((await run(["discount", "list", "-n", "empty"])).stderr).toBe(
-    "No discount codes. Create one: bodega discount create <code> -n empty --percent 10\n",
+    "No discount codes found. Create one: bodega discount create <code> -n empty --percent 10\n",
   );
 });
 

@@ -33,35 +33,37 @@ async function runDoctor({ env }: Pick<PreparedShop, "env">, ...flags: string[])
 
 type Shop = PreparedShop & { smtpUrl: string };
 
-/** A copy of the prepared store without a mail server, whose check would take a tenth of a second. */
+/**
+ * Copies the prepared store, but without a mail server: the check of the mail server would take a tenth of a second.
+ */
 function copyShop(): Shop {
   const shop = copyPrepared();
   const { BODEGA_SMTP_URL: smtpUrl = "", ...env } = shop.env;
   return { ...shop, env, smtpUrl };
 }
 
-/** Records the secret key in the database, as its first server does. */
+/** Records the secret key in the database, as the first server does. */
 async function claim({ dataDir }: PreparedShop): Promise<void> {
   const db = await openStoreDatabase({ dataDir });
   await claimDatabase(db, await openVault({ secret: undefined, dataDir }, db));
   await db.close();
 }
 
-/** The fields of a finding from `<check> <severity>` and further ones such as `subject=demo` or `fixable`. */
+/** Returns the expected fields of a finding from words such as `disk error subject=demo fixable`. */
 function fieldsOf(words: string): Expected {
   const [check = "", severity, ...more] = words.split(" ");
   const others = more.map((one) => (one.includes("=") ? one.split("=") : [one, true]));
   return { check, severity: severity as ReportedFinding["severity"], ...Object.fromEntries(others) };
 }
 
-/** Selects the findings that match the given fields. */
+/** Returns the findings that have the given fields. */
 function pick(findings: readonly ReportedFinding[], wanted: Expected): ReportedFinding[] {
   return findings.filter((one) =>
     Object.entries(wanted).every(([name, value]) => one[name as keyof ReportedFinding] === value),
   );
 }
 
-/** Runs a remedy as it is printed: commands of this program here, everything else in a shell. */
+/** Runs a printed remedy: commands of this program in this process, other commands in a shell. */
 async function runRemedy(remedy: string | null, { env, dir }: PreparedShop): Promise<void> {
   const words = (remedy ?? "").match(/(?:[^\s']|'[^']*')+/g)?.map((word) => word.replaceAll("'", "")) ?? [];
   const { code, stderr } =
@@ -74,7 +76,7 @@ async function runShell(line: string, cwd: string) {
   return { code: await child.exited, stderr: await child.stderr.text() };
 }
 
-/** Changes the database in a way that the program never does. */
+/** Changes the database as the program itself never does. */
 async function tamper({ dataDir }: PreparedShop, ...statements: string[]): Promise<void> {
   const db = await openStoreDatabase({ dataDir });
   for (const statement of statements) await db.execute(statement);
@@ -175,7 +177,7 @@ test("a pending migration is found, and the remedy applies it as printed", async
   });
 });
 
-test("--fix fixes only what is safe, and records it in the audit log", async () => {
+test("--fix fixes only what is safe to fix, and records the fixes in the audit log", async () => {
   const shop = copyShop();
   const backup = join(shop.dataDir, "backups", "bodega-old.tar.gz");
   mkdirSync(join(shop.dataDir, "backups"));
@@ -261,7 +263,7 @@ const reported: [name: string, expected: string, remedy: RegExp, fault: Fault][]
   ],
 ];
 
-/** Records the secret key in the database, and then changes its file. */
+/** Makes a fault: records the secret key in the database, then changes its file. */
 function claimThen(change: (path: string) => void): Fault {
   return async (shop) => {
     await claim(shop);
@@ -269,7 +271,7 @@ function claimThen(change: (path: string) => void): Fault {
   };
 }
 
-/** Records a backup in the audit log. */
+/** Adds a backup of some days ago to the audit log. */
 function auditBackup(shop: PreparedShop, days: number, place: string): Promise<void> {
   return tamper(
     shop,
@@ -310,7 +312,7 @@ test("git ignores a new data directory, which has the secret key", async () => {
   expect(readFileSync(join(dataDir, ".gitignore"), "utf8")).toBe("*\n");
 });
 
-test("-n checks one store, without the environment", async () => {
+test("with -n, doctor checks only one store, not the environment", async () => {
   const shop = copyShop();
   chmodSync(shop.dataDir, 0o755);
   await runHere(["tenant", "create", "other"], shop);
@@ -391,7 +393,7 @@ test("a database server that does not answer is an error without its token", asy
   expect(JSON.stringify(findings)).not.toContain("a-secret-token");
 });
 
-test("findings fit the terminal, the worst first, and a summary follows", async () => {
+test("findings fit the terminal, the most severe come first, and a summary follows", async () => {
   const shop = copyShop();
   await claim(shop);
   await tamper(shop, `update mail_outbox set last_error = 'ESOCKET: ' || char(27) || '[31mred'`);
@@ -401,7 +403,7 @@ test("findings fit the terminal, the worst first, and a summary follows", async 
     expect(stderr).toMatch(/^\d+ checks: 1 error, \d+ warnings, \d+ notes\.$/m);
     expect(stdout).toMatch(/^Environment\n {2}✗ secret:\s/);
     expect(stdout).toContain("\\u001b[31mred");
-    // A command stays on one line, so that it can be pasted.
+    // Lines with commands are not wrapped, so that they can be pasted.
     const texts = stdout.split("\n").filter((line) => !line.startsWith("    > ") && line.trim().includes(" "));
     expect(texts.filter((line) => line.length > columns)).toEqual([]);
   }
@@ -409,7 +411,7 @@ test("findings fit the terminal, the worst first, and a summary follows", async 
   expect(stdout).toContain("\n    > bodega mail retry --all -n demo\n");
 });
 
-test("remedies name the database as the command line did", async () => {
+test("remedies name the database in the same way as the command line", async () => {
   const shop = copyShop();
   const { BODEGA_DATA_DIR: _, ...env } = shop.env;
   const flags = ["--data-dir", shop.dataDir];

@@ -8,13 +8,13 @@ import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
 type Cli = ReturnType<typeof openCli>;
 
-/** Commands on the data directory of one test. */
+/** Runs commands on the data directory of the current test. */
 let cli: Cli;
 let json: Cli["json"];
 let run: Cli["run"];
 let failure: Cli["failure"];
 
-/** Changes the file in a way that the program never does. */
+/** Changes the database as the program itself never does. */
 async function tamper(...statements: string[]): Promise<void> {
   const db = await openStoreDatabase({ dataDir: cli.dataDir });
   for (const statement of statements) await db.execute(statement);
@@ -43,7 +43,7 @@ const database = ["file", "text", "integrity", "references", "schema"];
 const records =
   "states stock variants replies totals pieces numbers rewards points resources counts pictures search".split(" ");
 
-test("a sound database is exit code 0, and all checks run", async () => {
+test("an intact database is exit code 0, and all checks run", async () => {
   const { checked, ...report } = await json<Report>("doctor");
   expect(report).toMatchObject({ ok: true, worst: "warning" });
   expect(report.findings.filter(({ group }) => group !== "environment")).toEqual([]);
@@ -97,7 +97,7 @@ test("without findings the summary says so, and -q prints nothing", async () => 
   expect(await run(["doctor", "-n", "other", "-q"])).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 
-test("inconsistent values are exit code 1 until they are fixed, and fixes are recorded once", async () => {
+test("inconsistent values are exit code 1 until they are fixed, and each fix is recorded once", async () => {
   await tamper(addProduct("prod_a", 4), "delete from product_search");
   const common = { group: "records", namespace: "demo", subject: "prod_a", fixable: true, fixed: false };
   const told = await run(["doctor", "--json"]);

@@ -6,7 +6,7 @@ import { runHere } from "./run-here.ts";
 const copyShop = usePreparedShop();
 const commands = new Map((await listCalledCommands()).map((called) => [called.name, called]));
 
-/** The text of commands on standard error before they print the record. */
+/** What commands print on standard error before they print the record. */
 const sentences: Record<string, string> = {
   "tenant create": "Created store new-store.",
   "tenant update": "Updated store demo.",
@@ -44,7 +44,7 @@ const sentences: Record<string, string> = {
   "order fulfill": "Recorded a parcel of order 1.",
   "order accept": "Recorded the decision about order 3.",
   "order note": "Changed the note of order 1.",
-  "order revoke-access": "Ended the links to order 2.",
+  "order revoke-access": "Revoked the links to order 2.",
   "discount create": "Created discount code SUMMER10.",
   "discount end": "Ended discount code WELCOME.",
   "order cancel": "Cancelled order 2.",

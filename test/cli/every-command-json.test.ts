@@ -17,7 +17,7 @@ test("command-calls.ts has a call of every command", () => {
   expect(findMissingCalls()).toEqual({ missing: [], unknown: [] });
 });
 
-describe("with --json standard output is one JSON value of the documented shape", () => {
+describe("with --json, standard output is one JSON value of the documented shape", () => {
   test.each(finite)("bodega %s", async (name, called) => {
     const shop = copyShop();
     const line = [...fullLine(called, shop), ...(called.call.jsonArgs?.(shop) ?? []), "--json"];
@@ -59,7 +59,7 @@ describe("with -q standard output is one id per line", () => {
 });
 
 describe("with --json a failure is one JSON error on standard error, and standard output is empty", () => {
-  // No command finds its database.
+  // A prepared shop whose database no command finds.
   let once: PreparedShop | undefined;
 
   test.each(finite)("bodega %s", async (_name, called) => {
@@ -68,7 +68,7 @@ describe("with --json a failure is one JSON error on standard error, and standar
     const unknown = await runHere([...called.path, "--no-such-flag", "--json"], shop);
     expect([unknown.code, unknown.stdout]).toEqual([2, ""]);
     expect(JSON.parse(unknown.stderr)).toMatchObject({ error: { message: "Unknown flag --no-such-flag." } });
-    // No database can be there.
+    // There can be no database in this directory.
     const env = { ...shop.env, BODEGA_DATA_DIR: "/dev/null/none" };
     const line = [...fullLine(called, shop), ...(called.call.jsonArgs?.(shop) ?? []), "--json"];
     const { code, stdout, stderr } = await runHere(line, { env });

@@ -26,14 +26,14 @@ const asking = (await listCalledCommands())
   )
   .map((called): [string, CalledCommand] => [called.name, called]);
 
-/** The JSON value at the end of a terminal's screen, below the prompts. */
+/** Parses the JSON value at the end of the screen, below the prompts. */
 function readAnswer(screen: string): unknown {
   const lines = stripEscapes(screen).trimEnd().split("\n");
   const start = lines.findLastIndex((line) => /^[{[]/.test(line));
   return JSON.parse(lines.slice(start).join("\n"));
 }
 
-/** How many rows each table has after the command was called with everything given as flags. */
+/** Calls the command with flags for everything. Returns how many rows each table then has. */
 async function countAfterFlags(called: CalledCommand, shop: PreparedShop): Promise<Record<string, number>> {
   await runCall(called, shop, [...fullLine(called, shop), ...(called.call.jsonArgs?.(shop) ?? []), "--json"]);
   return countRows(shop.dataDir);
@@ -58,7 +58,7 @@ describe("missing arguments are prompted for at a terminal, and the answers work
       : await runAtSharedTerminal(args, questions, shop.env);
     expect({ code, screen }).toEqual({ code: called.call.code ?? 0, screen: expect.any(String) });
     for (const [question] of questions) expect(stripEscapes(screen)).toContain(question);
-    // A command that waits for an answer keeps no other command from the database.
+    // While a command waits for an answer, it must not keep other commands from the database.
     expect(new Set([...holders, "another command"])).toEqual(new Set(["another command"]));
     expectShape(name, readAnswer(screen));
     expect(countRows(shop.dataDir)).toEqual(await countAfterFlags(called, other));
@@ -75,7 +75,7 @@ const deciding = asking.filter(([, { call }]) => call.asks !== undefined);
 
 let unchanged: ReturnType<typeof readContents> | undefined;
 
-/** Answers the prompts up to one, presses ctrl-C there, and compares the database with an untouched one. */
+/** Answers the prompts before one of them, and presses ctrl-C there. The database must not have changed. */
 async function leave(called: CalledCommand, choose: (questions: Step[]) => number): Promise<void> {
   const shop = copyShop();
   unchanged ??= readContents(shop.dataDir);

@@ -13,7 +13,7 @@ const named = (await listCalledCommands()).map((called): [string, CalledCommand]
 const requiring = named.filter(([, { command }]) => Object.values(command.args).some(({ required }) => required));
 const deciding = named.filter(([, { call }]) => call.instead !== undefined);
 
-/** One copy for tests of commands that do nothing. */
+/** Returns a function that always gives the same copy, for commands that change nothing. */
 function useOneCopy(): () => PreparedShop {
   let shop: PreparedShop | undefined;
   return () => {
@@ -29,7 +29,7 @@ describe("without a terminal, missing arguments are exit code 2 and all are name
     const shop = shopOnce();
     const { line, required } = leaveOutRequired(called, shop);
     const names = required.map(({ name, arg }) => formatArg(name, arg));
-    // The stores follow if there are several and only the store is missing.
+    // If only the store is missing and there are several, the message also lists the stores.
     const message = `error: Missing ${names.join(", ")}.`;
     const outcome = await runCall(called, shop, line);
     expect(outcome).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
@@ -50,7 +50,7 @@ describe("a command that needs a database is exit code 3 without one, and create
   test.each(named.filter(([, { call }]) => !call.needsNoShop))("bodega %s", async (_name, called) => {
     const shop = shopOnce();
     const nowhere = join(shop.dir, "nowhere");
-    // A password is read before the user is looked up.
+    // Commands read a password before they look up the user, so the password is given in another way.
     const instead = called.call.input === undefined ? called.call.instead?.(shop) : ["--random-password"];
     const args = [...called.call.args(shop), ...(instead ?? []), ...(called.call.jsonArgs?.(shop) ?? [])];
     const line = [...called.path, ...args, "--data-dir", nowhere, "--json"];

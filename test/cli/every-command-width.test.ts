@@ -5,14 +5,14 @@ import { runHere } from "./run-here.ts";
 
 const copyShop = usePreparedShop();
 const commands = (await listCalledCommands()).map((called): [string, CalledCommand] => [called.name, called]);
-/** Commands that write a file's contents are not fitted to the width. */
+/** Commands that print the content of a file, which must not be wrapped. */
 const unlaid = new Set(["order export", "product export", "user export", "completion"]);
 const tables = commands.filter(
   ([name, { call }]) => call.server === undefined && !call.alone && !call.input && !unlaid.has(name),
 );
 const ids = /\b(?:app|usr|prod|ord|line|ref|whk|evt|msg|reg|mail|tok)_\w{26}\b/g;
 
-/** Lines that are wider than the terminal, except single words and commands, which stay whole so that they can be copied. */
+/** Finds lines that are wider than the terminal. Single words and commands may be wider, so that they can be copied. */
 function findWideLines(text: string, columns: number): string[] {
   const lines = Bun.stripANSI(text).split("\n");
   return lines.filter(
@@ -24,7 +24,7 @@ describe("no line of output is wider than the terminal, and ids are complete", (
   test.each(tables)("bodega %s", async (_name, called) => {
     const isList = called.call.answer === "list";
     const first = copyShop();
-    // Only lists leave out columns. They change nothing.
+    // Only lists hide columns, and they change nothing, so only they run at a third width.
     for (const columns of isList ? [40, 80, 200] : [40, 200]) {
       const shop = isList || columns === 40 ? first : copyShop();
       const { stdout } = await runHere(fullLine(called, shop), { env: shop.env, columns });
@@ -32,7 +32,7 @@ describe("no line of output is wider than the terminal, and ids are complete", (
       if (columns !== 200 || !isList) continue;
       const piped = await runHere(fullLine(called, shop), { env: shop.env });
       expect(stdout.match(ids)).toEqual(piped.stdout.match(ids));
-      // A masked recipient is not cut.
+      // The … of a masked recipient is not a cut.
       expect(stdout.replaceAll("a…@example.com", "")).not.toContain("…");
     }
   });

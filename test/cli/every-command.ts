@@ -9,9 +9,9 @@ import type { PreparedShop } from "./prepared-shop.ts";
 import { openCli, type Step } from "./run-bodega.ts";
 import { type Outcome, runHere } from "./run-here.ts";
 
-/** A command and how to call it. */
+/** A command, and a successful call of it. */
 export interface CalledCommand {
-  /** `tenant create`. */
+  /** The words of the command, such as `tenant create`. */
   name: string;
   path: string[];
   command: Command;
@@ -21,7 +21,7 @@ export interface CalledCommand {
 const commands = listCommands(commandTree);
 const names = commands.map(([path]) => path.join(" "));
 
-/** Commands missing in `commandCalls`, and its entries that are no command. */
+/** Returns the commands that `commandCalls` does not have, and the entries of it that are no commands. */
 export function findMissingCalls(): { missing: string[]; unknown: string[] } {
   return {
     missing: names.filter((name) => !Object.hasOwn(commandCalls, name)),
@@ -29,7 +29,7 @@ export function findMissingCalls(): { missing: string[]; unknown: string[] } {
   };
 }
 
-/** All commands of the program in `commandCalls`, with how to call them. */
+/** Lists all commands, each with its call in `commandCalls`. */
 export async function listCalledCommands(): Promise<CalledCommand[]> {
   const called = commands.filter(([path]) => Object.hasOwn(commandCalls, path.join(" ")));
   return Promise.all(
@@ -40,12 +40,12 @@ export async function listCalledCommands(): Promise<CalledCommand[]> {
   );
 }
 
-/** The whole command line of a command's call, with flags instead of prompts. */
+/** Returns the complete command line of a call, with flags instead of prompts. */
 export function fullLine({ path, call }: CalledCommand, shop: PreparedShop): string[] {
   return [...path, ...call.args(shop), ...(call.instead?.(shop) ?? [])];
 }
 
-/** Runs a command line of a command on a copy of the store, in a process of its own only where it must be. */
+/** Runs a command line on a copy of the store: in this process, unless the command needs its own. */
 export function runCall({ call }: CalledCommand, shop: PreparedShop, line: string[]): Promise<Outcome> {
   const env = shop.env as Record<string, string>;
   if (!call.alone && call.input === undefined) return runHere(line, { env });
@@ -53,18 +53,18 @@ export function runCall({ call }: CalledCommand, shop: PreparedShop, line: strin
   return openCli(shop.dataDir).run(line, { env, cwd: shop.dir, ...input });
 }
 
-/** The prompts at a terminal in order, with answers: required arguments, then other ones. */
+/** Returns the prompts of a call at a terminal, with answers: those for required arguments first. */
 export function listQuestions(called: CalledCommand, shop: PreparedShop): Step[] {
   const { required } = leaveOutRequired(called, shop);
   const asked = required.map(({ name, arg, value }): Step => {
-    // The first choice is preselected.
+    // Enter selects the first choice.
     const answer = "options" in arg && arg.options ? "" : [value].flat().join(" ");
     return [`(${formatArg(name, arg)})`, `${answer}\r`];
   });
   return [...asked, ...(called.call.asks?.(shop) ?? [])];
 }
 
-/** Splits the line into one without required arguments, and those in the order of their prompts. */
+/** Splits the command line into one without required arguments, and these arguments in the order of their prompts. */
 export function leaveOutRequired(called: CalledCommand, shop: PreparedShop) {
   const { path, command, call } = called;
   const values = readArgs(call.args(shop), command.args);
@@ -75,7 +75,7 @@ export function leaveOutRequired(called: CalledCommand, shop: PreparedShop) {
   return { line: [...path, ...toLine(command.args, rest)], required };
 }
 
-/** Converts parsed values back to a command line. */
+/** Returns the command line of parsed values. */
 function toLine(args: CommandArgs, values: GivenValues): string[] {
   const flags = flagsOf(args).flatMap(([name, arg]) => {
     const value = values[name];

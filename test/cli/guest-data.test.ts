@@ -11,7 +11,7 @@ import { runHere } from "./run-here.ts";
 const openShop = usePreparedShop();
 const email = "guest@example.com";
 
-/** Gives the unpaid order of a guest an email, and cancels it. */
+/** Adds an email to the unpaid order of a guest, and cancels the order. */
 async function prepareGuest({ dataDir, namespace, pendingOrder }: PreparedShop) {
   const db = await openStoreDatabase({ dataDir });
   try {

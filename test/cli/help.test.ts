@@ -53,7 +53,7 @@ describe("every command", () => {
     for (const line of lines) expect(line).toMatch(/^[A-Z][^\n]*[^.\n]$/);
   });
 
-  test.each(commands)("%j has examples that its own parser takes", (path, command) => {
+  test.each(commands)("%j has examples that its own parser accepts", (path, command) => {
     expect(command.examples.length).toBeGreaterThan(0);
     for (const example of command.examples) {
       const line = example.split(" | ").find((part) => part.startsWith("bodega ")) ?? example;

@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { suggestNamespace } from "../../src/cli/commands/init/questions.ts";
 import { certificate, certificateKey } from "../support/certificate.ts";
+import { findPort } from "../support/port.ts";
 import { until } from "../support/until.ts";
 import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
@@ -26,7 +27,7 @@ const eraseLine = "\u0015";
 const password = "Marmalade-Teapot-73";
 const unattended = ["--title", "Ada's mugs", "--owner-email", "ada@example.com", "--random-password"];
 
-/** A command line on a data directory that does not exist yet. */
+/** Returns functions that run commands on a data directory that does not exist yet. */
 function openNew() {
   const cli = openCli();
   const here = (line: string[], env = {}) => runHere(line, { env: cli.environment(env) });
@@ -56,7 +57,7 @@ const keySteps: Steps = [
   ["(storefront)", "\r"],
   ["Publish the key now?", "\r"],
 ];
-/** Answers to all questions but those of a test. */
+/** Flags that answer all questions, except those of a test. */
 const answered =
   "--title Mugs -n mugs --currency EUR --language en --country DE --no-owner --key-name web --no-publish --no-origins --no-serve";
 const secretToFile: Steps = [["Where should the key's secret go?", "\r"]];
@@ -70,7 +71,7 @@ function writeSmtpUrl(url: string): string {
 
 test("prompts lead to a served shop: a page can list its products, and the guide names mail and replica", async () => {
   const { atTerminal, dataDir, json } = openNew();
-  const port = await findPort();
+  const port = String(findPort());
   const secretFile = join(makeDir(), "web.secret");
   const steps: Steps = [
     ...storeSteps,
@@ -78,7 +79,7 @@ test("prompts lead to a served shop: a page can list its products, and the guide
     ...keySteps,
     ["Start the server in this terminal", "\r"],
     ["Create the store?", "\r"],
-    // The server's own line about the refused request below.
+    // The log line about the refused request below.
     ["POST /products/", ctrlC],
   ];
   const ended = atTerminal(steps, "--port", port, "--save-secret-to", secretFile);
@@ -103,7 +104,7 @@ test("prompts lead to a served shop: a page can list its products, and the guide
   await json("product", "create", "-n", "ada-s-mugs", ...product);
   const listed = (await (await ask({})).json()) as { data: unknown };
   expect(listed.data).toMatchObject([{ title: "Enamel mug", currency: "CHF" }]);
-  // Each visitor of the site can read the key.
+  // Visitors can read the key of a site, so it must not create products.
   const refused = await ask({ method: "POST", body: JSON.stringify({ title: "Free mug", price: 0 }) });
   expect(await refused.json()).toMatchObject({ error: { code: 5300 } });
   const { code, screen } = await ended;
@@ -117,7 +118,7 @@ test("prompts lead to a served shop: a page can list its products, and the guide
   expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8"))).toEqual({ BODEGA_PORT: port });
 }, 20_000);
 
-describe("leaving at a prompt is exit code 130, and nothing is created", () => {
+describe("ctrl-C at a prompt is exit code 130, and nothing is created", () => {
   const all: Steps = [...storeSteps, ...ownerSteps, ...keySteps];
   test.concurrent.each<[string, Steps]>([
     ["at the first question", [["Name of the store", ctrlC]]],
@@ -224,7 +225,7 @@ test.each([
   expect(suggestNamespace(title)).toBe(namespace);
 });
 
-test("a secret for the screen is shown once", async () => {
+test("a secret that is printed on the screen is printed only once", async () => {
   const { atTerminal } = openNew();
   const steps: Steps = [...secretToScreen, ["Create the store?", "\r"]];
   const { code, screen } = await atTerminal(steps, ...answered.split(" "));
@@ -256,7 +257,7 @@ test("flags alone create the same shop, and --json prints every result in one va
   expect(stdout).not.toContain(new URL(smtpUrl).password);
 });
 
-test("-q prints ids, with the secrets that are shown nowhere else", async () => {
+test("-q prints ids, and secrets that are not in a file", async () => {
   const { here } = openNew();
   const { stdout } = await here(["init", ...unattended, "-q"]);
   expect(stdout).toMatch(/^app_\w{26}:sk_[\w-]{43}\nusr_\w{26}:(?:\w{5}-){4}\w{5}\n$/);
@@ -343,11 +344,11 @@ describe("an invalid flag is exit code 2, and nothing is created", () => {
   });
 });
 
-test("run again, it changes nothing that exists, and names flags that differ", async () => {
+test("a second run changes nothing that exists, and names flags without effect", async () => {
   const { init, json, here, dataDir } = openNew();
   const secrets = makeDir();
   const first = await init(
-    // A file for a password means that one is generated.
+    // With a file for the password, one is generated.
     ...unattended.filter((flag) => flag !== "--random-password"),
     "--save-secret-to",
     join(secrets, "web"),
@@ -378,7 +379,7 @@ test("run again, it changes nothing that exists, and names flags that differ", a
   expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8"))).toEqual({ BODEGA_PORT: "8099" });
 });
 
-test("run again, it creates the missing parts, and asks for nothing else", async () => {
+test("a second run creates the missing parts, and asks only about these", async () => {
   const { init, json, atTerminal } = openNew();
   await json("tenant", "create", "mugs");
   await json("key", "issue", "-n", "mugs", "--name", "web");
@@ -427,7 +428,7 @@ test("--print-unit prints without creating anything", async () => {
   expect(isUntouched()).toBe(true);
 });
 
-test("public URL and certificate of a server that other machines reach are flags", async () => {
+test("flags set the public URL and the certificate of a server", async () => {
   const { atTerminal, dataDir } = openNew();
   const files = makeDir();
   const [cert, key] = [join(files, "shop.crt"), join(files, "shop.key")];
@@ -467,7 +468,7 @@ test("a replica can be added later, and is in the settings and the unit", async 
   expect(readdirSync(place)).toEqual([]);
   const { stdout: unit } = await here(["init", "--print-unit"]);
   expect(unit).toContain(`\nReadWritePaths=-${place}\n`);
-  // The place that is saved stays in effect.
+  // A second init does not change the saved place.
   expect(await here(["init", "--replicate-to", join(makeDir(), "other")])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(`Replica    ${place}\n`),
@@ -508,10 +509,3 @@ test("a certificate and key that cannot be served are refused before anything is
   ]);
   expect(isUntouched()).toBe(true);
 });
-
-async function findPort(): Promise<string> {
-  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) });
-  const found = String(probe.port);
-  await probe.stop(true);
-  return found;
-}

@@ -2,14 +2,14 @@ import { afterAll, expect } from "bun:test";
 import { join } from "node:path";
 
 /**
- * Types of a JSON value: `"string"`, `{ name: "string" }`; a list is its elements' type below a name that ends in `[]`,
- * and a field that only some of them have ends in `?`.
+ * The types of a JSON value: `"string"`, or `{ name: "string" }`. A field of a list ends in `[]` and has the type of
+ * the elements. A field that only some elements have ends in `?`.
  */
 export type Shape = string | { [field: string]: Shape };
 
 const file = join(import.meta.dir, "json-shapes.json");
 
-/** The documented shapes, by command. In the file, `"= tenant create"` stands for the shape of another command. */
+/** Reads the documented shapes, by command. In the file, `"= tenant create"` means the same shape as that command's. */
 export async function readShapes(): Promise<Record<string, Shape>> {
   const written = (await Bun.file(file).json()) as Record<string, Shape>;
   const entries = Object.entries(written).map(([command, shape]): [string, Shape] => {
@@ -19,8 +19,8 @@ export async function readShapes(): Promise<Record<string, Shape>> {
 }
 
 /**
- * Call it at the top of a test file; the returned function fails if the output of a command differs from its documented
- * shape. `BODEGA_WRITE_SHAPES=1` writes the current shapes; review the diff.
+ * For the top of a test file. The returned function fails if the output of a command does not have its documented
+ * shape. `BODEGA_WRITE_SHAPES=1` writes the present shapes to the file; review the diff.
  */
 export async function usePromisedShapes(): Promise<(command: string, answer: unknown) => void> {
   const isWriting = process.env.BODEGA_WRITE_SHAPES === "1";
@@ -41,7 +41,7 @@ export async function usePromisedShapes(): Promise<(command: string, answer: unk
   };
 }
 
-/** The types of a value without the value. */
+/** Returns the shape of a value. */
 export function shapeOf(value: unknown): Shape {
   if (value === null) return "null";
   if (Array.isArray(value)) return { "[]": mergeShapes(value.map(shapeOf)) };
@@ -53,7 +53,7 @@ export function shapeOf(value: unknown): Shape {
   return Object.fromEntries(fields);
 }
 
-/** Merges the shapes of a list's elements. */
+/** Merges the shapes of the elements of a list. */
 function mergeShapes(shapes: Shape[]): Shape {
   const records = shapes.filter((shape) => typeof shape !== "string");
   const words = [...new Set(shapes.filter((shape) => typeof shape === "string"))].toSorted();

@@ -144,7 +144,7 @@ describe("a key that does not exist is exit code 3", () => {
   });
 });
 
-test("with -n a command refuses another tenant's key", async () => {
+test("with -n, a command refuses a key of another tenant", async () => {
   const { app_id } = await issue();
   expect(await failure("key", "publish", app_id, "-n", "other")).toMatchObject({ code: 3 });
   expect(await json("key", "publish", app_id, "-n", "demo")).toMatchObject({ published: true });
@@ -169,7 +169,7 @@ describe("an invalid value is exit code 2 and the error names its flag", () => {
   });
 });
 
-test("retire ends only the old secrets, asks first, and changes nothing without old ones", async () => {
+test("retire asks first, expires only the old secrets, and changes nothing without old secrets", async () => {
   const key = await issue();
   await json("key", "rotate", key.app_id, "--overlap", "24h");
   const { error } = await failure("key", "retire", key.app_id);
@@ -245,11 +245,11 @@ test("show prints when each secret was created and used, when it expires, and wh
   expect(record).toMatch(/^State +unpublished$/m);
   expect(secrets).toMatch(/^current +\S.* +- +the key is rotated$/m);
   expect(secrets).toMatch(/^old +\S.* +- +in 2 days$/m);
-  expect(stderr).toBe("Do not retire the old secret until the current one is used instead.\n");
+  expect(stderr).toBe("The current secret is not used everywhere yet. Retire the old secret when it is.\n");
   expect((await run(["key", "show", app_id, "-q"])).stdout).toBe(`${app_id}\n`);
 });
 
-test("update changes name, scopes and expiry, not other fields, and no revoked key", async () => {
+test("update changes only name, scopes and expiry, and refuses a revoked key", async () => {
   const { app_id } = await issue("--scope", "products:read", "--expires", "1d");
   const update = (...flags: string[]) => json<Details>("key", "update", app_id, ...flags);
   expect(await update("--expires", "never")).toMatchObject({

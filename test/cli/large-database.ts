@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { makeDir } from "./run-bodega.ts";
 
-/** The database of a data directory in a new one, with about so many MB in it that no compression makes smaller. */
+/** Copies a database to a new data directory, and adds about so many MB of data that cannot be compressed. */
 export async function copyWithFiller(dataDir: string, megabytes: number): Promise<string> {
   const large = join(makeDir(), "data");
   mkdirSync(large);

@@ -11,7 +11,7 @@ import { makeDir, openCli } from "./run-bodega.ts";
 
 type Cli = ReturnType<typeof openCli>;
 
-/** Commands on the data directory of one test. */
+/** Runs commands on the data directory of the current test. */
 let json: Cli["json"];
 let failure: Cli["failure"];
 let run: Cli["run"];
@@ -24,7 +24,7 @@ const queued = mailId("waiting");
 const failed = mailId("failed");
 const sent = mailId("sent");
 
-/** A valid id that contains the status. */
+/** Makes a valid id that contains the status. */
 function mailId(status: string): string {
   return `mail_${Buffer.from(status).toString("hex").padStart(26, "0")}`;
 }
@@ -39,7 +39,7 @@ async function withDatabase<T>(dir: string, work: (db: Awaited<ReturnType<typeof
   }
 }
 
-/** Puts mails into the outbox of a store, as a server would have left them. */
+/** Adds mails to the outbox of a store, in the states that a server leaves. */
 async function fillOutbox(dir: string, namespace: string, ids = [queued, failed, sent] as const): Promise<void> {
   await withDatabase(dir, async (db) => {
     const vault = await openVault({ secret: undefined, dataDir: dir }, db);
@@ -168,7 +168,7 @@ describe("mail test", () => {
   const from = { BODEGA_MAIL_FROM: "Shop <shop@example.com>" };
   const line = ["mail", "test", "-n", "demo", "--to", "ada@example.org", "--json"];
 
-  test("sends at once and reports the conversation, over TLS with a certificate that the environment trusts", async () => {
+  test("sends at once over TLS, with a certificate that the environment trusts, and reports the server's replies", async () => {
     const server = await startSmtpServer({ security: "starttls", credentials: { user: "u", password: "hunter2" } });
     smtpServers.push(server);
     const file = join(makeDir(), "ca.pem");

@@ -11,7 +11,7 @@ import { until } from "../support/until.ts";
 import { command, makeDir, openCli, runAtTerminal, stripEscapes, useServers } from "./run-bodega.ts";
 
 const token = "a-token-for-the-tests";
-// Longer than what the system allows for the path of a socket.
+// A path that is too long for a socket.
 const longDir = join(makeDir(), "d".repeat(120));
 mkdirSync(longDir);
 const cli = openCli(join(longDir, "data"));
@@ -20,7 +20,7 @@ type Cli = typeof cli;
 const start = useServers();
 const watching: Bun.Subprocess[] = [];
 
-/** Starts a server from the source on a free port. */
+/** Starts a server on a free port. */
 async function serve({ environment }: Cli, args: string[] = [], more: Record<string, string> = {}): Promise<Serving> {
   return start(["serve", "--port", "0", ...args], { env: environment(more) });
 }
@@ -44,7 +44,7 @@ function openTop({ environment }: Cli) {
     terminal: child.terminal as Bun.Terminal,
     exited: child.exited,
     kill: (signal: NodeJS.Signals) => child.kill(signal),
-    /** The last complete frame. */
+    /** Returns the last complete picture on the screen. */
     picture: () => stripEscapes(screen.split("\u001b[?2026h").findLast((text) => text.includes("\u001b[?2026l")) ?? ""),
   };
 }
@@ -59,7 +59,7 @@ async function serveShop(shop: Cli, args?: string[], more?: Record<string, strin
   return served;
 }
 
-/** Shared by tests that neither end it nor call its store. */
+/** A server for tests that do not stop it and do not call its store. */
 let server: Serving;
 beforeAll(async () => {
   server = await serveShop(cli, [], { BODEGA_METRICS_TOKEN: token });
@@ -107,7 +107,7 @@ test("the server serves its metrics with the token", async () => {
 });
 
 describe("top", () => {
-  test("prints once without a terminal, with TERM=dumb, --once and --json", async () => {
+  test("prints only once without a terminal, and with TERM=dumb, --once or --json", async () => {
     const [plain, dumb, once, json] = await Promise.all([
       cli.run(["top"]),
       runAtTerminal(["top"], [], { env: { ...env, TERM: "dumb" }, columns: 200 }),
@@ -168,11 +168,11 @@ describe("top", () => {
   });
 });
 
-test("the socket is removed with its server, and one that a killed server left behind is replaced", async () => {
+test("a server removes its socket when it ends, and replaces a socket that a killed server left", async () => {
   const own = openCli(join(longDir, "own"));
   const killed = await serveShop(own);
   const before = await status(own);
-  // A running `top` continues with the next server.
+  // A `top` that runs already continues with the next server.
   const top = openTop(own);
   await until("the first picture", () => top.picture().startsWith("Bodega"));
   await killed.end("SIGKILL");
@@ -191,7 +191,7 @@ test("the socket is removed with its server, and one that a killed server left b
   expect(await next.end()).toBe(0);
   expect(readdirSync(own.dataDir)).not.toContain("server.sock");
 
-  // A file that is not a socket is no server either.
+  // A plain file in place of the socket also means that no server runs.
   writeFileSync(join(own.dataDir, "server.sock"), "");
   expect(await requestServer(own.dataDir, "/status")).toBeNull();
 }, 20_000);

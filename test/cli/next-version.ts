@@ -1,4 +1,4 @@
-// Preloaded before the program, makes it the next version: it has one more migration.
+// If this file is preloaded, the program is its next version, with one more migration.
 import { addNextMigration } from "../support/next-migration.ts";
 
 addNextMigration();

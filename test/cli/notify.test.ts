@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const server of running.splice(0)) await server.end("SIGKILL");
 });
 
-/** Another store's. */
+/** A device of another store. */
 let theirs: string;
 let ada: string;
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
     .user_id;
 });
 
-test("send queues a message, show and list print its state, and the audit log has none of its text", async () => {
+test("send queues a message, show and list print its state, and the audit log does not contain its text", async () => {
   const { json, here: run } = openCli();
   await json("tenant", "create", "demo");
   const sent = await json<Sent>(
@@ -123,7 +123,7 @@ test("an unknown message or device, and another store's, is exit code 3", async 
   }
 });
 
-test("key prints the key that browsers subscribe with, always the same one", async () => {
+test("key always prints the same public key for subscriptions of browsers", async () => {
   const { vapid_public_key: key } = await json("notify", "key");
   expect(Buffer.from(String(key), "base64url")).toHaveLength(65);
   expect((await run(["notify", "key", "-q"])).stdout).toBe(`${key}\n`);

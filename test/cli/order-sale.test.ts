@@ -80,7 +80,7 @@ describe("order create", () => {
     expect(await json<Order[]>("order", "list", ...demo)).toHaveLength(before.length);
   });
 
-  test("holds stock as long as the store, the payment method or the flag says", async () => {
+  test("reserves stock for the time that the store, the payment method or the flag sets", async () => {
     const hours = async (...flags: string[]) => {
       const { created_at, expires_at } = await create("--item", "MUG", ...toBerlin, ...flags);
       return (Date.parse(expires_at) - Date.parse(created_at)) / 3_600_000;
@@ -131,7 +131,7 @@ describe("a bank transfer", () => {
     expect([code, message]).toEqual([4, `Nothing is due for order ${placed.number}.`]);
   });
 
-  test("with a wrong reference, amount or time is refused by name", async () => {
+  test("with a wrong reference, amount or time is refused, and the error names it", async () => {
     const placed = await create("--item", "MUG", ...toBerlin, "--payment-method", "manual");
     const reference = placed.transfer_reference as string;
     const wrong = reference.slice(0, -1) + ((Number(reference.at(-1)) + 1) % 10);
@@ -225,7 +225,7 @@ describe("staff", () => {
     expect(await attention()).not.toContain(placed.number);
   });
 
-  test("write and remove a note, and end the links of a guest", async () => {
+  test("write and remove a staff note, and revoke the links of a guest", async () => {
     const placed = await create("--item", "BOOK", ...toBerlin);
     expect(await order("note", placed, "Call first")).toMatchObject({ staff_note: "Call first", note: null });
     expect(await order("note", placed, "-")).toMatchObject({ staff_note: null });
@@ -233,13 +233,13 @@ describe("staff", () => {
       ...[2, "<text> must be at most 2000 characters", ""],
     ]);
     expect(await refused("revoke-access", String(placed.number))).toEqual([
-      ...[2, "This command needs --yes without a terminal.", `End all links to order ${placed.number}?`],
+      ...[2, "This command needs --yes without a terminal.", `Revoke all links to order ${placed.number}?`],
     ]);
     expect(await order("revoke-access", placed, "--yes")).toMatchObject({ order_id: placed.order_id });
   });
 });
 
-test("a part-paid order is cancelled in one step, which gives back what was received", async () => {
+test("a part-paid order is cancelled in one step, which refunds what was received", async () => {
   const placed = await create("--item", "MUG:2", ...toBerlin);
   await order("pay", placed, "--amount", "20", "--yes");
   const question = await refused("cancel", String(placed.number));

@@ -27,7 +27,7 @@ let db: Database;
 let demo: Ctx;
 let ada: string;
 
-/** A shop whose orders are made an hour apart, from the beginning of 2030 on. */
+/** Opens a shop whose orders are placed an hour apart, beginning in 2030. */
 async function openShop(namespace: string): Promise<Ctx> {
   let made = 0;
   const system = { db, actor: { kind: "terminal" as const }, vault, requestId: "test" };
@@ -116,9 +116,9 @@ describe("order list", () => {
     expect(stderr).toBe("");
   });
 
-  test("says when there are more", async () => {
+  test("says when there may be more orders", async () => {
     expect((await run(["order", "list", "-n", "demo", "--limit", "2"])).stderr).toContain(
-      "These are 2 rows, the limit.",
+      "The list ends at the limit of 2 rows.",
     );
     expect((await run(["order", "list", "-n", "demo", "--limit", "4"])).stderr).toBe("");
     expect((await run(["order", "list", "-n", "empty", "--limit", "2", "-q"])).stdout).toBe("");
@@ -135,7 +135,7 @@ describe("order list", () => {
     ["--until 7d", []],
     ["--limit 1", [3]],
     ["--customer usr_nobody", []],
-  ])("%s takes what fits", async (flags, numbers) => {
+  ])("%s filters orders", async (flags, numbers) => {
     expect(await list(...flags.split(" "))).toEqual(numbers);
   });
 
@@ -260,7 +260,7 @@ describe("order export", () => {
     });
   });
 
-  test("as CSV has no cell that a spreadsheet would run as a formula", async () => {
+  test("in a CSV file, no cell can be run as a formula by a spreadsheet", async () => {
     const { stdout } = await run(["order", "export", "-n", "demo"]);
     const [row] = readCsv(stdout);
     expect(row).toMatchObject({
@@ -293,7 +293,7 @@ describe("order export", () => {
 });
 
 describe("an exported file", () => {
-  test("appears once it is complete, readable by its owner only, and is reported", async () => {
+  test("appears when it is complete, is readable only by its owner, and is reported", async () => {
     const dir = makeDir();
     const file = join(dir, "orders.csv");
     expect(await json("order", "export", "-n", "demo", "--output", file)).toEqual({
@@ -329,7 +329,7 @@ describe("an exported file", () => {
     expect(paid.stderr).toBe(`Exported 1 order to ${file}\n`);
   });
 
-  test("that cannot be written is a failure, and no device is replaced", async () => {
+  test("that cannot be written is an error, and a device is never replaced", async () => {
     const { code, error } = await failure("order", "export", "-n", "demo", "-o", "/dev/full");
     expect({ code, message: error.message }).toEqual({ code: 1, message: "/dev/full could not be written (ENOSPC)." });
     expect(statSync("/dev/full").isCharacterDevice()).toBe(true);
@@ -341,13 +341,13 @@ describe("an export of a thousand orders", () => {
     const shop = await openShop("many");
     const product_id = await makeProduct(shop, { title: "Lamp", price: 1 });
     for (let made = 0; made < many; made += 100) {
-      // A hundred of the same moment: only their ids say which comes first.
+      // A hundred orders have the same time, so only their ids decide the order of the list.
       const one = () => makeOrder(shop, start + made, { items: [{ product_id, quantity: 1 }] });
       await Promise.all(Array.from({ length: 100 }, one));
     }
   }, 20_000);
 
-  test("contains each once", async () => {
+  test("contains each order once", async () => {
     const { stdout } = await run(["order", "export", "-n", "many"]);
     const rows = readCsv(stdout);
     expect(new Set(rows.map(({ number }) => number)).size).toBe(many);

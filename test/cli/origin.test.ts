@@ -6,7 +6,7 @@ import { appKeys } from "../../src/server/modules/app-keys/table.ts";
 import { openCli, runAtTerminal, type Step } from "./run-bodega.ts";
 
 const { dataDir, environment, json, failure, here: run } = openCli();
-/** The key of one test. */
+/** The id of the key of the current test. */
 let id = "";
 
 beforeAll(() => json("tenant", "create", "demo"));
@@ -24,7 +24,7 @@ test("set replaces the allowlist and enforces it", async () => {
   expect((await run(["origin", "list", id, "-q"])).stdout).toBe("*.example.org\nshop.example.com\n");
 });
 
-test("without a terminal, a warning says what visitors could do with a key of more rights", async () => {
+test("without a terminal, a warning says what visitors could do with a powerful key", async () => {
   const warned = async (...line: string[]) => (await run(["origin", ...line, id, "a.example.com"])).stderr;
   expect(await warned("set")).toContain(
     'warning: Every visitor of a.example.com can read key "web" and then do everything',
@@ -111,7 +111,7 @@ test("check says what to do", async () => {
   expect((await run(["origin", "check", id, "https://example.org", "-q"])).stdout).toBe("rejected\n");
 });
 
-test("a change that stops or opens a key in use asks first at a terminal, and not in a script", async () => {
+test("a change that stops a key in use, or opens it to all, asks first at a terminal, but not in a script", async () => {
   const use = statement(sql`update ${appKeys} set last_used_at = created_at where id = ${param("id")}`);
   await json("key", "publish", id);
   await json("origin", "set", id, "shop.example.com", "--allow-no-origin");

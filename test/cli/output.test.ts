@@ -19,13 +19,13 @@ describe("stored text cannot control the terminal", () => {
     expect(escapeControls(hostile)).toBe("a\\u001b[2Jb\\u0007\\u009b31m\\u202egpj\\nc\\u2028\\ud800");
   });
 
-  test("in JSON, whose value stays the same", () => {
+  test("in JSON, and the JSON value stays the same", () => {
     const escaped = escapeJson(JSON.stringify({ hostile }, null, 2));
     expect(escaped.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
     expect(JSON.parse(escaped)).toEqual({ hostile });
   });
 
-  test("in an error about an argument", async () => {
+  test("in an error that quotes an argument", async () => {
     const { code, stderr } = await run(["tenant", "show", "a\u009b31m\u001b[31m"]);
     expect(code).toBe(3);
     expect(stderr.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
@@ -84,7 +84,7 @@ describe("a table", () => {
     expect((await run(["tenant", "list", "--json"])).stdout).toMatch(/"created_at":"\d{4}-\d\d-\d\dT[\d:.]+Z"/);
   });
 
-  test("becomes a block of lines per row where it would lose half of its columns or an id", () => {
+  test("becomes a block of lines for each row if it would lose half of its columns, or an id", () => {
     const text = layOutTable(rows, columns, { width: 30, color: false }).text;
     expect(text).toStartWith("ID\napp_01k8z3v5x2f1rt9m6q7wbn4hcd\nTITLE");
     expect(text).toContain("\n\nID     app_2\nTITLE  é e");
@@ -94,14 +94,14 @@ describe("a table", () => {
     expect(layOutTable(rows, columns, { width: undefined, color: false }).text).toContain(title);
   });
 
-  test("is cut between whole characters", () => {
+  test("is cut only between characters", () => {
     expect(truncateText("a👩‍👩‍👧b", 3)).toBe("a…");
     expect(truncateText("商店", 3)).toBe("商…");
     expect(truncateText("商店", 4)).toBe("商店");
     expect(truncateText("e\u0301e\u0301e\u0301", 2)).toBe("e\u0301…");
   });
 
-  test("fits a real terminal, in bold unless colours are off", async () => {
+  test("fits a real terminal, and its head is bold unless colours are off", async () => {
     const wide = await runAtTerminal(["tenant", "list"], [], { env: environment(), columns: 72 });
     expect(wide.screen).toContain("\u001b[1mNAMESPACE");
     for (const line of Bun.stripANSI(wide.screen).split("\r\n")) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(72);
@@ -116,7 +116,7 @@ describe("a table", () => {
   });
 });
 
-test("a terminal of unknown width is taken for one of 80 columns", async () => {
+test("a terminal of unknown width counts as 80 columns wide", async () => {
   const wrapper = ["sh", "-c", 'stty cols 0; exec "$@"', "sh"];
   const [unknown, known] = [
     await runAtTerminal(["tenant", "--help"], [], { env: { ...environment(), PATH: process.env.PATH }, wrapper }),
@@ -139,7 +139,7 @@ test("JSON is one line in a pipe, and indented at a terminal", async () => {
   expect(screen).toContain('\r\n    "namespace": "demo"');
 });
 
-// Linux only: a file that is always full.
+// Linux only: every write to this file fails, as on a full disk.
 if (existsSync("/dev/full")) {
 }
 
@@ -156,7 +156,7 @@ describe("an unexpected error", () => {
     ["TypeError: x is undefined", new TypeError("x is undefined\n    at run (/srv/src/cli/run.ts:3:1)")],
     ["ENOSPC: no space left on device, write", coded("ENOSPC: no space left on device, write", "ENOSPC")],
     ["unknown", "thrown text"],
-  ])("is told as %j", (reason, error) => {
+  ])("is printed as %j", (reason, error) => {
     expect(findReason(error)).toBe(reason);
   });
 
@@ -170,14 +170,14 @@ describe("an unexpected error", () => {
     expect(stderr).not.toMatch(/\bat |\.ts\b|node_modules|\b(select|pragma|from)\b/i);
   });
 
-  test("of the database file names the file and the command that helps", async () => {
+  test("about the database file names the file and the command that helps", async () => {
     const dataDir = makeDir();
     const file = join(dataDir, "bodega.db");
     writeFileSync(file, Buffer.alloc(9000, "not a database"));
     const commands: [args: string[], exit: number][] = [
       [["tenant", "list"], 4],
       [["key", "list", "-n", "demo"], 4],
-      // 4 would tell the unit that another server took over.
+      // Not 4, which tells systemd that another server took over.
       [["serve", "--port", "0"], 1],
     ];
     for (const [args, exit] of commands) {

@@ -20,7 +20,7 @@ const exists = async (email: string) => (await runHere(["user", "show", "-n", "d
 async function createAtTerminal(steps: [expect: string, send: string][], ...flags: string[]) {
   const email = newEmail();
   const line = ["user", "create", "-n", "demo", "--email", email, ...flags];
-  // ctrl-D ends a process.
+  // These commands need their own process, because ctrl-D ends it.
   const ends = steps.some(([, keys]) => keys === ctrlD);
   const { code, screen } = await (ends ? runAtTerminal(line, steps, { env }) : answerHere(line, steps, env));
   return { code, screen: stripEscapes(screen), exists: await exists(email) };
@@ -48,7 +48,7 @@ test("no key press shows it", async () => {
   expect(outcome.screen).not.toContain("visibility");
 });
 
-test("a weak password is refused before it is repeated, and another that differs is asked for again", async () => {
+test("a weak password is refused before it is asked for twice, and different passwords are asked for again", async () => {
   const outcome = await createAtTerminal([
     ["New password", "weak\r"],
     ["Needs at least 16 characters", `${password}\r`],

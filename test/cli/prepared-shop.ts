@@ -37,21 +37,21 @@ import { newSubscription } from "../support/registrations.ts";
 import { type SmtpServerUnderTest, startSmtpServer } from "../support/smtp.ts";
 import { type Stripe, startStripe } from "../support/stripe.ts";
 
-/** The contents and files of the prepared store `demo`. */
+/** A copy of the prepared store `demo`, with names of its records and files. */
 export interface PreparedShop {
-  /** The directory of this copy, with the data and other files of commands. */
+  /** The directory of the copy: its data, and other files of commands. */
   dir: string;
   dataDir: string;
   env: Record<string, string | undefined>;
   namespace: string;
-  /** Of a published key, `web`, that was used, and whose old secret is still valid. */
+  /** The published key `web`. It was used, and its old secret is still valid. */
   appId: string;
-  /** Of the user whose email is `ada@example.com`, a member of staff who is signed in. */
+  /** The user ada@example.com, a signed-in member of staff. */
   userId: string;
   tokenId: string;
   productId: string;
   orderId: string;
-  /** The number of an order that is not paid. */
+  /** The number of an unpaid order. */
   pendingOrder: string;
   /** The number of an order for which too much was paid. */
   attentionOrder: string;
@@ -60,7 +60,7 @@ export interface PreparedShop {
   failedMailId: string;
   messageId: string;
   registrationId: string;
-  /** A file with one product that is not in the store. */
+  /** A file with one product that the store does not have. */
   productFile: string;
   ratesFile: string;
   taxesFile: string;
@@ -68,7 +68,7 @@ export interface PreparedShop {
   keyFile: string;
   /** A picture that is not in the store. */
   pictureFile: string;
-  /** A copy of the database. */
+  /** A backup of the database. */
   backupFile: string;
 }
 
@@ -78,8 +78,8 @@ type Contents = Omit<
 >;
 
 /**
- * Call it at the top of a test file. It prepares a store with one record of each kind once; the returned function makes
- * a copy, which a command may change. Without `-n` a command uses the only store, unless there is a second one.
+ * For the top of a test file. Prepares a store with a record of each kind, once. The returned function makes a copy,
+ * which commands may change. Without `-n`, commands use the only store, unless `hasSecondStore`.
  */
 export function usePreparedShop({ hasSecondStore = false } = {}): () => PreparedShop {
   let base: string;
@@ -111,7 +111,7 @@ export function usePreparedShop({ hasSecondStore = false } = {}): () => Prepared
     const dir = join(base, String(++copies));
     const dataDir = join(dir, "data");
     mkdirSync(dataDir, { recursive: true });
-    // The other files of a data directory are empty; commands make them again.
+    // The copy needs only these files. Commands create the others.
     for (const name of ["bodega.db", "secret.key"])
       copyFileSync(join(base, "original", "data", name), join(dataDir, name));
     for (const name of ["backup.db", "products.csv", "rates.csv", "taxes.csv", "LAMP-1.png", "stripe.key"])
@@ -166,7 +166,7 @@ async function fillShop(system: SystemCtx): Promise<Contents> {
   await run(system.db, useKeys, {});
   await rotateKey(system, { appId, overlapMs: 86_400_000 });
   await addOrigins(system, { appId, origins: ["shop.example.com", "*.example.org"] });
-  // Without orders, so that nothing prevents an erasure.
+  // This user has no orders, so nothing prevents an erasure.
   await createUser(ctx, { email: "grace@example.com", name: "Grace Hopper" });
   const { id: userId } = await createUser(ctx, { email: "ada@example.com", name: "Ada Lovelace", role: "staff" });
   const { tokenId } = await inTransaction(ctx, (tx) => issueToken(tx, userId));
@@ -230,7 +230,7 @@ async function sellProduct(ctx: Ctx, customer_id: string) {
   };
 }
 
-/** Rates and a code for later orders. */
+/** Adds rates and a discount code, which apply to later orders. */
 async function setRates(ctx: Ctx): Promise<void> {
   await replaceShippingRates(ctx, [{ zone: "Europe", countries: ["CH", "DE"], name: "Standard", price: 4.5 }]);
   await replaceTaxRates(ctx, [
@@ -240,7 +240,7 @@ async function setRates(ctx: Ctx): Promise<void> {
   await createDiscount(ctx, { code: "WELCOME", amount: 5 });
 }
 
-/** Delivers events to the webhook, one of which fails. */
+/** Delivers events to the webhook; one delivery fails. */
 async function failDelivery(ctx: Ctx): Promise<string> {
   await fanOut(ctx);
   const { rows } = await ctx.db.execute(

@@ -6,7 +6,7 @@ import { makeDir, openCli } from "./run-bodega.ts";
 const { json, failure, here: run, run: runAlone } = openCli();
 const dir = makeDir();
 
-/** A file with these bytes, and its path. */
+/** Writes a file and returns its path. */
 function fileOf(name: string, content: string | Uint8Array): string {
   const path = join(dir, name);
   writeFileSync(path, content);
@@ -131,7 +131,7 @@ test("a missing file, a directory and a binary file are reported", async () => {
   expect([code, stderr]).toEqual([1, expect.stringContaining("line 1: is not valid UTF-8")]);
 });
 
-test("the whole file is checked before anything is saved, also from a pipe, and a dry run lists all errors", async () => {
+test("the whole file, even from a pipe, is checked before anything is saved, and a dry run lists all errors", async () => {
   const lines = ["sku,title,price", "W1,One,1", "W2,Two,none", "W3,Three,1", "W4,Four,-1"].join("\n");
   const path = fileOf("whole.csv", lines);
   const args = ["product", "import", "-n", "demo"];
@@ -147,7 +147,7 @@ test("the whole file is checked before anything is saved, also from a pipe, and 
   expect(JSON.parse(good.stdout)).toMatchObject({ created: 1 });
 });
 
-test("the template imports as it is", async () => {
+test("the template can be imported without changes", async () => {
   const { stdout } = await run(["product", "import", "-n", "demo", "--template"]);
   expect(stdout).toStartWith("sku,title,description,status,price,");
   expect(await json("product", "import", "-n", "demo", fileOf("template.csv", stdout))).toMatchObject({ created: 1 });
@@ -171,7 +171,7 @@ test("a dry run of a large file reads all of it", async () => {
   ]);
 });
 
-test("an export of some columns can be edited and imported while the stock changes; a dry run lists what it would do", async () => {
+test("an export of some columns can be edited and imported while the stock changes; a dry run lists the changes", async () => {
   await json("tenant", "create", "prices");
   const shirt = { title: "Shirt", price: 9, variants: [{ options: { size: "S" }, sku: "TS-S", stock: 5 }] };
   const input = [shirt, { title: "Mug", price: 4, sku: "MUG", stock: 5 }]
@@ -210,7 +210,7 @@ test("columns that do not exist, and columns of NDJSON, are refused", async () =
   expect(await refused("--columns", "title", "--format", "ndjson")).toMatchObject({ code: 2 });
 });
 
-test.each(["SIGTERM", "SIGINT"] as const)("%s leaves nothing of an export that is under way behind", async (signal) => {
+test.each(["SIGTERM", "SIGINT"] as const)("%s during an export leaves no files", async (signal) => {
   const folder = makeDir();
   const script = `
     const { openTerminal } = await import("${join(import.meta.dir, "../../src/cli/terminal/terminal.ts")}");
@@ -228,7 +228,7 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s leaves nothing of an export that i
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("an export of another shop is recognised, and the terminal lists the columns and lines that are left out", async () => {
+test("an export of another shop system is recognised, and the columns and lines that are not imported are listed", async () => {
   const text = "Handle,Title,Variant Price,Variant Grams,Gift Card\nmug,Mug,5,300,FALSE\ncard,Card,25,,TRUE\n";
   const { code, stdout, stderr } = await importing(fileOf("products_export.csv", text), "--dry-run");
   expect(stderr).toContain("line 2: creates Mug\n");

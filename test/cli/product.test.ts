@@ -36,7 +36,7 @@ test("list prints products for people and scripts, filtered by words, status and
   expect(await titles("--status", "draft")).toEqual(["Table"]);
   expect(await titles("--sort=-price", "--limit", "2")).toEqual(["Table", "Chair"]);
   const short = await run(["product", "list", "-n", "demo", "--limit", "2"]);
-  expect(short.stderr).toContain("These are 2 rows, the limit.");
+  expect(short.stderr).toContain("The list ends at the limit of 2 rows.");
   expect((await run(["product", "list", "-n", "demo", "-q"])).stdout).toMatch(/^(prod_\w{26}\n){3}$/);
   expect(await json<Product[]>("product", "list", "-n", "other")).toEqual([]);
   expect((await run(["product", "list", "-n", "other"])).stderr).toContain("bodega product import -n other");
@@ -99,7 +99,7 @@ test("a SKU in another case is suggested", async () => {
   expect([code, error.remedy]).toEqual([3, expect.stringContaining("Did you mean CASE-1?")]);
 });
 
-test("slugs of a German store are spelt as in German, and an unknown category is named with the similar one", async () => {
+test("slugs of a German store use German spelling, and the error for an unknown category suggests a similar one", async () => {
   await json("tenant", "create", "laden", "--language", "de-AT");
   expect(await json<object>("category", "create", "-n", "laden", "--title", "Drücke")).toMatchObject({
     slug: "druecke",
@@ -111,7 +111,7 @@ test("slugs of a German store are spelt as in German, and an unknown category is
   expect(error.message).toContain('is not a category of this store: "Drücke"; did you mean druecke?');
 });
 
-test("create and update know the former price, tags and translations, also of a category", async () => {
+test("create and update set the former price, tags and translations, also for a category", async () => {
   const sale = ["--compare-at-price", "20", "--tag", "new", "--tag", "sale", "--title-in", "de=Becher"];
   const args = ["-n", "other", "--title", "Beaker", "--price", "12", "--sku", "BEAKER"];
   const expected = { compare_at_price: 20, tags: ["new", "sale"], translations: { de: { title: "Becher" } } };
@@ -128,7 +128,7 @@ test("create and update know the former price, tags and translations, also of a 
   });
 });
 
-test("create and update take variants, which update finds by SKU or options", async () => {
+test("create and update accept variants; update finds existing ones by SKU or options", async () => {
   const args = ["-n", "other", "--title", "Tee", "--price", "10"];
   const variants = ["--variant", "size=S,sku=TEE-S,stock=4", "--variant", "size=L, color=red , price=14,50,stock=3"];
   expect(await json<object>("product", "create", ...args, ...variants)).toMatchObject({
@@ -152,7 +152,7 @@ test("create and update take variants, which update finds by SKU or options", as
   expect((await failure("product", "create", ...args, ...tooMany)).error.message).toContain("at most 100 variants");
 });
 
-test("delete asks, and restore brings it back by id, slug or SKU, or says what to change", async () => {
+test("delete asks first; restore restores a product by id, slug or SKU, or says what to change", async () => {
   const beaker = ["--title", "Old beaker", "--price", "12", "--sku", "OLD-1"];
   const { product_id: id } = await json<Product>("product", "create", "-n", "other", ...beaker);
   const remove = ["product", "delete", "-n", "other", "OLD-1"];

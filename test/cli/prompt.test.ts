@@ -38,7 +38,7 @@ test("the store is asked for first, and a few existing names are listed above th
   expect(stripEscapes(many.screen)).not.toContain("more-0");
 });
 
-test("an answer is judged at once, and asked for again", async () => {
+test("a wrong answer is refused at once, and asked for again", async () => {
   const ask = async (line: string[], steps: [string, string][]) => {
     const { code, screen } = await answerHere(line, steps, env);
     return [code, stripEscapes(screen)] as const;
@@ -146,11 +146,11 @@ test("before pages get a key with more rights, the question says what each visit
   }
   const agreed: [string, string][] = [["Let these sites use the key?", "y\r"]];
   expect(await answerHere(["origin", "add", app_id, "shop.example.com"], agreed, env)).toMatchObject({ code: 0 });
-  // Sites that are on the list already are not asked for again.
+  // The command does not ask about sites that the list already has.
   expect(await answerHere(["origin", "set", app_id, "shop.example.com"], [], env)).toMatchObject({ code: 0 });
 });
 
-describe("a command that needs one of several flags asks which one, and then for its value", () => {
+describe("a command that needs one of several flags asks which one to use, and then for its value", () => {
   const issue = async () =>
     (await cli.json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web", "--publish")).app_id;
 
@@ -191,7 +191,7 @@ describe("a dangerous command asks for confirmation", () => {
     ["\r", 130, "active"],
     [ctrlC, 130, "active"],
     [ctrlD, 130, "active"],
-  ])("and takes %j", async (answer, code, after) => {
+  ])("and accepts %j", async (answer, code, after) => {
     const outcome = await runAtTerminal(["tenant", "suspend", "demo"], [["Suspend store demo?", answer]], { env });
     expect(outcome.code).toBe(code);
     expect(await status()).toBe(after);
@@ -205,7 +205,7 @@ describe("an irreversible action requires typing the name", () => {
     ["\r", 2],
     [ctrlC, 130],
     [ctrlD, 130],
-  ])("and takes %j", async (answer, code) => {
+  ])("and accepts %j", async (answer, code) => {
     const outcome = await runAtTerminal(["tenant", "delete", "demo"], [["Type demo to continue:", answer]], { env });
     expect(outcome.code).toBe(code);
     expect((await cli.run(["tenant", "show", "demo"])).code).toBe(code === 0 ? 3 : 0);

@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 
 describe("shipping set", () => {
-  test("replaces all rates, keeps the ids of those that stay, and shows them in their order", async () => {
+  test("replaces all rates, keeps the ids of unchanged rates, and shows the rates in their order", async () => {
     const rates = await setShipping(germany, islands, everywhere);
     expect(rates).toMatchObject([
       { zone: "Germany", countries: ["DE"], name: "Standard", price: 5.95, free_from: 50, max_weight_g: 10_000 },
@@ -100,7 +100,7 @@ describe("shipping set", () => {
     expect(await json<Rate[]>("shipping", "show", ...demo)).toEqual(before);
   });
 
-  test("a missing or unknown column, and a file that is none, are refused", async () => {
+  test("a missing or unknown column, and a path that is no file, are refused", async () => {
     expect(await refused("shipping", "zone,name,price", "Germany,Standard,5")).toEqual([
       2,
       expect.stringContaining("countries"),
@@ -145,7 +145,7 @@ test("set and show name the countries that are delivered to and have no tax rate
   );
 });
 
-test("a store without rates says what this means", async () => {
+test("for a store without rates, the command says what this means", async () => {
   await json("tenant", "create", "empty");
   expect((await run(["shipping", "show", "-n", "empty"])).stderr).toBe(
     "No shipping rates: orders ship for 0. Set them: bodega shipping set -n empty rates.csv\n",

@@ -5,7 +5,7 @@ import { openCli, useServers } from "./run-bodega.ts";
 
 const start = useServers(afterEach);
 
-/** A data directory that a server has used, and that server's start. */
+/** Returns a data directory that a server has used, and a function that starts the server again. */
 async function openServed() {
   const cli = openCli();
   await cli.json("tenant", "create", "demo");
@@ -13,7 +13,7 @@ async function openServed() {
   return { ...cli, serve, keyFile: join(cli.dataDir, "secret.key") };
 }
 
-test("without the key a server does not start until the database adopts another", async () => {
+test("without its key, a database starts no server until it is rekeyed", async () => {
   const { serve, run, json, failure, keyFile } = await openServed();
   await (await serve()).end();
   rmSync(keyFile);
@@ -33,7 +33,7 @@ test("without the key a server does not start until the database adopts another"
   expect(await json<unknown[]>("audit", "list", "--event", "database.rekeyed")).toHaveLength(1);
 });
 
-test("while a server runs nothing is done", async () => {
+test("while a server runs, nothing is changed", async () => {
   const { serve, failure, json } = await openServed();
   const server = await serve();
   expect(await failure("db", "rekey", "--yes")).toMatchObject({ code: 4, error: { code: 5306 } });

@@ -26,12 +26,12 @@ async function openOther() {
   return cli;
 }
 
-/** Names of directories that restores unpack into. */
+/** Lists the directories into which restores unpack. */
 function listFolders(dataDir: string): string[] {
   return readdirSync(dataDir).filter((name) => name.startsWith(".restore-"));
 }
 
-/** Starts a restore, which waits while a command uses the database. */
+/** Starts a restore, which waits because a command uses the database. */
 async function beginRestore({ dataDir, environment }: ReturnType<typeof openCli>) {
   const child = Bun.spawn([...command, "db", "restore", path, "--confirm", "other"], {
     env: environment(),
@@ -51,11 +51,11 @@ test("a restore stopped at any time before the rename changes nothing", async ()
   const { signal } = stop;
   const options = { config, folder: folder.path, onStep() {}, signal };
   const plan = await planRestore(await fetchBackup(source, options), config);
-  // Listeners of other tests in this process would end it.
+  // Other tests in this process have listeners that would end it.
   const others = process.listeners("SIGINT");
   process.removeAllListeners("SIGINT");
   process.once("SIGINT", () => stop.abort(new Error("stopped")));
-  // It is delivered in the next turn of the event loop.
+  // The signal arrives in the next turn of the event loop.
   process.kill(process.pid, "SIGINT");
   const actor = { kind: "terminal", account: "tester" } as const;
   expect(await failureOf(applyRestore(plan, config, { actor, signal }))).toEqual(new Error("stopped"));
@@ -65,7 +65,7 @@ test("a restore stopped at any time before the rename changes nothing", async ()
   expect(readdirSync(join(dataDir, "backups"))).toEqual([]);
 });
 
-test("ctrl-C ends it with exit code 130, also while it waits for commands that use the database", async () => {
+test("ctrl-C ends a restore with exit code 130, even while it waits for commands that use the database", async () => {
   const { dataDir, environment } = await openOther();
   const before = readContents(dataDir);
   const users = await lockShared(join(dataDir, "bodega.db"));
@@ -84,7 +84,7 @@ test("ctrl-C ends it with exit code 130, also while it waits for commands that u
   expect(listFolders(dataDir)).toEqual([]);
 });
 
-test("the temp dir of a killed restore is removed by the next restore or backup, that of a running one is not", async () => {
+test("the next restore or backup removes the temporary directory of a killed restore, but not of a running one", async () => {
   const cli = await openOther();
   const { dataDir, json } = cli;
   mkdirSync(join(dataDir, ".restore-abandoned"));

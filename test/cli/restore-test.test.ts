@@ -18,14 +18,14 @@ import { command, makeDir, nextVersion, openCli } from "./run-bodega.ts";
 const { dataDir, environment, here, json, failure } = openCli();
 const whole = join(makeDir(), "replica");
 const record = join(dataDir, "backups", "restore-test.json");
-/** The replica of a test; it may be damaged. */
+/** The replica of the current test, which tests may damage. */
 let place = "";
 let server: ReturnType<typeof startSchedule> | undefined;
 
 beforeAll(async () => {
   await json("tenant", "create", "demo");
   writeFileSync(join(dataDir, "secret.key"), "a secret of the tests, with many characters", { mode: 0o600 });
-  // Otherwise the next command would empty the WAL.
+  // With this lock, the next command does not empty the WAL.
   const lock = await acquireServerLock(dataDir);
   const db = (await openStoreDatabase({ dataDir })) as FileDatabase;
   const notices: string[] = [];
@@ -68,7 +68,7 @@ async function doctor() {
   return (JSON.parse(stdout) as Report).findings.filter(({ check }) => check === "restore");
 }
 
-/** Starts the daily tests of a server, with a clock that stands still. */
+/** Starts the daily restore tests of a server, with a clock that stands still. */
 function startServer(program = command) {
   const config = readConfig({ "data-dir": dataDir, "replicate-to": place }, {});
   const clock = createClock(Date.now());
@@ -87,7 +87,7 @@ function startServer(program = command) {
 const minute = 60_000;
 const hour = 60 * minute;
 
-test("a test of a sound replica restores its newest state, leaves nothing behind, and doctor says when", async () => {
+test("a test of an intact replica restores its newest state and leaves no files, and doctor reports its time", async () => {
   copyReplica();
   expect(await doctor()).toMatchObject([{ severity: "note", remedy: `bodega db test-restore ${place}` }]);
   const { code, stdout } = await testRestore("--json");
@@ -96,7 +96,7 @@ test("a test of a sound replica restores its newest state, leaves nothing behind
   expect(await doctor()).toMatchObject([{ severity: "note", subject: place, message: expect.stringContaining("ago") }]);
 });
 
-test("a test of a damaged segment fails with the segment's name, and doctor says it until one succeeds", async () => {
+test("a test of a damaged segment fails with the segment's name, and doctor reports it until a test succeeds", async () => {
   copyReplica();
   const segment = readdirSync(place).findLast((name) => name.startsWith("segment-")) as string;
   const bytes = readFileSync(join(place, segment));
@@ -107,7 +107,8 @@ test("a test of a damaged segment fails with the segment's name, and doctor says
   expect(await doctor()).toMatchObject([{ severity: "error", message: expect.stringContaining(segment) }]);
   expect(leftovers()).toEqual([]);
   writeFileSync(join(place, segment), bytes);
-  // The server may have its place from a flag: a test of the place that failed counts.
+  // This success counts although no setting names the place: the same place failed before, so the server has it from a
+  // flag.
   expect(await json("db", "test-restore", place)).toMatchObject({ place });
   expect(readRecord()).toMatchObject({ last_success: { place }, last_failure: null });
   expect(await doctor()).toMatchObject([{ severity: "note" }]);
@@ -123,11 +124,11 @@ test("a replica of another shop fails the test", async () => {
     code: 4,
     stderr: expect.stringContaining("has another database, created at"),
   });
-  // A place that is not this server's may be anyone's.
+  // Another place may contain any shop.
   expect((await other.here(["db", "test-restore", whole])).code).toBe(0);
 });
 
-test("a replica whose key is lost is restored without its signatures, once the store is named, and says what was not checked", async () => {
+test("without its key, a replica is restored after the store is named, and the command says that signatures were not checked", async () => {
   const lost = openCli(join(makeDir(), "data"));
   const at = new Date().toISOString();
   const restore = (...flags: string[]) => lost.run(["db", "restore", whole, ...flags]);
@@ -136,7 +137,7 @@ test("a replica whose key is lost is restored without its signatures, once the s
   mkdirSync(lost.dataDir, { recursive: true, mode: 0o700 });
   writeFileSync(join(lost.dataDir, "secret.key"), "another secret, also with many characters", { mode: 0o600 });
   expect(await restore("--yes")).toMatchObject(needsKey);
-  // The suggested command has the flags that were given.
+  // The suggested command repeats the given flags.
   const [, suggested] =
     /: (bodega .*)$/.exec((await lost.failure("db", "restore", whole, "--at", at, "--dry-run")).error.remedy ?? "") ??
     [];
@@ -160,13 +161,13 @@ test("a place of backups is tested with its newest backup, which may have an ear
   expect(await openCli(dataDir, nextVersion).json("db", "test-restore", String(backup))).toMatchObject({
     place: backup,
   });
-  // A server without settings has no such place.
+  // Without settings there is no place to test, so nothing is recorded.
   expect(existsSync(record)).toBe(false);
   rmSync(String(backup));
   expect((await failure("db", "test-restore")).error.message).toContain("It has no backups");
 });
 
-test("too little space on the disk is told before anything is restored", async () => {
+test("too little space on the disk is reported before anything is restored", async () => {
   copyReplica();
   const small = openCli(join(makeDir(), "data"));
   mkdirSync(small.dataDir, { mode: 0o700 });
@@ -179,7 +180,7 @@ test("too little space on the disk is told before anything is restored", async (
   });
 });
 
-test("a replica in S3 is tested, also by an account that may only read", async () => {
+test("a replica in S3 is tested, even by an account that may only read", async () => {
   copyReplica();
   const s3 = startS3Server();
   for (const name of readdirSync(place)) s3.objects.set(`shop/${name}`, readFileSync(join(place, name)));
@@ -188,7 +189,7 @@ test("a replica in S3 is tested, also by an account that may only read", async (
   await s3.close();
 });
 
-test("a server that stops ends a test at once, which leaves nothing behind and is no failure", async () => {
+test("a server that stops ends a running test at once; it leaves no files and does not count as failed", async () => {
   copyReplica();
   const { pass } = startServer(["sh", "-c", "mkdir .restore-left; exec sleep 60"]);
   const done = pass(10 * minute);
@@ -201,7 +202,7 @@ test("a server that stops ends a test at once, which leaves nothing behind and i
   });
 });
 
-test("a server tests a restore a day after each success, also after a restart", async () => {
+test("a server tests a restore a day after the last success, even after a restart", async () => {
   copyReplica();
   const succeeded = [expect.stringContaining("succeeded")];
   const first = startServer();
@@ -213,7 +214,7 @@ test("a server tests a restore a day after each success, also after a restart", 
   expect(await second.pass(hour)).toEqual(succeeded);
 });
 
-test("a server that cannot restore says why and tries again in an hour; a process that is killed counts as failed", async () => {
+test("a server whose restore test fails says why and tries again after an hour; a killed test counts as failed", async () => {
   copyReplica();
   rmSync(join(place, readdirSync(place).find((name) => name.startsWith("part-")) as string));
   const { pass } = startServer();

@@ -51,20 +51,20 @@ beforeAll(async () => {
   backup = (await json<{ backup: string }>("db", "backup", "--to", dir)).backup;
 });
 
-/** A data directory with another shop in it. */
+/** Creates a data directory with another shop. */
 async function openOther() {
   const cli = openCli();
   await cli.json("tenant", "create", "other");
   return cli;
 }
 
-/** The rows of a database without those that tell of backups and restores. */
+/** Reads the rows of a database, except those about backups and restores. */
 async function readRows(dataDir: string): Promise<Record<string, string[]>> {
   const { audit_log = [], sqlite_sequence: _numbers, ...rest } = readContents(dataDir);
   return { ...rest, audit_log: audit_log.filter((row) => !/database\.(backed_up|restored)/.test(row)) };
 }
 
-/** Files below a directory, without locks, SQLite's own files and git's. */
+/** Lists the files below a directory, except locks and files of SQLite and git. */
 function listFiles(dir: string): string[] {
   const names = readdirSync(dir, { recursive: true, encoding: "utf8" });
   return names.filter((name) => !/-(shm|wal|users|turns|readers)$|\.lock$|^\.gitignore$/.test(name)).toSorted();
@@ -101,7 +101,7 @@ test("a backup restores every row into an empty directory, and the audit log con
   const [last] = await json<{ event: string }[]>("audit", "list", "--limit", "1");
   expect(last?.event).toBe("database.restored");
   expect((await run(["audit", "verify"])).code).toBe(0);
-  // A database whose stores are all in the backup can be replaced with --yes.
+  // --yes is enough if the backup has all stores of the present database.
   expect((await json<Restored>("db", "restore", backup, "--yes")).restored).toBe(true);
 });
 
@@ -126,7 +126,7 @@ test("a plain database file is restored with the rows that only its WAL has", as
   const next = openCli();
   await next.json("db", "restore", join(copy, "shop.db"), "--yes");
   expect(await next.json<unknown>("tenant", "list")).toMatchObject([{ namespace: "other", title: "Only in the WAL" }]);
-  // The source is left as it was.
+  // The restore does not change its source.
   expect(readdirSync(copy).toSorted()).toEqual(["shop.db", "shop.db-wal"]);
 });
 
@@ -173,10 +173,10 @@ test("a terminal asks for the namespace of the store that the backup does not ha
   expect((await asked("other\r")).code).toBe(0);
 });
 
-test("a restore names the command that it waits for, and goes on when that ends", async () => {
+test("a restore names the command that it waits for, and continues when the command ends", async () => {
   const { dataDir, environment, json } = await openOther();
   const [products, pipe] = [join(makeDir(), "products.csv"), join(makeDir(), "pipe")];
-  // More than a pipe holds, so that the export waits for a reader.
+  // The export is larger than a pipe's buffer, so it waits for a reader.
   const rows = Array.from({ length: 60 }, (_, number) => `Mug ${number},12,${"clay ".repeat(400)}`);
   writeFileSync(products, ["title,price,description", ...rows].join("\n"));
   await json("product", "import", "-n", "other", products);
@@ -215,7 +215,7 @@ test("the present content is shown uncut before the question, on a narrow termin
   }
 });
 
-// Only the superuser can make files for somebody else.
+// Only root can create files for another account.
 if (process.getuid?.() === 0) {
   test("files, locks and directories that root creates in a restore get the data directory's owner", async () => {
     const { dataDir, json } = openCli();
@@ -229,14 +229,14 @@ if (process.getuid?.() === 0) {
   });
 }
 
-test("--at takes a time, and the place of a replica", async () => {
+test("--at accepts a time, and only for the place of a replica", async () => {
   const run = (at: string) => openCli().run(["db", "restore", backup, "--dry-run", "--at", at]);
   expect(await run("noon")).toMatchObject({ code: 2, stderr: expect.stringContaining("error: --at must be") });
   const refused = { code: 2, stderr: expect.stringContaining("error: --at needs the place of a replica.") };
   expect(await run("2026-11-21T10:45:12Z")).toMatchObject(refused);
 });
 
-test("it says of which moment the backup is", async () => {
+test("it says at what time the backup was made", async () => {
   const { dataDir, run } = openCli();
   const { code, stderr } = await run(["db", "restore", backup, "--yes"]);
   expect(code).toBe(0);
@@ -244,7 +244,7 @@ test("it says of which moment the backup is", async () => {
   expect(Object.keys(await readRows(dataDir))).toContain("tenants");
 });
 
-test("a key that exists is compared", async () => {
+test("an existing secret key is compared", async () => {
   const { dataDir, json } = openCli();
   mkdirSync(dataDir);
   const path = join(dataDir, "secret.key");
@@ -255,7 +255,7 @@ test("a key that exists is compared", async () => {
 });
 
 describe("refused, with nothing changed:", () => {
-  /** The archive with changed contents of the same sizes. */
+  /** Returns the archive with changed contents. The sizes must not change. */
   function alter(change: (archive: Buffer) => Buffer): Buffer {
     return gzipSync(change(gunzipSync(readFileSync(backup))));
   }
@@ -355,7 +355,7 @@ test("a backup with an earlier schema is reported, and updated by the next migra
   expect(await json<unknown>("tenant", "list")).toMatchObject([{ namespace: "demo" }]);
 });
 
-/** The backup with a changed manifest. */
+/** Returns the backup with a changed manifest. */
 function repack(change: (manifest: object) => void): Buffer {
   const dir = makeDir();
   Bun.spawnSync(["tar", "xzf", backup, "-C", dir]);
@@ -366,7 +366,7 @@ function repack(change: (manifest: object) => void): Buffer {
   return Bun.spawnSync(["tar", "czf", "-", "-C", dir, "manifest.json", "bodega.db"]).stdout;
 }
 
-/** A compressed archive with one small file of that name. */
+/** Returns a compressed archive with one small file of this name. */
 function tarOf(name: string): Buffer {
   const dir = makeDir();
   writeFileSync(join(dir, name), "text");

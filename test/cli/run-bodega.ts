@@ -8,11 +8,11 @@ import { type Outcome, runHere } from "./run-here.ts";
 interface RunOptions {
   env?: Record<string, string | undefined>;
   cwd?: string;
-  /** Standard input; empty unless given. */
+  /** Standard input. Default: empty. */
   input?: string | Uint8Array;
 }
 
-/** How to start the program in its own process: the built executable in the whole check, otherwise the source. */
+/** The built executable if the whole check runs, otherwise undefined: then tests start the program from its source. */
 const executable = process.env.BODEGA_TEST_EXECUTABLE;
 const source = join(import.meta.dir, "../../src/cli/main.ts");
 export const command = executable === undefined ? [process.execPath, source] : [executable];
@@ -23,17 +23,17 @@ afterAll(() => {
   for (const dir of made.splice(0)) rmSync(dir, { recursive: true, force: true });
 });
 
-/** A new empty directory that is deleted when the test file ends. */
+/** Creates an empty directory, which is deleted when the test file ends. */
 export function makeDir(): string {
   const dir = mkdtempSync(join(tmpdir(), "bodega-cli-"));
   made.push(dir);
   return dir;
 }
 
-/** The program with one more migration, as its next version may have it. */
+/** Starts the program as its next version, which has one more migration. */
 export const nextVersion = [process.execPath, "--preload", join(import.meta.dir, "next-version.ts"), source];
 
-/** Runs a program, such as a shell that calls this one. */
+/** Runs any program, such as a shell that calls Bodega. */
 export async function runProgram(words: string[], { env, cwd = makeDir(), input }: RunOptions): Promise<Outcome> {
   const stdin = input === undefined ? "ignore" : Buffer.from(input);
   const child = Bun.spawn(words, { env, cwd, stdin, stdout: "pipe", stderr: "pipe" });
@@ -46,7 +46,7 @@ interface ServeOptions {
   cwd?: string;
 }
 
-/** Registers the end of the servers that a test file starts, and returns the function that starts one. */
+/** Returns a function that starts a server. The servers are stopped when the test file ends. */
 export function useServers(whenDone = afterAll) {
   const running: Serving[] = [];
   whenDone(async () => {
@@ -72,25 +72,25 @@ export function openCli(dataDir = join(makeDir(), "data"), program = command) {
   const run = (args: string[], { env, ...options }: RunOptions = {}) =>
     runProgram([...program, ...args], { env: environment(env), ...options });
 
-  /** As `run`, within this process, where only the output is checked. */
+  /** As `run`, but in this process, for tests that check only the output. */
   const here = (args: string[], { env, input = "" }: Omit<RunOptions, "cwd"> = {}) =>
     runHere(args, { env: environment(env), input });
 
-  // Only the answer is checked, so the program runs within this process, unless it is another version, or restores, which
-  // keeps other commands from the database until the process ends.
+  // Runs the program in this process, because only its output is checked. Another version needs its own process, and so
+  // does a restore, which keeps other commands from the database until its process ends.
   const answer = (args: string[]): Promise<Outcome> => {
     const line = [...args, "--json"];
     return program === command && args[1] !== "restore" ? here(line) : run(line);
   };
 
-  /** Runs a command that must succeed, and returns its one JSON value. */
+  /** Runs a command that must succeed. Returns the JSON value that it prints. */
   async function json<T = Record<string, unknown>>(...args: string[]): Promise<T> {
     const { code, stdout, stderr } = await answer(args);
     if (code !== 0) throw new Error(`exit code ${code}: ${stderr}`);
     return JSON.parse(stdout) as T;
   }
 
-  /** Runs a command that must fail, and returns its exit code and the error from standard error. */
+  /** Runs a command that must fail. Returns its exit code and its error. */
   async function failure(...args: string[]): Promise<{ code: number | null; error: CliError }> {
     const { code, stdout, stderr } = await answer(args);
     if (stdout !== "") throw new Error(`an error beside an answer: ${stdout}`);
@@ -107,19 +107,19 @@ interface CliError {
   details?: { field: string; flag?: string; message: string }[];
 }
 
-/** One exchange at a terminal: once `expect` has appeared, `send` is typed, or what it returns then. */
+/** One step at a terminal: when `expect` has appeared, the test types `send`, or what that function returns. */
 export type Step = [expect: string, send: string | (() => string)];
 
 interface TerminalOptions {
   env: Record<string, string | undefined>;
   columns?: number;
-  /** Words before the command, such as a shell that redirects its output. */
+  /** Words before the command, such as those of a shell that redirects its output. */
   wrapper?: string[];
-  /** How the program is started; from its source unless given. */
+  /** The words that start the program. Default: from its source. */
   program?: string[];
 }
 
-/** Runs a command at a real pseudo-terminal; `screen` is all that the terminal received, on either stream. */
+/** Runs a command at a pseudo-terminal. `screen` is everything that the terminal received. */
 export async function runAtTerminal(
   args: string[],
   steps: Step[],
@@ -142,7 +142,7 @@ export async function runAtTerminal(
           const at = expect === undefined ? -1 : screen.indexOf(expect, seen);
           if (expect === undefined || send === undefined || at === -1) return;
           left.shift();
-          // Without an answer, what the next step expects can have arrived together with this.
+          // A step without an answer also matches output that arrived together with the previous step's.
           seen = send === "" ? at + expect.length : screen.length;
           if (send !== "") return void terminal.write(typeof send === "string" ? send : send());
         }
@@ -156,7 +156,7 @@ export async function runAtTerminal(
   return { code: child.signalCode === null ? code : null, screen };
 }
 
-/** A screen without its colours and cursor movements. */
+/** Removes colours and cursor movements from a screen. */
 export function stripEscapes(screen: string): string {
   return Bun.stripANSI(screen).replaceAll("\r", "");
 }

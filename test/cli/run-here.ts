@@ -10,17 +10,17 @@ export interface Outcome {
 
 interface HereOptions {
   env: Record<string, string | undefined>;
-  /** Columns of a terminal on standard output; none unless given. */
+  /** Columns of the terminal on standard output. Default: no terminal. */
   columns?: number;
-  /** Whether prompts are possible, if the flags allow them. */
+  /** Whether the command may ask questions, unless flags forbid it. */
   canAsk?: boolean;
-  /** Standard input; empty unless given. */
+  /** Standard input. Default: empty. */
   input?: string | Uint8Array;
 }
 
 /**
- * Runs one command line as the program does, but within this process, for tests of many command lines that check only
- * the output. Other effects of a process need `runAtTerminal` or `openCli`.
+ * Runs one command line in this process, for tests that check only the output. Other effects of a process need
+ * `runAtTerminal` or `openCli`.
  */
 export async function runHere(
   args: string[],

@@ -21,13 +21,13 @@ const settings = {
 
 let shop: PreparedShop;
 let server: Serving;
-/** Every secret that was created or given, and the command lines of all processes. */
+/** All secrets that were created or given; the tests search for them in the command lines of all processes. */
 const secrets = new Set<string>(Object.values(settings).filter((value) => !value.startsWith("AKIA")));
 let commandLines = "";
 
 beforeAll(async () => {
   shop = copyShop();
-  // The environment has another key than the one of the store.
+  // This environment has another secret key than the store, so the store must be rekeyed.
   const rekey = await runHere(["db", "rekey", "--yes"], { env: { ...shop.env, ...settings } });
   expect(rekey.code).toBe(0);
   const env = { ...shop.env, ...settings };
@@ -35,19 +35,19 @@ beforeAll(async () => {
   noteCommandLines(server.pid);
 });
 
-/** Records what `/proc`, and so `ps`, shows of a process and its children. */
+/** Records the command lines of a process and its children, as `/proc` and `ps` show them. */
 function noteCommandLines(pid: number): void {
   if (!hasProc) return;
   for (const one of [pid, ...childrenOf(pid)]) {
     try {
       commandLines += readFileSync(`/proc/${one}/cmdline`, "utf8");
     } catch {
-      // It has ended meanwhile.
+      // The process has ended.
     }
   }
 }
 
-/** Runs a command in its own process, and polls its command line. */
+/** Runs a command in its own process, and repeatedly records its command line. */
 async function watchCommand(line: string[], input = ""): Promise<string> {
   const env = { ...shop.env, ...settings };
   const stdin = Buffer.from(input);
@@ -62,7 +62,7 @@ async function watchCommand(line: string[], input = ""): Promise<string> {
   return stdout;
 }
 
-/** The values of a JSON answer that are secrets, by the names of their fields. */
+/** Returns the secrets in a JSON answer, found by the names of their fields. */
 function pickSecrets(value: unknown): string[] {
   if (typeof value !== "object" || value === null) return [];
   return Object.entries(value).flatMap(([name, field]) =>
@@ -134,7 +134,7 @@ describe("an error does not repeat a secret that was typed as an argument", () =
     const { dataDir, dir } = copyShop();
     for (const json of [[], ["--json"]]) {
       const all = [...line, ...json];
-      // A server that is not refused would keep running.
+      // A server would keep running if it is not refused.
       const outcome =
         line[0] === "serve"
           ? await openCli(dataDir).run(all, { cwd: dir })
@@ -145,7 +145,7 @@ describe("an error does not repeat a secret that was typed as an argument", () =
   });
 });
 
-test("no argument takes a secret as its value", () => {
+test("no argument has a secret as its value", () => {
   const named = commands.flatMap(({ name, command }) =>
     Object.entries(command.args)
       .filter(([arg]) => /secret|password|passphrase|token|otp|hash|credential/.test(arg))

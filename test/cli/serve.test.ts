@@ -7,7 +7,7 @@ import { command, makeDir, openCli, useServers } from "./run-bodega.ts";
 const { dataDir, environment, json, run } = openCli();
 const serve = useServers(afterEach);
 
-/** Starts a command that serves, and waits until its standard output contains `sign`. */
+/** Starts a server command, and waits until its standard output contains `sign`. */
 async function start(args: string[], sign: string) {
   const server = await serve([...args, "--port", "0"], { env: environment() });
   await until(sign, () => server.stdout().includes(sign));
@@ -16,13 +16,13 @@ async function start(args: string[], sign: string) {
 
 describe("serve", () => {
   test.each(["SIGTERM", "SIGINT"] as const)(
-    "says where it is and where its data are, and ends cleanly on %s",
+    "prints its address and its data directory, and ends cleanly on %s",
     async (signal) => {
       const { stdout, stop } = await start(["serve"], "Data directory");
       const url = /listens on (http:\S+)/.exec(stdout)?.[1] ?? "";
       expect(stdout).toContain(`Data directory: ${dataDir}\n`);
       expect(await run(["health", "--url", url])).toMatchObject({ code: 0 });
-      // The server listens elsewhere than the settings say.
+      // The port of the server differs from the settings.
       expect(JSON.parse((await run(["health", "--json"])).stdout)).toMatchObject({ url: `${url}/health/ready` });
       expect(await stop(signal)).toBe(0);
       expect(await run(["health", "--url", url])).toMatchObject({ code: 1 });
@@ -35,7 +35,7 @@ describe("serve", () => {
     expect(await stop("SIGTERM")).toBe(0);
   });
 
-  test("a server whose terminal is closed ends as on SIGTERM", async () => {
+  test("a server whose terminal is closed stops as after SIGTERM", async () => {
     let screen = "";
     const server = Bun.spawn([...command, "serve", "--port", "0"], {
       env: environment(),
@@ -50,14 +50,16 @@ describe("serve", () => {
     expect([await server.exited, server.signalCode]).toEqual([0, null]);
   });
 
-  test("init of its data directory says that it runs, and to restart it for new settings", async () => {
+  test("init on its data directory says that the server runs, and must be restarted for new settings", async () => {
     await json("tenant", "create", "mugs");
     const { stop, stdout } = await start(["serve"], "Data directory");
     const [url] = /http:\S+/.exec(stdout) ?? [];
     const init = async (...flags: string[]) => (await run(["init", "-n", "mugs", "--no-owner", ...flags])).stdout;
-    expect(await init("--port", "8081")).toContain("# The server runs already. Restart it to apply the new settings\n");
+    expect(await init("--port", "8081")).toContain(
+      "# The server is already running. Restart it to apply the new settings\n",
+    );
     const same = await init();
-    expect(same).toContain("# The server runs already\n");
+    expect(same).toContain("# The server is already running\n");
     expect(same).toContain(`Address    ${url}\n`);
     expect(await json("init", "-n", "mugs", "--no-owner")).toMatchObject({ url });
     expect(same).not.toContain("bodega serve");
@@ -70,7 +72,7 @@ describe("serve", () => {
     expect(stdout).toMatch(/listens on http:\/\/127\.0\.0\.1:\d+ and all other addresses of this machine\n/);
   });
 
-  test("in an empty directory says how to begin, and which settings have no effect", async () => {
+  test("in an empty directory says how to create a store, and which settings have no effect", async () => {
     const env = environment({ BODEGA_DATA_DIR: join(makeDir(), "new"), BODEGA_DATABASE_SYNC_URL: "https://x.example" });
     const server = await serve(["serve", "--port", "0"], { env });
     const hint = `No store found. Create one: bodega init --data-dir ${env.BODEGA_DATA_DIR}`;

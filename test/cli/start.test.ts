@@ -6,7 +6,7 @@ import { openCli } from "./run-bodega.ts";
 const source = resolve(import.meta.dir, "../../src/cli");
 const transpiler = new Bun.Transpiler({ loader: "ts" });
 
-/** The packages that these files load before anything is run; imports of types and lazy imports do not count. */
+/** Returns the packages that these files load at once. Imports of types and lazy imports do not count. */
 function findPackages(files: string[]): Set<string> {
   const packages = new Set<string>();
   const seen = new Set<string>();

@@ -7,7 +7,7 @@ import { runHere } from "./run-here.ts";
 
 const copyShop = usePreparedShop();
 
-/** The commands that a text's lines end in. */
+/** Returns the commands at the ends of lines. */
 function findCommands(text: string): string[] {
   return text.match(/(?<=: )bodega .*$/gm) ?? [];
 }
@@ -31,7 +31,7 @@ test("a suggested command names the database that the command was given", async 
   expect(JSON.parse(judged.stdout).advice).toEndWith(` --data-dir '${dataDir}'`);
 });
 
-test("a command is completed once, and a quoted argument stays one word", () => {
+test("the flags of the database are added to a command only once, and a quoted argument stays one word", () => {
   const command = commandLine({ "data-dir": "/srv/ada's" });
   const once = completeCommand(
     `Publish it: bodega key publish ${["*", "a'b", "web"].map(quoteWord).join(" ")}`,
@@ -42,7 +42,7 @@ test("a command is completed once, and a quoted argument stays one word", () => 
   expect(completeCommand('Did you mean "bodega key list"?', command)).toBe('Did you mean "bodega key list"?');
 });
 
-test("at 40 columns notes, warnings and errors break between words, and a command stays one for a shell", async () => {
+test("at 40 columns, notes, warnings and errors are wrapped between words, and a command can still be pasted", async () => {
   const cli = openCli();
   await cli.json("tenant", "create", "demo");
   const env = { PATH: process.env.PATH };
@@ -54,7 +54,7 @@ test("at 40 columns notes, warnings and errors break between words, and a comman
   ]) {
     const { screen } = await runAtTerminal([...line, "--data-dir", cli.dataDir], [], { env, columns: 40 });
     const text = stripEscapes(screen);
-    // Commands are left to the terminal, which copies them in one piece.
+    // Lines with commands may be wide: the terminal wraps them, and copies them as one line.
     const wide = text.split("\n").filter((one) => Bun.stringWidth(one) > 40 && /\S\s+\S/.test(one));
     expect(wide.filter((one) => !/^ *bodega /.test(one))).toEqual([]);
   }
@@ -63,7 +63,7 @@ test("at 40 columns notes, warnings and errors break between words, and a comman
   expect(stripEscapes(screen)).toContain(`\n${create}\n`);
 });
 
-test("with --json help is one JSON value, and the same text as without", async () => {
+test("with --json, help is one JSON value with the same text", async () => {
   for (const line of [["--help"], ["key", "issue", "--help"], ["help", "key", "issue"], ["key"]]) {
     const plain = await runHere(line, { env: {} });
     const { code, stdout, stderr } = await runHere([...line, "--json"], { env: {}, columns: 40 });

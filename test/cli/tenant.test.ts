@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { openCli } from "./run-bodega.ts";
 
-/** What a new store has. */
+/** The fields of a new store. */
 const defaults = {
   ...{ currency: "EUR", currency_sign: "€", language: "en", status: "active", token_lifetime: 2_592_000 },
   ...{ points_rate: 1, point_value: 0.01, points_days: null, address_writes: 1200, visitor_writes: 240 },
@@ -128,14 +128,17 @@ test.each([
     ["--visitor-writes", "1000000", "--orders-per-minute", "3"],
     { address_writes: 5000, visitor_writes: 1_000_000, pending_orders: 0, stock_share: 100, orders_per_minute: 3 },
   ],
-])("%j are set, kept and changed, and shown, but not by create", async (flags, set, change, changed) => {
-  const { json } = openCli();
-  expect(await json("tenant", "create", "demo", ...flags)).not.toContainAnyKeys(Object.keys(set));
-  expect(await json("tenant", "update", "demo", "--title", "D")).toMatchObject(set);
-  expect(await json("tenant", "show", "demo")).toMatchObject(set);
-  await json("tenant", "update", "demo", ...change);
-  expect(await json<object[]>("tenant", "list")).toMatchObject([changed]);
-});
+])(
+  "create sets %j but does not print them; show prints them; an update changes only those it names",
+  async (flags, set, change, changed) => {
+    const { json } = openCli();
+    expect(await json("tenant", "create", "demo", ...flags)).not.toContainAnyKeys(Object.keys(set));
+    expect(await json("tenant", "update", "demo", "--title", "D")).toMatchObject(set);
+    expect(await json("tenant", "show", "demo")).toMatchObject(set);
+    await json("tenant", "update", "demo", ...change);
+    expect(await json<object[]>("tenant", "list")).toMatchObject([changed]);
+  },
+);
 
 test("resource types are declared and removed, and shown in order", async () => {
   const { json, here: run } = openCli();
@@ -186,14 +189,14 @@ test("settings of sales are set, shown in readable units, and cleared by an empt
   expect(entry?.details.fields).toContain("legal_urls");
 });
 
-test("another tax or hold concerns later orders only, and is confirmed unless nothing changes", async () => {
+test("a changed tax or hold affects only later orders, and is confirmed unless nothing changes", async () => {
   const { json, failure } = openCli();
   await json("tenant", "create", "demo", "--country", "DE");
   const flags = ["--country", "AT", "--prices-include-tax", "no", "--hold", "2h", "--transfer-hold", "7d"];
   const { code, error } = await failure("tenant", "update", "demo", ...flags);
   expect([code, error.message]).toEqual([2, "This command needs --yes without a terminal."]);
   expect(error.remedy).toBe(
-    "Update store demo? Only later orders are concerned: country AT, prices include tax no, hold 2 hours.",
+    "Update store demo? This affects only later orders: country AT, prices include tax no, hold 2 hours.",
   );
   expect(await json("tenant", "show", "demo")).toMatchObject({ country: "DE", prices_include_tax: "yes" });
   const changed = { country: "AT", prices_include_tax: "no", hold: 7200 };
@@ -227,7 +230,7 @@ test.each([
   ["xx", "a known language, such as de, en or pt-BR"],
   ["EUR", "a known language, such as de, en or pt-BR"],
   ["de-XX", "a known language, such as de, en or pt-BR"],
-])("the language %s is refused, with the code where its name is known", async (language, hint) => {
+])("the language %s is refused, and the error suggests a code if it knows the name", async (language, hint) => {
   const { code, error } = await openCli().failure("tenant", "create", "spoken", "--language", language);
   expect([code, error.message]).toEqual([2, expect.stringContaining(hint)]);
 });

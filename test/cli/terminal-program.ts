@@ -1,4 +1,5 @@
-// Runs command lines one after the other at the terminal of this process, which spares the start of a process for each.
+// Runs command lines one after another at the terminal of this process, because starting a process for each would be
+// slow.
 import { runCli } from "../../src/cli/run.ts";
 import { openTerminal } from "../../src/cli/terminal/terminal.ts";
 import type { TerminalCall } from "./shared-terminal.ts";
@@ -6,6 +7,6 @@ import type { TerminalCall } from "./shared-terminal.ts";
 const terminal = openTerminal(process);
 process.on("message", async ({ args, env, end }: TerminalCall) => {
   const code = await runCli(args, { ...terminal, env });
-  // In the terminal, since it must not come before the output.
+  // Written to the terminal, because it must come after the output.
   await terminal.writeError(`${end}${code};`);
 });

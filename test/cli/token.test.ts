@@ -27,7 +27,7 @@ let addresses = 1;
 beforeAll(async () => {
   await json("tenant", "create", "demo");
   await json("tenant", "create", "other");
-  // Each call comes from an address of its own, so that the limit per address does not apply.
+  // Each call has another address, so that the limit per address does not apply.
   server = await serve(["serve", "--port", "0", "--trusted-proxy", "127.0.0.1/32"], { env: environment() });
 });
 
@@ -46,7 +46,7 @@ async function signIn({ email, password }: User): Promise<Session> {
   return ((await reply.json()) as { data: Session }).data;
 }
 
-/** Calls the server with the token. Returns 200, or the error's code. */
+/** Calls the server with a token. Returns 200, or the code of the error. */
 async function use({ user_id, token }: Session): Promise<number> {
   const query = new URLSearchParams({ namespace: "demo", user_id, token });
   const reply = await fetch(`${server.url}/products/?${query}`, { headers: headers() });
@@ -81,7 +81,7 @@ test("--all-states also shows ended tokens, and how they ended; the default show
   expect(await states("--all-states", "--limit", "1")).toEqual(["active"]);
 });
 
-describe("a token fails on the next request, with the server running, once it is revoked", () => {
+describe("after a token is revoked, the running server refuses it on the next request", () => {
   const ways: [how: string, flags: (user: User, tokenId: string) => string[]][] = [
     ["by email", ({ email }) => ["--user", email.toUpperCase()]],
     ["by the user's id", ({ user_id }) => ["--user", user_id]],
@@ -109,7 +109,7 @@ describe("a token fails on the next request, with the server running, once it is
     expect(await list()).toEqual([]);
   });
 
-  test.each(["disable", "set-password"])("or its user meets %s", async (command) => {
+  test.each(["disable", "set-password"])("or when its user meets %s", async (command) => {
     const user = await createUser();
     const session = await signIn(user);
     expect(await use(session)).toBe(200);
@@ -145,6 +145,6 @@ test.concurrent.each([
   [[]],
   [["--all", "--user", "a@example.com"]],
   [["--token-id", unknownId, "--user", "a@example.com"]],
-])("revoke with %j is exit code 2: exactly one is said", async (flags) => {
+])("revoke with %j is exit code 2, and the error asks for exactly one choice", async (flags) => {
   expect(await failure("token", "revoke", "-n", "demo", "--yes", ...flags)).toMatchObject({ code: 2 });
 });

@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 const isOn = async () => (await cli.json<{ two_factor_enabled: boolean }>("user", "show", ...ada)).two_factor_enabled;
 
-/** The text of the QR code that is drawn with half blocks on a screen. */
+/** Decodes the QR code that half blocks draw on a screen. */
 function readQrCode(screen: string): string {
   const lines = screen.split("\n").filter((line) => /^[ ▄▀█]{20,}$/.test(line));
   const rows = lines.flatMap((line) => [" ▄", " ▀"].map((dark) => [...line].map((block) => dark.includes(block))));
@@ -55,7 +55,7 @@ test("at a terminal of 80 columns and 24 lines the QR code and the key are shown
   expect(await isOn()).toBe(true);
 });
 
-test("without a terminal the secret is printed at request only, and a code confirms it", async () => {
+test("without a terminal, the secret is printed only with a flag, and a second call confirms it with a code", async () => {
   expect((await cli.failure(...twoFactor)).error.message).toBe("Missing --print-secret or --code.");
   expect((await cli.failure(...twoFactor, "--code", "123456")).error).toMatchObject({ code: 5306 });
   const { secret } = await cli.json<{ secret: string }>(...twoFactor, "--print-secret");

@@ -49,7 +49,7 @@ describe("a limit", () => {
     expect(stdout.match(/^usr_[0-9a-z]{26}$/gm)).toHaveLength(limit);
     expect(stderr).toBe("");
     const shown = await run(["user", "list", "-n", "demo", "--limit", String(limit)]);
-    expect(shown.stderr).toContain(`These are ${limit} rows, the limit.`);
+    expect(shown.stderr).toContain(`The list ends at the limit of ${limit} rows.`);
   });
 });
 

@@ -100,7 +100,7 @@ describe("a new password", () => {
     });
   });
 
-  test("may end with CRLF, and keeps leading and trailing spaces", async () => {
+  test("may end with CRLF, and leading and trailing spaces are part of it", async () => {
     for (const input of [`${password}\r\n`, password, ` ${password} \n`]) {
       expect(await run(line("--password-stdin"), { input })).toMatchObject({ code: 0 });
     }
@@ -159,7 +159,7 @@ describe("a user of another tenant, or of none, is exit code 3", () => {
   });
 });
 
-test("the last active owner stays, until another user is one", async () => {
+test("the last active owner cannot be removed before another user is an owner", async () => {
   await json("tenant", "create", "owned");
   const change = (verb: string, ...flags: string[]) => ["user", verb, "-n", "owned", "ada@example.com", ...flags];
   await json("user", "create", "-n", "owned", "--email", "ada@example.com", "--role", "owner", "--no-password");
@@ -177,7 +177,7 @@ test("the last active owner stays, until another user is one", async () => {
   expect(await json("user", "disable", "-n", "owned", "eva@example.com")).toMatchObject({ status: "disabled" });
 });
 
-test("a user is disabled, enabled, and deleted once the email is confirmed", async () => {
+test("a user is disabled and enabled, and deleted after the email is confirmed", async () => {
   const { user_id, email } = await create("--no-password");
   const command = (name: string, ...flags: string[]) => json("user", name, "-n", "demo", user_id, ...flags);
   expect(await command("disable")).toMatchObject({ status: "disabled" });

@@ -16,7 +16,7 @@ const loopback = ["--url", "http://127.0.0.1:9/hooks", "--allow-private"];
 
 afterAll(closeReceivers);
 
-/** Another store's. */
+/** A webhook of another store. */
 let theirs: string;
 
 interface Added {

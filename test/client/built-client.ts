@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { bundleClient } from "../../scripts/build-client.ts";
 import type * as Source from "../../src/client/client.ts";
 
-/** The client as it is built for pages and packages, and its text. */
+/** Loads the built client, and returns it with its source text. */
 export async function loadBuiltClient(): Promise<typeof Source & { text: string }> {
   const dir = mkdtempSync(join(tmpdir(), "bodega-client-"));
   try {

@@ -33,7 +33,7 @@ onDatabase("file", (suite) => {
   const open = (options: Partial<ClientOptions> = {}) => connect(built, shop, { url: proxy.url, ...options });
   const failure = (call: Promise<unknown>) => failureOf(built, call);
 
-  test("a list is read over all its pages, or a page at a time", async () => {
+  test("a list is read over all its pages, or one page at a time", async () => {
     const own = await suite.shop();
     const titles = Array.from({ length: 5 }, (_, index) => `Page ${index}`);
     for (const title of titles) await own.createProduct({ title, tags: ["paged"] });
@@ -58,7 +58,7 @@ onDatabase("file", (suite) => {
     expect([namespace, currency, languages]).toEqual([shop.namespace, "EUR", ["en"]]);
   });
 
-  test("an order is placed once though the connection and the server failed, and has one key for all its tries", async () => {
+  test("an order is placed once although the connection and the server failed: all tries have the same key", async () => {
     const { id } = await shop.createProduct({ stock: 5 });
     const client = open();
     proxy.faults.push("lose", unavailable);
@@ -71,7 +71,7 @@ onDatabase("file", (suite) => {
     expect(keys).not.toContain(proxy.passed.at(-1)?.headers["idempotency-key"]);
   });
 
-  test("a reply that breaks off in its body is a lost connection: an order is sent again with its key, a sign-in is not", async () => {
+  test("an incomplete reply counts as a lost connection: an order is sent again with its key, a sign-in is not", async () => {
     const { id } = await shop.createProduct({ stock: 5 });
     const client = open();
     const withoutLength = { status: 200, headers: { "Content-Type": "application/json" }, body: '{"request_id":"r' };
@@ -86,7 +86,7 @@ onDatabase("file", (suite) => {
     expect([code, message, proxy.passed.length]).toEqual(["network", "The reply broke off before its end.", 1]);
   });
 
-  test("a sign-in that was cut off is not repeated, and a read is, as often as `retries` says", async () => {
+  test("after a lost connection, a sign-in is not repeated, but a read is, as often as `retries` says", async () => {
     const client = open({ retries: 1 });
     proxy.faults.push("cut", "cut", "cut");
     const login = await failure(client.auth.login({ email: "a@example.com", password: "x" }));
@@ -104,7 +104,7 @@ onDatabase("file", (suite) => {
     expect((await failure(client.products.update(id, { title: "Newer" }, { ifVersion: version }))).code).toBe(5303);
   });
 
-  test("a long `Retry-After` is for the caller to wait for", async () => {
+  test("for a long `Retry-After`, the client fails and the caller must wait", async () => {
     proxy.faults.push({ ...unavailable, headers: { "Retry-After": "60" } });
     const error = await failure(open().products.list().page());
     expect([error.code, error.retryAfter, error.requestId, proxy.passed.length]).toEqual([5001, 60, "req_1", 1]);
@@ -146,7 +146,7 @@ onDatabase("file", (suite) => {
     proxy.hold = Promise.resolve();
   });
 
-  test("a page that gets no reply is told that its origin may be refused, and how to find out", async () => {
+  test("a page without a reply gets an error that its origin may be refused, and how to check this", async () => {
     const fail = () => failure(open({ retries: 0, url: "http://127.0.0.1:1" }).products.list().page());
     expect((await fail()).message).toBe("The server cannot be reached.");
     Object.assign(globalThis, { document: {} });
@@ -159,7 +159,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a missing address and one without a scheme are refused by the name of its option", () => {
+  test("a missing address, or one without a scheme, is refused, and the error names the option", () => {
     for (const url of ["127.0.0.1:8080", "localhost:8080", "", undefined as unknown as string])
       expect(() => built.createClient({ url, namespace: "demo" })).toThrow(/^url must begin with http/);
     expect(() => (built.createClient as unknown as () => void)()).toThrow(/^url must begin with http/);
@@ -167,7 +167,7 @@ onDatabase("file", (suite) => {
     expect(() => built.createClient({ url: "http://127.0.0.1:8080", namespace })).toThrow(/^namespace is missing/);
   });
 
-  test("an error has its code, and the field that is to blame", async () => {
+  test("an error has its code, and the name of the field that caused it", async () => {
     const { id } = await shop.createProduct({ stock: 1 });
     const error = await failure(open().orders.place({ items: [{ product_id: id, quantity: 2 }] }));
     expect([error.name, error.code, error.status]).toEqual(["BodegaError", 5304, 409]);
@@ -197,7 +197,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an id stays one part of the path", async () => {
+  test("an id with a slash stays one part of the path", async () => {
     const { products } = open();
     expect((await failure(products.get("a/../b?c"))).code).toBe(5301);
     for (const id of ["", ".", ".."]) await expect(products.get(id)).rejects.toThrow(TypeError);
@@ -219,7 +219,7 @@ onDatabase("file", (suite) => {
     expect(data.map(({ title }) => title)).toEqual(["Shirt"]);
   });
 
-  test("a picture is uploaded as it is, and has an address for each width", async () => {
+  test("a picture is uploaded unchanged, and has an address for each width", async () => {
     const client = open();
     const file = new Blob([await makePng(4, 4)], { type: "image/png" });
     const { url } = await client.media.upload(file);
@@ -234,14 +234,14 @@ onDatabase("file", (suite) => {
     );
   });
 
-  /** A store, and a client with the key of its pages. */
+  /** Opens a store, and a client with a storefront key. */
   async function openPage() {
     const own = await suite.shop();
     const key = await own.issueKey({ scopes: [...keyPurposes.storefront] });
     return { own, page: connect(built, { ...own, key }, { url: proxy.url }) };
   }
 
-  test("a page's guest chooses a rate, orders once though the reply was lost, and opens and cancels the order with its token only", async () => {
+  test("a guest in a page chooses a rate, orders once although the reply was lost, and needs the token to open and cancel the order", async () => {
     const { own, page } = await openPage();
     const { id } = await own.createProduct({ price: 10, stock: 5 });
     const [rate] = await connect(built, own, { url: proxy.url }).shipping.replaceRates({

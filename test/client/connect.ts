@@ -6,7 +6,7 @@ import type { loadBuiltClient } from "./built-client.ts";
 
 type Built = Awaited<ReturnType<typeof loadBuiltClient>>;
 
-/** A client of a store with its key, by default from an address of its own. */
+/** Creates a client of a store with its key. By default, each client has another IP address. */
 export function connect(
   { createClient }: Built,
   { namespace, key }: Shop,
@@ -20,7 +20,7 @@ export function connect(
   });
 }
 
-/** The error of a call of the client. Errors: if it succeeds, or fails otherwise. */
+/** Returns the error of a client's call. Throws if the call succeeds, or fails with another kind of error. */
 export async function failureOf({ BodegaError }: Built, call: Promise<unknown>) {
   const error = await call.then(
     () => "no error",
@@ -30,7 +30,7 @@ export async function failureOf({ BodegaError }: Built, call: Promise<unknown>) 
   throw new Error(`It did not fail as expected: ${error}`);
 }
 
-/** Storage that several clients can have, as the tabs of a browser have `localStorage`. */
+/** Creates a storage that several clients share, as tabs of a browser share `localStorage`. */
 export function sharedStorage(): TokenStorage & { items: Map<string, string> } {
   const items = new Map<string, string>();
   return {

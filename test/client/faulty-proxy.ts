@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type ServerResponse, request as sen
 import type { AddressInfo } from "node:net";
 
 /**
- * How a proxy treats a request: it answers itself, ends the connection before the server has seen the request, when the
- * server has answered, or in the middle of the answer's body.
+ * What a proxy does with a request: `cut` ends the connection before the server gets the request, `lose` after the
+ * server has replied, `break` in the middle of the reply. An object is the proxy's own reply.
  */
 export type Fault = "cut" | "lose" | "break" | { status: number; body: string; headers?: Record<string, string> };
 
-/** A request as it arrived at a proxy. */
+/** A request that arrived at the proxy. */
 export interface Passed {
   method: string;
   path: string;
@@ -19,14 +19,14 @@ export interface Passed {
 export interface FaultyProxy {
   url: string;
   passed: Passed[];
-  /** The faults of the next requests, in turn. */
+  /** The faults of the next requests, in their order. */
   faults: Fault[];
-  /** Awaited by each request before it goes on. */
+  /** Each request waits for this promise before it goes on. */
   hold: Promise<unknown>;
   close: () => Promise<void>;
 }
 
-/** Starts a proxy on loopback in front of a server. */
+/** Starts a proxy on loopback before a server. */
 export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
   const proxy: Omit<FaultyProxy, "url" | "close"> = { passed: [], faults: [], hold: Promise.resolve() };
   const server = createServer(async (request, response) => {
@@ -69,7 +69,7 @@ function copy(answer: IncomingMessage, response: ServerResponse): void {
   answer.pipe(response);
 }
 
-/** Sends the status, the headers and half of the body, and then ends the connection. */
+/** Sends status, headers and half of the body, then ends the connection. */
 async function copyHalf(answer: IncomingMessage, response: ServerResponse): Promise<void> {
   const chunks: Buffer[] = [];
   for await (const chunk of answer) chunks.push(chunk as Buffer);

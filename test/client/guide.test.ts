@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const types = bundleClientTypes();
 
-/** Checks the types of the files in the directory with the `tsconfig.json` of a guide. */
+/** Compiles the files of a guide with its own `tsconfig.json`. */
 async function compile(guide: string, more: object = {}): Promise<[output: string, exitCode: number]> {
   const { compilerOptions, ...project } = JSON.parse(/```json\n([\s\S]*?)```/.exec(guide)?.[1] as string);
   Object.assign(compilerOptions, { noEmit: true, typeRoots: [join(root, "node_modules", "@types")], ...more });

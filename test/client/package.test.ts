@@ -72,7 +72,7 @@ console.log(error instanceof BodegaError, error.code);
   });
 });
 
-/** Lines of a project in TypeScript; each that must not compile follows a `@ts-expect-error`. */
+/** Source of a TypeScript project. A line after `@ts-expect-error` must not compile. */
 const use = `import { BodegaError, type Client, createClient, type Data, verifyWebhook } from "bodega-client";
 
 const client: Client = createClient({ url: "https://api.example.com", namespace: "demo", app: { id: "a", secret: "b" } });
@@ -141,13 +141,13 @@ test.each([
   ["typescript-5", { module: "nodenext" }],
   ["typescript", { module: "esnext", moduleResolution: "bundler" }],
 ])(
-  "the types hold, and narrow errors by code, with the strictest options of %s",
+  "the types compile and narrow errors by code, with the strictest options of %s",
   async (compiler, how) => {
     writeFileSync(join(project, "use.ts"), use);
     const strict = [
       ..."strict exactOptionalPropertyTypes noUncheckedIndexedAccess noPropertyAccessFromIndexSignature".split(" "),
       ..."isolatedModules verbatimModuleSyntax noEmit".split(" "),
-      // The compiler's own types are not those of the package.
+      // The types of the compiler itself are not part of the package.
       "skipDefaultLibCheck",
     ];
     const options = Object.fromEntries(strict.map((name) => [name, true]));

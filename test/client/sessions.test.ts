@@ -43,7 +43,7 @@ onDatabase("file", (suite) => {
     return { email, password: goodPassword };
   }
 
-  test("a customer signs in with a mailed code, also while somebody else is signed in", async () => {
+  test("a customer signs in with a mailed code, even while somebody else is signed in", async () => {
     await updateTenant(suite.app.system, shop.namespace, { signInByMail: "on" });
     const [first, second] = [await createLogin(), await createLogin()];
     const client = open();
@@ -55,7 +55,7 @@ onDatabase("file", (suite) => {
     expect([(await client.auth.session())?.user_id, (await client.users.me()).email]).toEqual([user_id, second.email]);
   });
 
-  test("a customer signs up with a code, signs in and out, and each step is an error where it cannot be", async () => {
+  test("a customer signs up with a code, signs in and out, and each step that is not possible is an error", async () => {
     const sessions: (Session | null)[] = [];
     const client = open({ onSession: (session) => sessions.push(session) });
     const account = { email: "grace@example.com", password: goodPassword };
@@ -73,7 +73,7 @@ onDatabase("file", (suite) => {
     expect(sessions.map((session) => session?.user_id)).toEqual([user_id, undefined]);
   });
 
-  test("a token that nears its end is refreshed once, however many calls need it, and a new page goes on with it", async () => {
+  test("a token that will soon expire is refreshed once, however many calls need it, and a new page uses the new token", async () => {
     const storage = sharedStorage();
     const client = open({ storage });
     const { token } = await client.auth.login(await createLogin());
@@ -89,7 +89,7 @@ onDatabase("file", (suite) => {
     expect(proxy.passed.at(-1)?.headers.authorization).toBe(`Bearer ${next?.user_id}:${next?.token}`);
   });
 
-  test("a refresh that fails for now leaves the token in use", async () => {
+  test("after a refresh that fails temporarily, the token stays in use", async () => {
     const client = open({ retries: 0 });
     const login = await createLogin();
     await client.auth.login(login);
@@ -120,7 +120,7 @@ onDatabase("file", (suite) => {
     expect((await call).email).toBe(login.email);
   });
 
-  test("a session that was ended elsewhere is dropped, and the caller is told", async () => {
+  test("a session that ended elsewhere is dropped, and `onSession` is called", async () => {
     const sessions: (Session | null)[] = [];
     const login = await createLogin();
     const client = open({ onSession: (session) => sessions.push(session) });
@@ -130,7 +130,7 @@ onDatabase("file", (suite) => {
     expect([await client.auth.session(), sessions.at(-1)]).toEqual([null, null]);
   });
 
-  test("clients with one storage are told of each other's sign-in and sign-out: other tabs at once, others at their next call", async () => {
+  test("clients that share a storage notice each other's sign-ins and sign-outs: tabs at once, others at their next call", async () => {
     const storage = sharedStorage();
     const told: Record<"tab" | "client", (string | undefined)[]> = { tab: [], client: [] };
     Object.assign(globalThis, { document: {} });
@@ -167,7 +167,7 @@ onDatabase("file", (suite) => {
     expect(await client.auth.session()).toBeNull();
   });
 
-  test("somebody who signs out without a connection is signed out here", async () => {
+  test("without a connection, a sign-out removes the session from this device", async () => {
     const client = open({ retries: 0 });
     await client.auth.login(await createLogin());
     proxy.faults.push("cut");
@@ -175,7 +175,7 @@ onDatabase("file", (suite) => {
     expect(await client.auth.session()).toBeNull();
   });
 
-  test("reads of the catalogue have the key also while somebody is signed in, unless the call says otherwise", async () => {
+  test("reads of the catalogue use the key even while a customer is signed in, unless the call says otherwise", async () => {
     const client = open();
     const { user_id, token } = await client.auth.login(await createLogin());
     await client.products.list().page();
@@ -184,7 +184,7 @@ onDatabase("file", (suite) => {
     expect(sent).toEqual([shop.auth, `Bearer ${user_id}:${token}`]);
   });
 
-  test("a new password signs the user in anew", async () => {
+  test("after a change of the password, the user has a new session", async () => {
     const client = open();
     const login = await createLogin();
     await client.auth.login(login);
@@ -192,7 +192,7 @@ onDatabase("file", (suite) => {
     expect((await client.users.me()).email).toBe(login.email);
   });
 
-  test("first likes and views at once are one visitor's, whose likes become the user's with the sign-in", async () => {
+  test("likes and views that start at the same time belong to one visitor, whose likes become the user's at sign-in", async () => {
     const storage = sharedStorage();
     const client = open({ storage, app: undefined });
     const ids = await Promise.all([1, 2, 3].map(async () => (await shop.createProduct()).id));

@@ -7,7 +7,7 @@ import { until } from "../support/until.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
-/** The ways in which a server process runs in front of the database server. */
+/** How server processes run on one database server. */
 const stands = [
   { name: "asks the server", env: (url: string) => ({ BODEGA_DATABASE_URL: url }), flags: [] },
   {
@@ -17,7 +17,7 @@ const stands = [
   },
 ];
 
-/** The key that all copies of one database need. */
+/** The secret key, which all copies on one database share. */
 const secret = "the one key of all copies, long enough";
 
 interface Copy {
@@ -34,7 +34,7 @@ describe.skipIf(!hasSqld)("servers that share one database server", () => {
   let key: IssuedKey;
   let calls = 0;
 
-  /** Sends a request to one server, by default from an address without failed attempts. */
+  /** Sends a request to one server. By default, its address has no failed attempts. */
   async function ask(copy: Copy, path: string, { body, address, auth = key }: AskOptions = {}) {
     calls += 1;
     const reply = await fetch(`${copy.server.url}${path}?namespace=demo`, {
@@ -84,7 +84,7 @@ describe.skipIf(!hasSqld)("servers that share one database server", () => {
     }
   }, 30_000);
 
-  test("an address has ten failed attempts on all of them together", async () => {
+  test("an address may make ten failed attempts on all servers together", async () => {
     const wrong = { ...key, app_secret: `sk_${"w".repeat(43)}` };
     const codes: (number | undefined)[] = [];
     for (let attempt = 0; attempt < 12; attempt++) {
@@ -94,7 +94,7 @@ describe.skipIf(!hasSqld)("servers that share one database server", () => {
     expect(codes).toEqual([...Array<number>(10).fill(5203), 5209, 5209]);
   });
 
-  test("sign-ins on all of them at once succeed, and continue one audit log", async () => {
+  test("concurrent sign-ins on all servers succeed, and continue one audit log", async () => {
     const password = "correct horse battery 7!Q";
     const emails = ["one", "two", "three"].map((name) => `${name}@example.com`);
     for (const email of emails) await ask(copies[0] as Copy, "/users/", { body: { email, password } });

@@ -15,7 +15,7 @@ onDatabase("file", (suite) => {
     other = await suite.shop();
   });
 
-  /** One reply of each kind that the service can give. */
+  /** Returns one reply of each kind. */
   const replies = async (): Promise<[name: string, reply: ApiReply][]> => {
     const { id } = await shop.createProduct();
     const body = { ...lamp, price: -1 };

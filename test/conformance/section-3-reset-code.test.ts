@@ -14,7 +14,7 @@ const reset = (user: ServedUser, code: string, to = password) =>
   shop.callAnonymously("POST /auth/password/reset/", { body: { email: user.email, code, password: to } });
 const login = (user: ServedUser, by: string) =>
   shop.callAnonymously("POST /auth/login/", { body: { email: user.email, password: by } });
-/** A code of the same form that is not this one. */
+/** Returns a wrong code of the same form. */
 const wrong = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
 
 async function issueCode(): Promise<{ user: ServedUser; code: string }> {

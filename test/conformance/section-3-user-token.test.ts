@@ -13,14 +13,14 @@ const login = (body: Record<string, unknown>) => shop.callAnonymously<Session>("
 const use = (path: "refresh" | "logout", { user_id, token }: Session) =>
   shop.callAnonymously<Session>(`POST /auth/${path}/`, { query: { user_id, token } });
 
-/** The states of a user's tokens as the terminal prints them, oldest first. */
+/** Returns the states of a user's tokens from the terminal, oldest first. */
 async function statesOf({ email }: ServedUser): Promise<string[]> {
   const args = ["token", "list", "-n", shop.namespace, "--user", email, "--all-states"];
   const tokens = await shop.binary.json<{ state: string; created_at: string }[]>(...args);
   return tokens.toSorted((a, b) => a.created_at.localeCompare(b.created_at)).map(({ state }) => state);
 }
 
-/** A user with a session. */
+/** Creates a user and signs in. */
 async function openSession(): Promise<{ user: ServedUser; session: Session }> {
   const user = await shop.createUser();
   return { user, session: await shop.signIn(user) };
@@ -131,7 +131,7 @@ describe("§3 User token, row 6, §5 rule 3, §8, one token is active per user: 
     expect((await use("refresh", session)).code).toBe(5214);
   });
 
-  test("a login that fails replaces nothing", async () => {
+  test("a login that fails leaves the old session valid", async () => {
     const { user, session } = await openSession();
     expect((await login({ email: user.email, password: "wrong" })).code).toBe(5212);
     expect(await shop.codeOf(session)).toBeUndefined();

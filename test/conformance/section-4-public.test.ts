@@ -17,7 +17,7 @@ interface PublicCall {
   request: string;
   query?: Record<string, string>;
   body?: Record<string, unknown>;
-  /** The code of its answer, where that is not a success. */
+  /** The code of the error; undefined for a success. */
   code?: number;
 }
 

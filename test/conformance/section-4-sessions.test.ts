@@ -12,7 +12,7 @@ beforeAll(async () => {
 const post = <T = Session>(path: string, body: unknown, query: Record<string, string> = {}) =>
   shop.callAnonymously<T>(`POST /auth/${path}/`, { body, query });
 const credentialsOf = ({ user_id, token }: Session) => ({ user_id, token });
-/** A reply without its request id. */
+/** Returns the bytes of a reply without its request id. */
 const bytesOf = ({ text, requestId }: { text: string; requestId: string }) => text.replace(requestId, "");
 
 describe("§4 Authentication endpoints, row 1: POST /auth/login/", () => {
@@ -132,7 +132,7 @@ describe("§4 Rules", () => {
     const isOfSessions = (route: string) => route.includes(" /auth/");
     const three = ["POST /auth/login/", "POST /auth/password/forgot/", "POST /auth/password/reset/"];
     expect(open.filter(isOfSessions).toSorted()).toEqual(three);
-    // Other public routes are listed in the last lines of the section.
+    // The last lines of the section list further public routes.
     const others = open
       .filter((route) => !isOfSessions(route))
       .map((route) => route.replace(/^\w+ (\S+?\/)\{.*/, "$1"));
@@ -162,7 +162,7 @@ describe("§4 Rules", () => {
       }
     }
     await shop.binary.json("tenant", "resume", namespace);
-    // None of these tries was a wrong password.
+    // None of the following requests counts as a wrong password.
     for (let n = 0; n < 3; n++) {
       expect((await call("POST /auth/login/", { auth: null, body: { ...body, password: "wrong" } })).code).toBe(5212);
     }

@@ -13,7 +13,7 @@ beforeAll(async () => {
   shop = await startServedShop();
 });
 
-/** The code of a read with these credentials and no others; undefined for a success. */
+/** Returns the code of a read with only these credentials; undefined for a success. */
 const codeOf = async (options: CallOptions) => (await shop.callAnonymously(read, options)).code;
 const query = (fields: Record<string, string>): CallOptions => ({ query: fields });
 const tokenOf = ({ user_id, token }: Session) => ({ user_id, token });

@@ -25,7 +25,7 @@ const repeat = async (times: number, work: () => Promise<ApiReply>) => {
   return replies.at(-1) as ApiReply;
 };
 
-/** One row of the table: its code, status and meaning, words of its remedy, and calls that return it. */
+/** A row of the table of errors: code, status, meaning, words of the remedy, and calls that return it. */
 interface ErrorRow {
   code: number;
   status: number;

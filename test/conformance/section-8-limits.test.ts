@@ -130,12 +130,12 @@ describe("§8 Login failures: 3 per 20 minutes per email (5213)", () => {
 });
 
 describe("§8 Login attempts: 30 per 20 minutes per IP per store", () => {
-  // One test, since each attempt costs as much as a hash.
+  // All in one test, because each attempt computes a password hash.
   test("the thirty-first is refused until 20 minutes after the first, as Retry-After says; other addresses and stores have their own limits", async () => {
     const user = await shop.createUser();
     const address = newAddress();
     const attempt = (options: CallOptions = {}) => login(user.login, { address, ...options });
-    // Ten a minute, as another limit allows.
+    // Ten a minute, because of another limit.
     for (let round = 0; round < 3; round++) {
       expect(await codesOf(10, attempt)).toEqual(times(10, 200));
       shop.clock.advance(minuteMs);

@@ -77,7 +77,7 @@ describe("every connection", () => {
     }));
     expect(sources.length).toBeGreaterThan(20);
     const opening = sources.filter(({ text }) => /new libsql\(/.test(text)).map(({ path }) => path);
-    // A lock file is no database.
+    // `file-lock` opens lock files, which are no databases.
     expect(opening.toSorted()).toEqual(["local/connection", "local/file-lock"].map((n) => `server/db/${n}.ts`));
     const pragmas = sources.flatMap(({ text }) => text.match(/PRAGMA\s+(?:\w+\.)?wal_checkpoint[^"`\n]*/gi) ?? []);
     expect(pragmas).toEqual(["PRAGMA wal_checkpoint(TRUNCATE)"]);
@@ -146,7 +146,7 @@ describe("the WAL", () => {
     await child.exited;
   }, 30_000);
 
-  test("is emptied by the server's checkpointer once it is large, and when the server stops", async () => {
+  test("is emptied by the server's checkpointer when it is large, and when the server stops", async () => {
     const checkpointer = startCheckpointer(db, { everyMs: 10, walBytes: 200_000 });
     await fill(100);
     await waitUntil(() => db.walBytes() === 0);
@@ -157,7 +157,7 @@ describe("the WAL", () => {
     expect(db.walBytes()).toBe(0);
   });
 
-  test("is emptied soon after an attempt that failed once it has grown, however long the pause for a small one is", async () => {
+  test("is emptied soon after a failed attempt if it has grown, although attempts for a small WAL pause longer", async () => {
     const attempts = spyOn(db, "checkpoint");
     const backup = new FileLock(await loadLibsql(), join(dir, "bodega.db-readers"));
     expect(backup.tryShared()).toBe(true);
@@ -171,12 +171,12 @@ describe("the WAL", () => {
     attempts.mockRestore();
   });
 
-  test("stays as it is when the disk cannot read it, because the engine would spoil the file", async () => {
+  test("is not checkpointed if the disk cannot read it, because the engine would damage the file", async () => {
     await fill(200);
     const wal = join(dir, "bodega.db-wal");
     const content = readFileSync(wal);
     const attempt = db.checkpoint();
-    // A directory can be opened, but not read.
+    // A directory in place of the WAL can be opened, but not read.
     renameSync(wal, `${wal}.aside`);
     mkdirSync(wal);
     await expect(attempt).rejects.toThrow("The disk cannot read the WAL.");
@@ -188,7 +188,7 @@ describe("the WAL", () => {
   });
 
   test("makes writes wait while it is too large, until a checkpoint or their deadline", async () => {
-    const server = (await openDatabase({ dataDir: dir, hasCheckpointer: true, lockDeadlineMs: 300 })) as FileDatabase;
+    const server = (await openDatabase({ dataDir: dir, hasCheckpointer: true, lockDeadlineMs: 2000 })) as FileDatabase;
     await server.execute(insertRow("first"));
     truncateSync(join(dir, "bodega.db-wal"), 300 * 1024 * 1024);
     await expect(server.execute(insertRow("refused"))).rejects.toMatchObject({ code: 5001 });
@@ -200,7 +200,7 @@ describe("the WAL", () => {
     await server.close();
   });
 
-  test("is named in the log once while the disk fails, and once when it is emptied again", async () => {
+  test("is logged once when the disk fails, and once when it is emptied again", async () => {
     const lines: string[] = [];
     const notice = (level: string, message: string) => void lines.push(`${level}: ${message}`);
     const sound = db.checkpoint;
@@ -238,18 +238,18 @@ describe("the WAL", () => {
 });
 
 describe("the reserve of the disk", () => {
-  test("is made beside the database, privately and once, and can be given up and made again", async () => {
+  test("is a private file beside the database, is made once, and can be freed and made again", async () => {
     const { reserve } = db;
     expect(reserve.release()).toBe(false);
     await reserve.fill();
     const made = statSync(reserve.path);
     expect({ size: made.size, mode: made.mode & 0o777 }).toEqual({ size: 16 * 1024 * 1024, mode: 0o600 });
-    // Room that is not on the disk would be none.
+    // The blocks must really be on the disk: a sparse file would reserve nothing.
     expect(made.blocks * 512).toBeGreaterThanOrEqual(made.size);
     await reserve.fill();
     expect(statSync(reserve.path).mtimeMs).toBe(made.mtimeMs);
     expect(reserve.release()).toBe(true);
-    // The part for the next start.
+    // Keeps the part that the next start needs.
     expect(reserve.bytes).toBe(1024 * 1024);
     expect(reserve.release()).toBe(false);
     await reserve.fill();

@@ -1,4 +1,4 @@
-// A child process for tests: `bun child.ts <role> <data-dir> [...]`. It prints lines to stdout.
+// A child process for tests: `bun child.ts <role> <data-dir> [...]`. It prints lines to standard output.
 import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { loadDatabase } from "../../src/server/backup/restore/load-server.ts";
@@ -13,7 +13,7 @@ const [what, dataDir = "", ...rest] = process.argv.slice(2);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const forever = () => new Promise(() => setInterval(() => {}, 1000));
 
-/** Holds the write lock for some milliseconds. */
+/** Holds the write lock for so many milliseconds. */
 async function holdLock(ms: number): Promise<void> {
   const db = await openDatabase({ dataDir });
   await db.transaction(async () => {
@@ -23,7 +23,7 @@ async function holdLock(ms: number): Promise<void> {
   await db.close();
 }
 
-/** Takes the write lock again as soon as it has released it. */
+/** Takes and releases the write lock again and again. */
 async function holdLockAgain(): Promise<void> {
   const db = await openDatabase({ dataDir, lockDeadlineMs: 30_000 });
   for (let count = 0; ; count++) {
@@ -47,7 +47,7 @@ async function write(name: string, count: number): Promise<void> {
   say("done");
 }
 
-/** Writes without end and prints each name once its write is acknowledged. */
+/** Writes without end. Prints each name when its write is acknowledged. */
 async function writeUntilKilled(): Promise<void> {
   const db = await openDatabase({ dataDir });
   await db.execute(createTable);
@@ -64,7 +64,7 @@ async function writeUntilKilled(): Promise<void> {
   await Promise.all(Array.from({ length: 16 }, writer));
 }
 
-/** For each line, opens and migrates a new database below the directory, and prints the applied migrations. */
+/** For each line of input, creates and migrates a database in this directory, and prints the applied migrations. */
 async function migrateOnRequest(): Promise<void> {
   await loadLibsql();
   say("ready");
@@ -75,7 +75,7 @@ async function migrateOnRequest(): Promise<void> {
   }
 }
 
-/** Replaces the database by the prepared one, and is killed after this many steps. */
+/** Replaces the database by the prepared one. Kills itself after this many steps. */
 async function replace(steps: number): Promise<void> {
   const newPath = join(dataDir, ".restore-x", "bodega.db");
   let left = steps;
@@ -98,7 +98,7 @@ async function beServer(): Promise<void> {
   await forever();
 }
 
-/** Loads a part of a file into a server's database, prints a line, and stops there. */
+/** Loads a part of a file into a server's database, prints a line, and waits. */
 async function loadHalf(source: string, url: string): Promise<void> {
   const db = await openDatabase({ dataDir, url });
   await loadDatabase(source, db, {

@@ -8,7 +8,7 @@ import { openDatabase } from "../../src/server/db/open.ts";
 import { createTable, insertRow } from "./fixtures.ts";
 import { makeDir } from "./kinds.ts";
 
-/** A database with a few megabytes, and a way to make its WAL look 30 MiB larger, which a checkpoint undoes. */
+/** Opens a database of a few megabytes. Returns a way to make its WAL look 30 MiB larger, until a checkpoint. */
 async function openBusy() {
   const dir = makeDir();
   const path = join(dir, "bodega.db");
@@ -29,9 +29,9 @@ async function openBusy() {
   };
 }
 
-test("a live copy is of one moment, although another program tries to empty the WAL while it is made", async () => {
+test("a live copy is consistent, although another program tries to empty the WAL during the copy", async () => {
   const { path, target, close } = await openBusy();
-  // It does not know of the lock by which the program's own checkpointers wait for a backup.
+  // This connection ignores the lock with which the program's checkpointers wait for a backup.
   const stranger = new Connection(await loadLibsql(), path);
   let tries = 0;
   const onProgress = () => {
@@ -46,7 +46,7 @@ test("a live copy is of one moment, although another program tries to empty the 
   await close();
 });
 
-test("a live copy gives way to a WAL that grows too fast, and is made once the WAL has been emptied", async () => {
+test("a live copy stops if the WAL grows too fast, and is made after the WAL was emptied", async () => {
   const { db, path, target, grow, close } = await openBusy();
   let [calls, emptied] = [0, false];
   const checkpoints = setInterval(async () => {

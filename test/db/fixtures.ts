@@ -5,7 +5,7 @@ import type { Migration } from "../../src/server/db/migrate.ts";
 export const createTable =
   "CREATE TABLE IF NOT EXISTS things (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, size INTEGER CHECK (size > 0))";
 
-/** An insert of one row with this name. */
+/** Returns the statement that inserts a row with this name. */
 export function insertRow(name: string): InStatement {
   return { sql: "INSERT INTO things (name) VALUES (?)", args: [name] };
 }

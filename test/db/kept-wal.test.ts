@@ -10,7 +10,7 @@ import { spawnChild } from "./spawn-child.ts";
 const [headerBytes, frameBytes] = [32, 24 + 4096];
 
 let dir: string;
-/** A database whose WAL has many commits, as a killed process leaves it. */
+/** The directory of a database whose WAL has many commits, as a killed process leaves it. */
 let killed: string;
 let copies = 0;
 
@@ -27,7 +27,7 @@ beforeEach(async () => {
 
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
-/** A copy of the database with a changed WAL. */
+/** Copies the database, with a changed WAL. */
 function copyWith(change: (wal: Buffer, frames: number) => Buffer) {
   const dataDir = join(dir, `copy-${++copies}`);
   mkdirSync(dataDir);
@@ -40,7 +40,7 @@ function copyWith(change: (wal: Buffer, frames: number) => Buffer) {
   return { dataDir, path, changed, frames };
 }
 
-/** Changes one bit of a frame's page; frames are counted from 1. */
+/** Changes one bit of a frame's page. Frames are counted from 1. */
 function flip(wal: Buffer, frame: number): Buffer {
   const at = headerBytes + (frame - 1) * frameBytes + 2000;
   wal.writeUInt8(wal.readUInt8(at) ^ 1, at);
@@ -64,7 +64,7 @@ async function readNames(dataDir: string): Promise<unknown[]> {
 
 const keptIn = (dataDir: string) => readdirSync(dataDir).filter((name) => name.includes("damaged"));
 
-test("a WAL that is damaged in the middle is kept once, and the commits behind the damage are counted", async () => {
+test("a WAL with damage in the middle is copied once, and the commits after the damage are counted", async () => {
   const whole = await readNames(copyWith((wal) => wal).dataDir);
   let commits = 0;
   const middle = copyWith((wal, frames) => {
@@ -82,17 +82,17 @@ test("a WAL that is damaged in the middle is kept once, and the commits behind t
     new RegExp(`at frame ${damaged}: \\d+ valid frames with ${commits} commits lie behind`),
   );
   expect(commits).toBeGreaterThan(1);
-  // The copy is not made again, and nothing is added to it.
+  // A second start does not copy the WAL again, and does not change the copy.
   await readNames(middle.dataDir);
   writeFileSync(`${middle.path}-wal`, middle.changed);
   await readNames(middle.dataDir);
   expect(keptIn(middle.dataDir)).toEqual([kept]);
 }, 20_000);
 
-test("a damaged header is damage too, and a restore over the database also keeps its WAL", async () => {
+test("a damaged header counts as damage, and a restore also keeps the WAL of the database that it replaces", async () => {
   for (const damage of [
     (wal: Buffer) => void wal.writeUInt8(wal.readUInt8(26) ^ 1, 26),
-    // The number that all frames repeat.
+    // Changes the salt, which all frames repeat.
     (wal: Buffer) => void wal.writeUInt8(wal.readUInt8(18) ^ 1, 18),
     (wal: Buffer) => void wal.fill(0, 0, headerBytes),
   ]) {
@@ -106,7 +106,7 @@ test("a damaged header is damage too, and a restore over the database also keeps
   }
 });
 
-test("no database is created beside a WAL that has lost its own, and the WAL stays", async () => {
+test("no database is created beside a WAL whose database is missing, and the WAL is kept", async () => {
   for (const lose of [(path: string) => rmSync(path), (path: string) => truncateSync(path, 0)]) {
     const { path, dataDir, changed } = copyWith((wal) => wal);
     lose(path);
@@ -121,7 +121,7 @@ test("no database is created beside a WAL that has lost its own, and the WAL sta
   }
 });
 
-test("a sound WAL and one that ends within a write are not kept", async () => {
+test("an intact WAL, and one that ends in the middle of a write, are not copied", async () => {
   const sound = copyWith((wal) => wal);
   const cut = copyWith((wal, frames) => wal.subarray(0, headerBytes + frames * frameBytes - 100));
   const last = copyWith((wal, frames) => flip(wal, frames));

@@ -5,29 +5,29 @@ import { openDatabase } from "../../src/server/db/open.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { hasSqld, startSqld } from "../support/sqld.ts";
 
-/** A database; `dispose` removes it and its server. */
+/** An open database. `dispose` removes it and its server. */
 export interface Opened {
   db: Database;
   dispose(): Promise<void>;
 }
 
-/** The one table that writing to a server needs. */
+/** Creates the only table that writing to a server needs. */
 export const createWriteGroups = "CREATE TABLE write_groups (writer TEXT PRIMARY KEY, last_group INTEGER NOT NULL)";
 
-/** The kinds of database that this machine can test. */
+/** The kinds of database that this machine can test, with the functions that open a new one. */
 export const kinds: [string, () => Promise<Opened>][] = [["file", openFresh], ...(hasSqld ? remoteKinds() : [])];
 
 function remoteKinds(): [string, () => Promise<Opened>][] {
   return [["server", () => openRemote(true)]];
 }
 
-/** The same, without any table. */
+/** The same kinds, as databases without tables. */
 export const bareKinds: typeof kinds = [
   ["file", openFresh],
   ...(hasSqld ? ([["server", () => openRemote(false)]] satisfies typeof kinds) : []),
 ];
 
-/** A new directory below the system's temporary one. */
+/** Creates a directory in the system's temporary directory. */
 export function makeDir(): string {
   return mkdtempSync(join(tmpdir(), "bodega-test-"));
 }

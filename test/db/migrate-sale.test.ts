@@ -17,7 +17,7 @@ import { hasSqld, startSqld } from "../support/sqld.ts";
 
 setDefaultTimeout(60_000);
 
-/** A reply of the version before, on which the backup was made. */
+/** A reply of the earlier version that also made the backup. */
 interface Reply {
   namespace: string;
   request: string;
@@ -26,15 +26,15 @@ interface Reply {
   total?: number;
 }
 
-// Both were made with the last version that had only the first migration: products with and without variants and
-// translations, orders of every status, with points, refunds of lines and in whole, in two currencies.
+// Backup and replies are from the last version with only the first migration. They contain products with and without
+// variants and translations, orders of every status, points, and refunds of lines and whole orders, in two currencies.
 const backup = join(import.meta.dir, "before-sale", "backup.tar.gz");
 const lines = readFileSync(join(import.meta.dir, "before-sale", "replies.ndjson"), "utf8")
   .trim()
   .split("\n");
 const replies = lines.map((line) => JSON.parse(line) as Reply);
 const namespaces = ["before", "yen"];
-/** When the replies were made. */
+/** A clock with the time of the replies. */
 const clock = () => createClock(Date.UTC(2030, 0, 15, 13, 0, 1));
 
 const ends: (() => Promise<void>)[] = [];
@@ -42,7 +42,7 @@ afterAll(async () => {
   for (const end of ends.reverse()) await end();
 });
 
-/** Restores the backup as a person does, and opens the result. */
+/** Restores the backup with the command, and opens the database. */
 async function restore(kind: "file" | "server"): Promise<{ db: Database; report: Record<string, unknown> }> {
   const { dataDir, run } = openCli();
   const server = kind === "server" ? await startSqld() : undefined;
@@ -75,7 +75,7 @@ async function openApp(db: Database) {
   return { app, read, call: calls.get("before") as ReturnType<typeof createClient> };
 }
 
-/** Everything that a database holds, in the order of its rows. */
+/** Returns the rows of a query, as text. */
 async function rowsOf(db: Database, sql: string): Promise<unknown[]> {
   return (await db.execute(sql)).rows.map((row) => ({ ...row }));
 }
@@ -83,7 +83,7 @@ async function rowsOf(db: Database, sql: string): Promise<unknown[]> {
 const readable = replies.filter(({ request }) => request !== "GET /events/");
 
 describe.each(hasSqld ? (["file", "server"] as const) : (["file"] as const))("a store of before on a %s", (kind) => {
-  test("comes through with the same replies, and doctor finds nothing wrong", async () => {
+  test("gives the same replies as before the migration, and doctor finds no errors", async () => {
     const { db, report } = await restore(kind);
     expect(report).toMatchObject({ restored: true, missing_migrations: migrations.slice(1).map(({ name }) => name) });
     await migrate(db);
@@ -97,7 +97,7 @@ describe.each(hasSqld ? (["file", "server"] as const) : (["file"] as const))("a 
     for (const reply of readable) {
       const { data, page, error } = await read(reply);
       expect([reply.request, error]).toEqual([reply.request, undefined]);
-      // Fields may be new; the old ones and the length of lists are the same.
+      // There may be new fields. Old fields, and the lengths of lists, must be the same.
       expect({ ...reply, data, ...(reply.total !== undefined && { total: page.total }) }).toMatchObject({ ...reply });
     }
     const { ok, inconsistencies } = await findInconsistencies(app.system);
@@ -105,7 +105,7 @@ describe.each(hasSqld ? (["file", "server"] as const) : (["file"] as const))("a 
   });
 });
 
-test("the change feed goes on where it was, and its events stay as they were sent", async () => {
+test("the change feed continues, and old events are unchanged", async () => {
   const { db } = await restore("file");
   await migrate(db);
   const { read, call } = await openApp(db);
@@ -120,7 +120,7 @@ test("the change feed goes on where it was, and its events stay as they were sen
   expect(last?.subject).toBe(created.data.id as string);
 });
 
-test("existing stores keep their prices without tax, and may go on to sell and refund what was ordered before", async () => {
+test("existing stores keep their prices without tax, can sell, and can refund earlier orders", async () => {
   const { db } = await restore("file");
   await migrate(db);
   const { app, call } = await openApp(db);
@@ -155,7 +155,7 @@ test("existing stores keep their prices without tax, and may go on to sell and r
   expect(inconsistencies).toEqual([]);
 });
 
-test("products are found, counted, sorted and changed as before: indexes and triggers are those of a new database", async () => {
+test("products are found, counted, sorted and changed as before: indexes and triggers equal those of a new database", async () => {
   const { db } = await restore("file");
   await migrate(db);
   const fresh = await openStoreDatabase({ dataDir: join(makeDir(), "data") });

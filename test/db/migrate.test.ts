@@ -55,7 +55,7 @@ describe.each(bareKinds)("migrating a %s database", (kind, open) => {
     await dispose();
   });
 
-  test("refuses to leave rows that refer to missing ones, and rolls the step back", async () => {
+  test("rolls a step back if it would leave rows that refer to missing rows", async () => {
     const { db, dispose } = await open();
     await migrate(db, first);
     await db.batch(["INSERT INTO parents (id) VALUES (1)", "INSERT INTO children (parent) VALUES (1)"]);
@@ -70,7 +70,7 @@ describe.each(bareKinds)("migrating a %s database", (kind, open) => {
     await dispose();
   });
 
-  test("may rebuild a table that others refer to", async () => {
+  test("may rebuild a table that other tables refer to", async () => {
     const { db, dispose } = await open();
     await migrate(db, first);
     await db.batch(["INSERT INTO parents (id, name) VALUES (1, 'p')", "INSERT INTO children (parent) VALUES (1)"]);
@@ -109,7 +109,7 @@ describe.each(bareKinds)("migrating a %s database", (kind, open) => {
     await dispose();
   });
 
-  test("of two connections that migrate at once, one migrates and both succeed", async () => {
+  test("if two connections migrate at the same time, one migrates and both succeed", async () => {
     const { db, dispose } = await open();
     const results = await Promise.all([1, 2, 3].map(() => migrate(db, testMigrations)));
     expect(results.flatMap(({ applied }) => applied).toSorted()).toEqual(["0000_first", "0001_second"]);

@@ -16,7 +16,7 @@ const countThings = "SELECT count(*) FROM things";
 
 let dir: string;
 let db: FileDatabase;
-/** Kept open until the connections are closed: closing a descriptor would drop their locks. */
+/** A descriptor that stays open, because closing it would drop the locks of the connections. */
 let fd: number;
 
 beforeEach(async () => {
@@ -33,7 +33,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-/** Fills a page with what a faulty disk might return; the result puts the page back. */
+/** Damages a page as a faulty disk might. The returned function repairs it. */
 function spoil(page: number): () => void {
   const sound = Buffer.alloc(pageBytes);
   const at = (page - 1) * pageBytes;
@@ -42,7 +42,7 @@ function spoil(page: number): () => void {
   return () => void writeSync(fd, sound, 0, pageBytes, at);
 }
 
-/** Commits through another connection and empties the WAL, so that the next read goes to the file. */
+/** Commits through another connection, and empties the WAL, so that the next read reads the file. */
 async function commitElsewhere(stmt: InStatement = "UPDATE revision SET value = value + 1"): Promise<void> {
   const other = await openDatabase({ dataDir: dir });
   await other.execute(stmt);
@@ -57,7 +57,7 @@ const messageOf = (promise: Promise<unknown>) =>
   );
 const count = async () => (await db.execute(countThings)).rows[0]?.[0];
 
-test("reads, writes and snapshots work again once the file can be read again", async () => {
+test("reads, writes and snapshots work again when the file can be read again", async () => {
   await db.execute(insertRow("first"));
   const version = db.dataVersion();
   db.reader.dropSnapshot();
@@ -72,7 +72,8 @@ test("reads, writes and snapshots work again once the file can be read again", a
   expect(await count()).toBe(2);
   await db.execute(insertRow("third"));
   expect(await count()).toBe(3);
-  // The new engine counts from the beginning, and a cache must not take its state for an earlier one.
+  // The new engine counts from the beginning. The version must not repeat, or a cache would take an old state for the
+  // present one.
   expect(db.dataVersion()).toBeGreaterThan((version ?? 0) + 2 ** 31);
   expect((await db.execute("PRAGMA foreign_keys")).rows[0]?.[0]).toBe(1);
   expect(() => db.reader.connection.run("DELETE FROM things")).toThrow(/readonly|cannot be written/);
@@ -82,7 +83,7 @@ test("reads, writes and snapshots work again once the file can be read again", a
   expect(() => db.writer.run(countThings)).toThrow("closed");
 });
 
-test("no other file is opened after a fault, once the database was removed", async () => {
+test("after a fault, a removed database is not replaced by another file", async () => {
   db.dataVersion();
   db.reader.dropSnapshot();
   await commitElsewhere();

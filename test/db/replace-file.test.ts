@@ -20,7 +20,7 @@ const base = mkdtempSync(join(tmpdir(), "bodega-replace-"));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 let count = 0;
-/** A data directory whose database has one row in its WAL only, beside a database that will replace it. */
+/** Creates a data directory whose database has a row only in its WAL, and a database that will replace it. */
 async function prepare() {
   const dataDir = join(base, String(++count));
   mkdirSync(join(dataDir, ".restore-x"), { recursive: true });
@@ -55,7 +55,7 @@ test("a process killed between any two steps leaves the complete old or new data
   const found: string[] = [];
   for (let steps = 0; ; steps++) {
     const { dataDir, newPath } = await prepare();
-    // A child process without connections of this one; it starts from the current files.
+    // The child process has none of this process's connections, and starts with the present files.
     const copy = join(base, `${count}-copy`);
     mkdirSync(join(copy, ".restore-x"), { recursive: true });
     for (const name of ["bodega.db", "bodega.db-wal"]) copyFileSync(join(dataDir, name), join(copy, name));
@@ -74,7 +74,7 @@ test("a process killed between any two steps leaves the complete old or new data
       break;
     }
   }
-  // At the first steps it is the old one, then the new one; both occur.
+  // After the first steps the old database is found, then the new one. Both must occur.
   expect(found.join()).toMatch(/^(old,){4,}(new,)*new$/);
 });
 

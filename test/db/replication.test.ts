@@ -58,7 +58,7 @@ beforeEach(async () => {
   notices = [];
   db = await open();
   await db.execute(createTable);
-  // Then segments begin with the tests' own rows.
+  // Now the segments contain only rows of the tests.
   await db.checkpoint();
 });
 
@@ -80,7 +80,7 @@ const objects = (prefix: string) =>
 const works = () => until("it works again", () => replicator.status().failure === null);
 const aSegment = (count: number) => until(`${count} segments`, () => objects("segment-").length >= count);
 
-/** The rows of a state that was rebuilt. */
+/** Rebuilds a database from a replica, and returns its rows. */
 async function rowsOf(place: ReplicaTarget = onFolder(), until?: number): Promise<string[]> {
   const path = join(makeDir(), "bodega.db");
   const options = { until, onProgress: () => {}, signal: new AbortController().signal };
@@ -94,7 +94,7 @@ async function rowsOf(place: ReplicaTarget = onFolder(), until?: number): Promis
   }
 }
 
-/** Makes a replica of three segments, each with a row of its own, and ends it. */
+/** Makes a replica of three segments, each with one row, and stops replicating. */
 async function replicateThree(): Promise<string[]> {
   startReplicator();
   await notice("snapshot made");
@@ -122,7 +122,7 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual([...large, ...rows].sort());
   });
 
-  test("goes on after a restart without a new snapshot, also when the server was killed", async () => {
+  test("continues after a restart without a new snapshot, even if the server was killed", async () => {
     startReplicator();
     await notice("snapshot made");
     await insert("a");
@@ -134,7 +134,7 @@ describe("a replica", () => {
     await notice("goes on");
     await insert("b");
     await aSegment(2);
-    // A killed server leaves its WAL.
+    // Without a checkpoint, as a killed server leaves its WAL.
     const killed = makeDir();
     for (const name of readdirSync(dir)) copyFileSync(join(dir, name), join(killed, name));
     await replicator.stop();
@@ -151,7 +151,7 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual(["a", "b", "c"]);
   });
 
-  test("begins anew when commits left the WAL while no server watched", async () => {
+  test("begins with a new snapshot when commits left the WAL while no server was running", async () => {
     await replicateThree();
     await db.checkpoint();
     await db.close();
@@ -164,7 +164,7 @@ describe("a replica", () => {
     await insert("d");
     await replicator.stop();
     expect(await rowsOf()).toEqual(["a", "b", "c", "d", "unseen"]);
-    // Until that snapshot is whole, the state before it can be restored.
+    // While the new snapshot is incomplete, the state before it can be restored.
     rmSync(join(folder, objects("snapshot-").at(-1) as string));
     expect(await rowsOf()).toEqual(["a", "b", "c"]);
   });
@@ -172,7 +172,7 @@ describe("a replica", () => {
   test.each([
     ["of one server", false],
     ["of the next server, which begins anew", true],
-  ])("restores any moment after the clock %s was wrong for a while", async (_, isRestarted) => {
+  ])("can restore any moment, even after the clock %s was wrong for a while", async (_, isRestarted) => {
     const place = openReplica(folder, config);
     const start = Date.parse("2026-11-22T10:00:00Z");
     const day = 86_400_000;
@@ -209,7 +209,7 @@ describe("a replica", () => {
     expect(await rowsOf(place)).toEqual(all);
   });
 
-  test("that fails is tried again, holds up no write, and has everything once it works", async () => {
+  test("that fails is tried again, delays no write, and has all changes when it works again", async () => {
     writeFileSync(folder, "a file where the directory should be");
     startReplicator();
     await notice("replication fails");
@@ -222,7 +222,7 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual(["a", "b"]);
   });
 
-  test("no segment is said to have a time at which more was committed than it has", async () => {
+  test("a segment contains everything that was committed up to its recorded time", async () => {
     const place = onFolder();
     const put = place.put.bind(place);
     let isAway = false;
@@ -234,7 +234,7 @@ describe("a replica", () => {
       },
     });
     await notice("snapshot made");
-    // Segments before this one may have a time before the snapshot's, at which there is nothing to restore.
+    // Earlier segments may be older than the snapshot, and then nothing can be restored from them.
     await insert("first");
     await aSegment(1);
     isAway = true;
@@ -261,7 +261,7 @@ describe("a replica", () => {
     }
   }, 20_000);
 
-  test("reports the age of what a restore would return, also while segments arrive that lack their snapshot", async () => {
+  test("reports the age of the state that a restore would return, even while segments arrive before their snapshot", async () => {
     startReplicator();
     await notice("snapshot made");
     await insert("a");
@@ -293,7 +293,7 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual(["a", "b", "unseen"]);
   });
 
-  test("a snapshot that is begun again sends only the parts that have changed", async () => {
+  test("a snapshot that starts again sends only the changed parts", async () => {
     const large = Array.from({ length: 900 }, (_, number) => randomBytes(5000).toString("hex") + number);
     await insert(...large);
     await db.checkpoint();
@@ -321,7 +321,7 @@ describe("a replica", () => {
     startReplicator();
   });
 
-  test("gets a new snapshot once a restore test has found damage", async () => {
+  test("gets a new snapshot after a restore test has found damage", async () => {
     startReplicator();
     await notice("snapshot made");
     const at = new Date().toISOString();
@@ -333,7 +333,7 @@ describe("a replica", () => {
     expect(notices.join()).toContain("A restore test found damage");
   });
 
-  test("that lacks changes when its server stops is told in the log", async () => {
+  test("that lacks changes when its server stops is reported in the log", async () => {
     startReplicator();
     await notice("snapshot made");
     renameSync(folder, `${folder}.away`);
@@ -347,7 +347,7 @@ describe("a replica", () => {
     await aSegment(1);
   });
 
-  test("that loses its directory is reported, and begins anew where its parts disappeared", async () => {
+  test("that loses its directory is reported, and begins again if its parts disappeared", async () => {
     await replicateThree();
     notices = [];
     startReplicator();
@@ -364,7 +364,7 @@ describe("a replica", () => {
     rmSync(`${folder}.away`, { recursive: true });
   }, 20_000);
 
-  test("whose disk is missing at the start is an error in the log, and it continues once the disk is mounted", async () => {
+  test("whose disk is missing at the start is logged as an error, and continues when the disk is mounted", async () => {
     await replicateThree();
     expect(notices.filter((one) => one.includes("is gone"))).toEqual([]);
     renameSync(folder, `${folder}.away`);
@@ -387,7 +387,7 @@ describe("a replica", () => {
     for (const other of ["s3://bucket/shop", "/proc"]) expect(await describeShared(other, dir)).toBe("");
   });
 
-  test("of another database is refused, and left as it is", async () => {
+  test("of another database is refused, and not changed", async () => {
     await replicateThree();
     const before = readdirSync(folder);
     startReplicator(undefined, "theirs");
@@ -448,7 +448,7 @@ describe("two servers", () => {
       (error: AppError) => error,
     );
 
-  test("a database that lacks what the replica has is refused, and its server goes on", async () => {
+  test("a database that lacks changes of the replica is refused, and the replica's server continues", async () => {
     const first = startReplicator();
     await notice("snapshot made");
     for (const count of [0, 1]) {
@@ -472,7 +472,7 @@ describe("two servers", () => {
     expect(await rowsOf()).toEqual(["a"]);
   });
 
-  test("what was restored from the newest state goes on with it, unless there is a newer one by then", async () => {
+  test("a database restored from the newest state continues the replica, unless there is a newer state by then", async () => {
     await replicateThree();
     const noteRestored = await beginRestore(onFolder());
     noteRestored(others);
@@ -485,12 +485,12 @@ describe("two servers", () => {
     expect(await refusal(ofOther())).toMatchObject({ kind: "conflict" });
   });
 
-  test("a copy of the directory with everything that was sent goes on with it, and an older copy is refused", async () => {
+  test("a copy of the directory with everything that was sent continues the replica, and an older copy is refused", async () => {
     startReplicator();
     await notice("snapshot made");
     await insert("a");
     await aSegment(1);
-    // As after kill -9: the WAL is part of it.
+    // A copy of the directory of a running server, as kill -9 leaves it: with its WAL.
     others = makeDir();
     Bun.spawnSync(["cp", "-a", `${dir}/.`, others]);
     await other.close();
@@ -513,7 +513,7 @@ describe("two servers", () => {
     expect(notices.at(-1)).toContain("did not answer for 5 s");
   }, 15_000);
 
-  test("never write to one place: the second takes over on purpose, and the first is told who did and how to go on", async () => {
+  test("never write to one place: the second must take over explicitly, and the first learns which server did and what to do", async () => {
     const first = startReplicator();
     await notice("snapshot made");
     await insert("a");
@@ -530,21 +530,21 @@ describe("two servers", () => {
     const kept = notices.find((one) => one.includes("remains there")) ?? "";
     const [, at = ""] = /remains there: bodega db restore \S+ --at (\S+)/.exec(kept) ?? [];
     expect(await rowsOf(undefined, Date.parse(at))).toEqual(["a"]);
-    // A machine that was replaced does not take its place back when it starts again.
+    // A replaced machine must not take over again when it starts.
     const again = await refusal(startReplicator());
     for (const { remedy } of [error, again]) expect(remedy).toContain("start with --take-over to keep this database");
     expect(again.message).toContain("took over");
     expect(objects("generation-")).toHaveLength(2);
   });
 
-  test("a segment that the first one writes too late belongs to nobody", async () => {
+  test("a segment that the replaced server writes too late is ignored", async () => {
     const [, , last] = (await replicateThree()) as [string, string, string];
     startReplicator();
     await notice("goes on");
     await insert("d");
     await aSegment(4);
     await replicator.stop();
-    // The first server's next number, in its own generation.
+    // An object with the first server's next number, in its own generation.
     copyFileSync(
       join(folder, last),
       join(
@@ -556,8 +556,8 @@ describe("two servers", () => {
   });
 });
 
-describe("a damaged replica is refused by name, and the newest state before is offered", () => {
-  /** The rows of the state that an error offers. */
+describe("a damaged replica is refused, and the error names the object and suggests the newest state before it", () => {
+  /** Returns the rows of the state that an error suggests to restore. */
   async function offered(error: AppError): Promise<string[]> {
     const [, at = ""] = /--at (\S+)$/.exec(error.remedy ?? "") ?? [];
     return rowsOf(undefined, Date.parse(at));
@@ -656,7 +656,7 @@ describe("in a place that others can write to", () => {
       part: objects("part-").at(-1) as string,
     };
   };
-  /** The most memory that a read takes, in MiB. */
+  /** Measures the largest memory that a read needs, in MiB. */
   async function memoryOf(work: () => Promise<unknown>): Promise<number> {
     Bun.gc(true);
     const before = process.memoryUsage.rss();
@@ -669,26 +669,29 @@ describe("in a place that others can write to", () => {
     return Math.max(most, process.memoryUsage.rss() - before) / 2 ** 20;
   }
 
-  test.each(["segment", "snapshot"] as const)("a %s of a stranger is refused by name", async (kind) => {
-    await replicateThree();
-    const name = names()[kind];
-    await putObject(stranger(), name, { format: 1 });
-    const ofAnother = await refusal();
-    expect(ofAnother).toMatchObject({
-      kind: "wrongState",
-      message: expect.stringContaining(`${name} in ${folder} is signed`),
-    });
-    expect(ofAnother.remedy).toContain(`db restore ${folder} --without-signature`);
-    // With the right key's fingerprint, which anyone can read.
-    const { vault } = onFolder();
-    const forger = { ...stranger(), vault: { ...stranger().vault, fingerprint: vault.fingerprint } };
-    await putObject(forger, name, { format: 1 });
-    const forged = await refusal();
-    expect(forged).toMatchObject({ kind: "validationFailed", exit: 1 });
-    expect(`${forged.message} ${forged.remedy}`).toMatch(
-      new RegExp(`${name} is forged.*(Delete this object|db restore)`),
-    );
-  });
+  test.each(["segment", "snapshot"] as const)(
+    "a %s that a stranger wrote is refused, and the error names it",
+    async (kind) => {
+      await replicateThree();
+      const name = names()[kind];
+      await putObject(stranger(), name, { format: 1 });
+      const ofAnother = await refusal();
+      expect(ofAnother).toMatchObject({
+        kind: "wrongState",
+        message: expect.stringContaining(`${name} in ${folder} is signed`),
+      });
+      expect(ofAnother.remedy).toContain(`db restore ${folder} --without-signature`);
+      // The forged object has the fingerprint of the right key, which anyone can read.
+      const { vault } = onFolder();
+      const forger = { ...stranger(), vault: { ...stranger().vault, fingerprint: vault.fingerprint } };
+      await putObject(forger, name, { format: 1 });
+      const forged = await refusal();
+      expect(forged).toMatchObject({ kind: "validationFailed", exit: 1 });
+      expect(`${forged.message} ${forged.remedy}`).toMatch(
+        new RegExp(`${name} is forged.*(Delete this object|db restore)`),
+      );
+    },
+  );
 
   test("objects of an earlier replica with the same names are not mixed with later ones", async () => {
     await replicateThree();
@@ -728,7 +731,7 @@ describe("in a place that others can write to", () => {
     expect(await memoryOf(large)).toBeLessThan(50);
   }, 20_000);
 
-  test("a forged claim of any number stops no server, is named, and is forgotten once it is deleted", async () => {
+  test("a forged claim of any number stops no server, is reported, and has no effect after it is deleted", async () => {
     startReplicator();
     await notice("snapshot made");
     const forged = path("generation-0000000002");
@@ -738,7 +741,7 @@ describe("in a place that others can write to", () => {
     rmSync(forged);
     await works();
     await replicator.stop();
-    // Nor one that says that the place is another shop's.
+    // A forged claim of another shop must not stop it either.
     await claimGeneration(stranger(), { database: "theirs", dataDir: "/srv/theirs", generation: 2 });
     await startReplicator().check();
     await notice("is not known: generation-0000000002 in");
@@ -760,7 +763,7 @@ describe("in a place that others can write to", () => {
     expect(await rowsOf()).toEqual(["a"]);
   }, 20_000);
 
-  test("the newest claim counts, also where the ones before it were deleted", async () => {
+  test("the newest claim counts, even if earlier claims were deleted", async () => {
     startReplicator();
     await notice("snapshot made");
     await claimGeneration(onFolder(), { database: "ours", dataDir: "/srv/other", generation: 7 });
@@ -768,7 +771,7 @@ describe("in a place that others can write to", () => {
     await expect(requireNewest(onFolder(), 7)).resolves.toBeUndefined();
   });
 
-  test("a new key begins a new generation, and what the earlier one signed stays for as long as it is kept", async () => {
+  test("a new key begins a new generation, and objects of the earlier key stay until their time is over", async () => {
     await replicateThree();
     const at = Date.now();
     const place = openReplica(folder, { ...config, secret: "the key after bodega db rekey, with many characters" });
@@ -785,7 +788,7 @@ describe("in a place that others can write to", () => {
     expect(await rowsOf({ ...place, isUnchecked: true }, at)).toEqual(["a", "b", "c"]);
   });
 
-  test("a server without a replica of its own there refuses objects of another key", async () => {
+  test("a server that has no replica in this place refuses objects of another key", async () => {
     await replicateThree();
     rmSync(join(dir, "replication.json"));
     const refused = startReplicator(stranger()).check();

@@ -14,13 +14,13 @@ beforeEach(() => {
 
 afterEach(() => rmSync(join(dir, ".."), { recursive: true, force: true }));
 
-test("a data directory has one server, until it releases the lock", async () => {
+test("a data directory has only one server, until this server releases the lock", async () => {
   expect(await isServerRunning(dir)).toBe(false);
   expect(existsSync(dir)).toBe(false);
   const lock = await acquireServerLock(dir);
   expect(await isServerRunning(dir)).toBe(true);
   expect(await acquireServerLock(dir)).toBeNull();
-  // The lock is nothing that a full disk could refuse.
+  // Taking the lock writes nothing, so a full disk cannot prevent it.
   expect(readdirSync(dir).toSorted()).toEqual([".gitignore", "server.lock"]);
   lock?.close();
   expect(await isServerRunning(dir)).toBe(false);
@@ -38,7 +38,7 @@ test("directories that link to one database file share its lock", async () => {
   lock?.close();
 });
 
-test("asking from the server's own process does not release its lock", async () => {
+test("a check from the server's own process does not release its lock", async () => {
   const lock = await acquireServerLock(dir);
   expect(await isServerRunning(dir)).toBe(true);
   const child = spawnChild("be-server", dir);

@@ -73,7 +73,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect((await db.execute("SELECT 1e300 AS real")).rows[0]?.real).toBe(1e300);
   });
 
-  test("arguments that would be lost or misread are refused", async () => {
+  test("arguments that would be lost or misunderstood are refused", async () => {
     const one = "INSERT INTO plain VALUES (?)";
     await expect(db.execute({ sql: one, args: [] })).rejects.toThrow("takes 1 arguments");
     await expect(db.execute({ sql: one, args: ["a", "b"] })).rejects.toThrow("takes 1 arguments");
@@ -124,7 +124,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(await names(db, "nothing")).toEqual([]);
   });
 
-  test("a caught failure of one statement keeps the rest of the transaction", async () => {
+  test("if the caller catches the failure of one statement, the rest of the transaction is kept", async () => {
     await db.transaction(async (tx) => {
       await run(tx, insert, { name: "kept-1", stock: 1 });
       expect(await run(tx, insert, { name: "kept-1", stock: 1 }).catch(isUniqueViolation)).toBe(true);
@@ -143,7 +143,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(await names(db, "joined")).toEqual([]);
   });
 
-  test("behind a failure that ended the whole transaction, no statement is committed alone", async () => {
+  test("after a failure that ended the whole transaction, no statement is committed alone", async () => {
     await run(db, insert, { name: "alone-1", stock: 1 });
     const ended = db.transaction(async (tx) => {
       await run(tx, insert, { name: "alone-2", stock: 1 });
@@ -187,7 +187,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(await names(db, "sneaked")).toEqual([]);
   });
 
-  test("rows come back from RETURNING, and changes are counted", async () => {
+  test("RETURNING returns rows, and changes are counted", async () => {
     const returning = await db.execute("INSERT INTO items (name, stock) VALUES ('back', 7) RETURNING id, stock");
     expect(returning.rows[0]).toMatchObject({ stock: 7 });
     expect(await get(db, byName, { name: "back" })).toMatchObject({ id: returning.rows[0]?.id as number });
@@ -220,7 +220,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect((await get(db, count))?.n).toBe(before + 60);
   });
 
-  test("drain waits for queued writes", async () => {
+  test("`drain` waits for queued writes", async () => {
     let answered = 0;
     for (let i = 0; i < 10; i++) {
       run(db, insert, { name: `drained-${i}`, stock: i }).then(

@@ -1,18 +1,18 @@
 import { join } from "node:path";
 
-/** A child process that prints lines; see child.ts for its roles. */
+/** A child process that prints lines. child.ts describes its roles. */
 export interface Child {
-  /** Resolves with the next line, undefined at the end. */
+  /** Returns the next line; undefined at the end. */
   nextLine(): Promise<string | undefined>;
-  /** All remaining lines. */
+  /** Returns all remaining lines. */
   restLines(): Promise<string[]>;
   write(text: string): void;
-  /** Ends it with SIGKILL. */
+  /** Kills the process with SIGKILL. */
   kill(): void;
   exited: Promise<number>;
 }
 
-/** Starts a role of child.ts. It never outlives this process. */
+/** Starts a role of child.ts. The child ends when this process ends. */
 export function spawnChild(...args: string[]): Child {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "child.ts"), ...args], {
     stdio: ["pipe", "pipe", "inherit"],
@@ -46,6 +46,6 @@ async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<st
     rest = lines.pop() ?? "";
     yield* lines;
   }
-  // A line that a kill cut off does not count.
+  // An incomplete line does not count.
   return undefined;
 }

@@ -26,7 +26,7 @@ import { openCli } from "../cli/run-bodega.ts";
 import { until } from "../support/until.ts";
 import { makeDir } from "./kinds.ts";
 
-/** Makes rows so large that they are in different pages. */
+/** A text that makes rows so large that each is in another page. */
 const filler = "x".repeat(1500);
 
 let dir: string;
@@ -71,7 +71,7 @@ const objects = (prefix: string) =>
     .filter((name) => name.startsWith(prefix))
     .sort();
 
-/** Waits until the copy has the last segment of the place. */
+/** Waits until the copy has the last segment of the replica. */
 async function caughtUp(): Promise<void> {
   await until("the copy", () => {
     const [, generation, sequence] = /-(\d+)-(\d+)$/.exec(objects("segment-").at(-1) ?? "") ?? [];
@@ -80,14 +80,14 @@ async function caughtUp(): Promise<void> {
   });
 }
 
-/** Writes a row, and waits until it left the machine. */
+/** Writes a row, and waits until it is in the replica. */
 async function send(row: string): Promise<void> {
   await insertInto(db, row);
   const at = Date.now();
   await until("a segment", () => Date.now() - replicator.status().lag_seconds * 1000 > at);
 }
 
-/** The rows of the copy after it became a database, whose pages are checked. */
+/** Promotes the copy and checks its pages. Returns its rows. */
 async function promotedRows(): Promise<string[]> {
   await promote();
   const promoted = await open(copies);
@@ -118,7 +118,7 @@ afterEach(async () => {
 });
 
 describe("a standby", () => {
-  test("restores once, follows each segment, and takes over with everything that the place has", async () => {
+  test("restores once, follows each segment, and takes over with everything in the replica", async () => {
     await insertInto(db, "before");
     await said("snapshot made");
     const standby = follow();
@@ -136,7 +136,7 @@ describe("a standby", () => {
     expect(readdirSync(copies).filter((name) => name.startsWith("standby"))).toEqual([]);
   });
 
-  test("the server that it becomes goes on without a new snapshot, and the one before ends", async () => {
+  test("the server that it becomes continues without a new snapshot, and the previous server ends", async () => {
     await said("snapshot made");
     follow();
     await send("a");
@@ -156,8 +156,8 @@ describe("a standby", () => {
     expect(objects("snapshot-")).toHaveLength(1);
   });
 
-  test("that has only a first snapshot begins anew when the next generation begins with one of the same number", async () => {
-    // With an empty WAL, the snapshot is all that a place has.
+  test("that has only the first snapshot makes a new copy if the next generation begins with a snapshot of the same number", async () => {
+    // The WAL is empty, so the replica has only the snapshot.
     await said("snapshot made");
     await replicator.stop();
     await db.checkpoint();
@@ -183,11 +183,11 @@ describe("a standby", () => {
   }, 20_000);
 
   test.each(["goes on", "begins with a snapshot"])(
-    "that has a segment which another server replaced begins anew (%s)",
+    "that has a segment which another server replaced makes a new copy (%s)",
     async (how) => {
       await said("snapshot made");
       await send("a");
-      // The second server has what was sent until now.
+      // The second server starts with the present state of the replica.
       const standbys = [copies, makeDir()] as const;
       for (const one of standbys) {
         copies = one;
@@ -223,13 +223,13 @@ describe("a standby", () => {
     20_000,
   );
 
-  test("that was killed while it applied a segment begins anew", async () => {
+  test("that was killed while it applied a segment makes a new copy", async () => {
     await said("snapshot made");
     for (const row of ["a", "b"]) await send(row);
     follow();
     await caughtUp();
     await following?.stop();
-    // The first page that the last segment changes is not in the copy.
+    // Erases the first page that the last segment changes, as if the copy had not yet applied this segment.
     const last = objects("segment-").at(-1) as string;
     const { numbers } = await decodeSegment(await getObject<SegmentHeader>(place(), last), last);
     const copy = openSync(copyFile(copies), "r+");
@@ -280,7 +280,7 @@ describe("a standby", () => {
   describe("of a place in which a new replica is started makes a new copy, and takes over,", () => {
     test.each([
       ["when its server goes on", "bodega.db-wal-none"],
-      // As after a restore: its generations begin with 1 again.
+      // As after a restore: generations begin with 1 again.
       ["when its server forgot it", "replication.json"],
     ])(
       "%s",
@@ -345,7 +345,7 @@ describe("a standby", () => {
     expect(await promotedRows()).toEqual(["a"]);
   }, 20_000);
 
-  test("waits for a replica, and says that its place cannot be read while its lag grows", async () => {
+  test("waits for a replica; while the place cannot be read, says so, and its lag grows", async () => {
     await said("snapshot made");
     renameSync(folder, `${folder}.away`);
     const standby = follow();
@@ -357,7 +357,7 @@ describe("a standby", () => {
     await send("a");
     await caughtUp();
     await replicator.stop();
-    // As a disk that is not mounted.
+    // As if the disk were not mounted.
     renameSync(folder, `${folder}.away`);
     mkdirSync(folder);
     await said("no longer in");
@@ -378,13 +378,13 @@ describe("the directory of a standby", () => {
     await following?.stop();
   };
 
-  test("is opened by nothing else until it takes over, also when that was interrupted", async () => {
+  test("is opened by nothing else until it takes over, even after an interrupted takeover", async () => {
     await copied();
     await expect(open(copies)).rejects.toMatchObject({ kind: "wrongState" });
     expect(existsSync(join(copies, "bodega.db"))).toBe(false);
     const marker = readFileSync(join(copies, "standby.json"));
     await promote();
-    // Before the copy got its name, and after it.
+    // Interruptions before the copy had its final name, and after that.
     renameSync(join(copies, "bodega.db"), copyFile(copies));
     for (const _ of ["before", "after"]) {
       writeFileSync(join(copies, "standby.json"), marker);
@@ -398,10 +398,10 @@ describe("the directory of a standby", () => {
     await promoted.close();
   });
 
-  test("without rights to the place stays a standby, and its server goes on", async () => {
+  test("that cannot write to the place stays a standby, and its server continues", async () => {
     await copied();
     const marker = objects("generation-");
-    // An object that cannot be created, as with an account that may only read.
+    // The object cannot be created, as with an account that may only read.
     mkdirSync(join(folder, ".generation-0000000002.partial"));
     await expect(promote()).rejects.toMatchObject({ kind: "unavailable" });
     expect({ found: objects("generation-"), isCopy: existsSync(copyFile(copies)) }).toEqual({
@@ -413,7 +413,7 @@ describe("the directory of a standby", () => {
     expect(await promotedRows()).toEqual(["a", "b"]);
   });
 
-  test("takes over neither without the secret key nor for another place", async () => {
+  test("does not take over without the secret key, or for another place", async () => {
     await copied();
     const withoutKey = takeOver({ ...config(), secret: undefined }, { notice, signal: new AbortController().signal });
     await expect(withoutKey).rejects.toMatchObject({ kind: "wrongState", remedy: expect.stringContaining(copies) });
@@ -424,14 +424,14 @@ describe("the directory of a standby", () => {
     await expect(elsewhere).rejects.toMatchObject({ kind: "validationFailed" });
   });
 
-  test("takes over no directory with a database of its own", async () => {
+  test("does not take over in a directory with another database", async () => {
     await copied();
     writeFileSync(join(copies, "bodega.db"), "a shop");
     await expect(promote()).rejects.toThrow("database of its own");
     expect(readFileSync(join(copies, "bodega.db"), "utf8")).toBe("a shop");
   });
 
-  test("becomes a server's by db restore, as promote advises for a damaged replica; the copy is kept", async () => {
+  test("becomes the directory of a server by db restore, as promote suggests for a damaged replica; the copy is kept", async () => {
     await copied();
     await send("b");
     await send("c");
@@ -469,7 +469,7 @@ describe("the directory of a standby", () => {
     return [first, copies] as const;
   };
 
-  test("has all that the server of the place sent, also after it was claimed", async () => {
+  test("has everything that the server sent, even after the standby had claimed the replica", async () => {
     await copied();
     const promoting = promote(400);
     await until("the claim", () => objects("generation-").length === 2);
@@ -482,7 +482,7 @@ describe("the directory of a standby", () => {
     expect(await promotedRows()).toEqual(["a", "b", "c", "d"]);
   });
 
-  test("of two standbys that take over at once, the first stays a standby", async () => {
+  test("if two standbys take over at once, the first one stays a standby", async () => {
     const [first, second] = await two();
     copies = first;
     const refused = promote(700).catch((error: unknown) => error);
@@ -495,7 +495,7 @@ describe("the directory of a standby", () => {
     expect(readStandbyState(second)).toBeUndefined();
   });
 
-  test("of two standbys that have taken over, the last one becomes the server", async () => {
+  test("if two standbys have taken over, the last one becomes the server", async () => {
     const [first, second] = await two();
     for (copies of [first, second]) await promote();
     const databases = [await open(first), await open(second)] as const;

@@ -85,7 +85,7 @@ describe("a compiled statement", () => {
     expect(bind(one, { a: null })).toEqual({ sql: "SELECT ?", args: [null] });
   });
 
-  test("shares its selection with others, and each decodes its columns", () => {
+  test("can share its selection with other statements, and each decodes its columns", () => {
     const tasks = sqliteTable("tasks", { isDone: integer("is_done", { mode: "boolean" }) });
     const fields = { isDone: tasks.isDone };
     const [first, second] = [1, 2].map((limit) => statement((q) => q.select(fields).from(tasks).limit(limit)));
@@ -155,7 +155,7 @@ describe("a connection that caches its statements", () => {
   });
 });
 
-test("a cache drops the entries not used lately", () => {
+test("a cache drops the least recently used entries", () => {
   const cache = new LruCache<number>(2);
   for (const [i, key] of ["a", "b", "c"].entries()) cache.set(key, i);
   expect(cache.get("a")).toBe(0);
@@ -177,7 +177,7 @@ describe("errors", () => {
     expect(mapped.message).not.toMatch(/secret|SELECT|SQLITE/);
   });
 
-  test("an SQL error keeps its codes, and a bug stays a bug", () => {
+  test("an SQL error keeps its codes, and a bug stays an unexpected error", () => {
     expect(mapDbError(coded("SQLITE_CONSTRAINT_UNIQUE"))).toMatchObject({
       code: "SQLITE_CONSTRAINT",
       extendedCode: "SQLITE_CONSTRAINT_UNIQUE",

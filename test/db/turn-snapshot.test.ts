@@ -30,7 +30,7 @@ afterEach(async () => {
 test("reads of one turn of the event loop see one state, and the next turn sees later commits", async () => {
   const version = db.dataVersion();
   expect(await count()).toBe(0);
-  // Synchronously, as another process would between two reads.
+  // The write is synchronous, so that it comes between two reads, as a write of another process can.
   other.writer.run("INSERT INTO things (name) VALUES ('theirs')");
   expect(db.dataVersion()).toBe(version);
   expect(await count()).toBe(0);
@@ -39,7 +39,7 @@ test("reads of one turn of the event loop see one state, and the next turn sees 
   expect(await count()).toBe(1);
 });
 
-test("a caller sees its acknowledged write, in any turn", async () => {
+test("a caller sees its own acknowledged write, in every later turn", async () => {
   for (let i = 1; i <= 50; i++) {
     db.dataVersion();
     const written = db.execute(insertRow(`mine-${i}`));
@@ -59,7 +59,7 @@ test("snapshots of requests never block a checkpoint", async () => {
   const clients = Array.from({ length: 8 }, client);
   for (let i = 0; i < 50; i++) {
     const written = db.execute(insertRow(`row-${i}`));
-    // Queued after the write, so that requests arrive between its commit and the checkpoint.
+    // The checkpoint is queued after the write, so that requests arrive between the commit and the checkpoint.
     expect(await db.checkpoint()).toBe(true);
     await written;
   }
@@ -78,7 +78,7 @@ test("all reads of a batch see one state, although another process commits betwe
   const counts = await db.batch([countThings, whileOtherWrites(), countThings], "read");
   expect(counts.map(({ rows }) => rows[0]?.[0])).toEqual([0, 0, 0]);
   expect(await count()).toBe(1);
-  // The batch joins the snapshot of its turn, and leaves it open.
+  // The batch uses the snapshot of its turn and does not close it.
   db.dataVersion();
   expect(await count()).toBe(1);
   const later = await db.batch([whileOtherWrites(), countThings], "read");
@@ -88,7 +88,7 @@ test("all reads of a batch see one state, although another process commits betwe
   expect(await count()).toBe(2);
 });
 
-/** Counts, after another connection has committed a row. */
+/** Counts rows after another connection has committed a row. */
 function whileOtherWrites() {
   let isWritten = false;
   return {

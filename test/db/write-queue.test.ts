@@ -35,7 +35,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test("a replicated server that stood still writes only after it could ask whether another one took over", async () => {
+test("a replicated server that was suspended writes only after it has checked whether another server took over", async () => {
   await open({ isReplicated: true });
   await db.execute(insertRow("before"));
   Bun.sleepSync(2100);
@@ -45,7 +45,7 @@ test("a replicated server that stood still writes only after it could ask whethe
   expect(await write).toBe("written");
 });
 
-test("reports how many writes wait, and how long the first has waited", async () => {
+test("reports how many writes wait, and how long the first one has waited", async () => {
   await open();
   expect([db.queue.waiting, db.queue.waitMs]).toEqual([0, 0]);
   const writes = ["one", "two"].map((name) => db.execute(insertRow(name)));
@@ -59,7 +59,7 @@ test("reports how many writes wait, and how long the first has waited", async ()
 });
 
 describe("group commit", () => {
-  // On a busy machine a group can reach its limit of time before the tick's last write.
+  // The limit is long, because a busy machine could end the group before the tick's last write.
   const patient = { groupMs: 60_000 };
 
   test("writes of one tick share a commit", async () => {
@@ -92,7 +92,7 @@ describe("group commit", () => {
     expect(db.queue.commits - before).toBe(10);
   });
 
-  test("a failing write is rolled back alone, in any form", async () => {
+  test("a failing write of any form is rolled back alone", async () => {
     await open();
     await db.execute(insertRow("taken"));
     const outcomes = await failures([
@@ -112,7 +112,7 @@ describe("group commit", () => {
     expect(await names()).toEqual(["good-1", "good-2", "taken"]);
   });
 
-  test("readers see only committed writes, and see them once they are acknowledged", async () => {
+  test("readers see only committed writes, and see them as soon as they are acknowledged", async () => {
     await open();
     let seenInside: unknown;
     await db.transaction(async (tx) => {
@@ -164,7 +164,7 @@ describe("a group that cannot be committed", () => {
     expect((await db.execute("PRAGMA integrity_check")).rows[0]?.[0]).toBe("ok");
   });
 
-  test("when SQLite rolls back the whole transaction, every write of the group fails", async () => {
+  test("if SQLite rolls back the whole transaction, every write of the group fails", async () => {
     await open();
     await db.execute(
       "CREATE TRIGGER fatal BEFORE INSERT ON things WHEN NEW.name = 'fatal' BEGIN SELECT RAISE(ROLLBACK, 'over'); END",
@@ -180,7 +180,7 @@ describe("a group that cannot be committed", () => {
     expect(await names()).toEqual(["next-group"]);
   });
 
-  test("a refusal that may depend on a lost write becomes 'try again'; other refusals stay", async () => {
+  test("an error that may depend on a lost write becomes 'try again'; other errors stay", async () => {
     await open();
     await db.execute(
       "CREATE TRIGGER fatal BEFORE INSERT ON things WHEN NEW.name = 'fatal' BEGIN SELECT RAISE(ROLLBACK, 'over'); END",
@@ -244,7 +244,7 @@ describe("bounds", () => {
     expect(order).toEqual(["alone", "a", "b"]);
   });
 
-  test("a write whose deadline has passed is refused at once, also behind further exclusive work", async () => {
+  test("a write whose deadline has passed is refused at once, even if more exclusive work is queued", async () => {
     await open({ lockDeadlineMs: 50 });
     const { promise: held, resolve: release } = Promise.withResolvers<void>();
     const failing = db.queue.exclusive(() => Bun.sleep(100).then(() => Promise.reject(new Error("first"))));
@@ -273,11 +273,11 @@ describe("bounds", () => {
 });
 
 describe("a lock held by another process", () => {
-  test("is shared fairly: a process gets its writes in between those of one that writes without a pause", async () => {
+  test("is shared fairly: a process gets turns between the writes of another that never pauses", async () => {
     await open();
     let isDone = false;
     let next = 0;
-    // Holds the lock for some 50 ms, releases it for a moment, and takes it again.
+    // Again and again holds the lock for about 50 ms, and releases it for a moment.
     const writer = async () => {
       while (!isDone) {
         await db.transaction(async (tx) => {
@@ -295,7 +295,8 @@ describe("a lock held by another process", () => {
     const { rows } = await db.execute(`SELECT count(*) AS mine FROM things WHERE name LIKE 'mine-%'
       AND id BETWEEN (SELECT min(id) FROM things WHERE name LIKE 'theirs-%')
         AND (SELECT max(id) FROM things WHERE name LIKE 'theirs-%')`);
-    // The other process commits four rows at a time; this one three in about the same time.
+    // The other process commits four rows at a time, this one three in about the same time. So it cannot commit 300
+    // meanwhile.
     expect([line, Number(rows[0]?.mine) < 300]).toEqual(["done", true]);
   });
 

@@ -28,14 +28,17 @@ onEachDatabase((suite) => {
   });
   const issue = (more = {}) => issueKey(ctx, { namespace, name: "web", ...more });
 
-  suite.testOnFile("a key has a few valid secrets at most, and retiring the old ones makes room", async () => {
-    const { app_id: appId } = await issue();
-    for (let n = 1; n < 5; n++) await rotateKey(ctx, { appId, overlapMs: minute });
-    expect(await failureOf(rotateKey(ctx, { appId, overlapMs: minute }))).toMatchObject({ code: 5306 });
-    expect((await getKey(ctx, appId)).secrets).toHaveLength(5);
-    await rotateKey(ctx, { appId, overlapMs: 0 });
-    expect((await getKey(ctx, appId)).secrets).toHaveLength(1);
-  });
+  suite.testOnFile(
+    "a key has a limited number of valid secrets, and after the old ones are retired it can get new ones",
+    async () => {
+      const { app_id: appId } = await issue();
+      for (let n = 1; n < 5; n++) await rotateKey(ctx, { appId, overlapMs: minute });
+      expect(await failureOf(rotateKey(ctx, { appId, overlapMs: minute }))).toMatchObject({ code: 5306 });
+      expect((await getKey(ctx, appId)).secrets).toHaveLength(5);
+      await rotateKey(ctx, { appId, overlapMs: 0 });
+      expect((await getKey(ctx, appId)).secrets).toHaveLength(1);
+    },
+  );
 
   suite.testOnFile("name, scopes and expiry are checked, and an unknown tenant is 5301", async () => {
     for (const [field, input] of [
@@ -93,7 +96,7 @@ onEachDatabase((suite) => {
     expect((await getKey(ctx, appId)).origins).not.toContain("b.example");
   });
 
-  suite.testOnFile("a list with one invalid entry changes nothing; so does removing an unknown entry", async () => {
+  suite.testOnFile("a list with one invalid entry, and the removal of an unknown entry, change nothing", async () => {
     const appId = (await issue()).app_id;
     await setOrigins(ctx, { appId, origins: ["a.example", "b.example"], allowNoOrigin: true });
     const before = await getKey(ctx, appId);

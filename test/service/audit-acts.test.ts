@@ -31,7 +31,7 @@ onDatabase("file", (suite) => {
     ctx = { ...suite.app.system, actor: { kind: "terminal", account: "ana" }, requestId: "req-acts" };
   });
 
-  /** Event, subject and details of a store's audit rows, oldest first. */
+  /** Returns event, subject and details of a store's audit rows, oldest first. */
   async function acts(namespace: string): Promise<[event: string, subject: string | null, details: unknown][]> {
     const rows = await listAudit(ctx, { namespace, limit: 1000 });
     for (const row of rows) {
@@ -87,7 +87,7 @@ onDatabase("file", (suite) => {
     for (const { app_secret } of [issued, rotated]) expect(JSON.stringify(written)).not.toContain(app_secret);
   });
 
-  test("a failed act is not audited as done, and a rolled-back one leaves no row", async () => {
+  test("a failed act is not audited as done, and a rolled-back act leaves no audit row", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace });
     const { app_id } = await issueKey(ctx, { namespace, name: "web" });
@@ -146,7 +146,7 @@ onDatabase("file", (suite) => {
     expect(await verifyAudit(ctx)).toEqual(head);
   });
 
-  test("an address can be erased, and neither changed nor added", async () => {
+  test("an address in the log can be erased, but not changed or added", async () => {
     await recordAudit({ ...suite.app.system, client: { ip: "192.0.2.8" } }, { event: "login.failed" });
     for (const change of [
       "address = '192.0.2.9'",
@@ -158,7 +158,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("rows of one commit are linked in their order, whether one act wrote them or several", async () => {
+  test("rows of one commit are linked in their order, even if several acts wrote them", async () => {
     const { system } = suite.app;
     await inTransaction(system, async (tx) => {
       for (let n = 0; n < 3; n++) await recordAudit(tx, { event: "login.failed" });

@@ -57,7 +57,7 @@ onDatabase("file", (suite) => {
     [{ actor: "ana" }, [6, 5]],
     [{ actorKind: "visitor" }, [2, 1]],
     [{ subject: "usr_1" }, [3, 2]],
-    // Row 3 has no address, because its actor is not a user any more.
+    // Row 3 has no address, because its actor no longer exists as a user.
     [{ address: "192.0.2.1", subject: "usr_1" }, [2]],
     [{ failures: true }, [1]],
     [{ failures: false }, [6, 5, 4, 3, 2, 1]],

@@ -13,7 +13,7 @@ class Undone extends Error {}
 
 const triggers = ["audit_log_unchanged", "audit_log_kept"];
 
-/** The result of verifying after changes to the file without the triggers, which are rolled back afterwards. */
+/** Changes the log without its triggers, and returns the result of verifying. The changes are rolled back. */
 async function verifyAfter(ctx: SystemCtx, statements: string[], head?: string): Promise<AuditVerdict> {
   let verdict: AuditVerdict | undefined;
   const work = inTransaction(ctx, async (tx) => {
@@ -30,7 +30,7 @@ async function verifyAfter(ctx: SystemCtx, statements: string[], head?: string):
   return verdict as AuditVerdict;
 }
 
-/** Writes the rows that the tests expect. */
+/** Writes the audit rows that the tests expect. */
 async function recordRows({ clock, system }: TestApp): Promise<SystemCtx> {
   for (let n = 1; n <= rows; n++) {
     clock.advance(1000);
@@ -171,7 +171,7 @@ onEachDatabase((suite) => {
   });
 });
 
-// In a separate database, because these tests add rows that cannot be removed.
+// Uses a separate database, because these tests add rows that cannot be removed.
 onEachDatabase((suite) => {
   let ctx: SystemCtx;
   beforeAll(async () => {
@@ -196,7 +196,7 @@ onEachDatabase((suite) => {
 
   suite.testOnFile("a log of several pages is verified to its end", async () => {
     const { rows: before } = await verifyAudit(ctx);
-    // Several transactions, since one of 2,000 round trips would reach the time limit of a busy server.
+    // Several transactions, because one with 2,000 round trips would exceed the time limit of a busy server.
     for (let left = 2001 - before; left > 0; left -= 200) {
       await inTransaction(ctx, async (tx) => {
         for (let n = Math.min(left, 200); n > 0; n--) await recordAudit(tx, { event: "token.refreshed" });

@@ -6,7 +6,7 @@ import { until } from "../support/until.ts";
 const limits = { bytes: 1_000_000, ms: 5000 };
 const encoder = new TextEncoder();
 
-/** A request whose body arrives as the test sends it. */
+/** Opens a request whose body the test sends in pieces. */
 function openRequest() {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   const body = new ReadableStream<Uint8Array>({
@@ -42,13 +42,13 @@ test("large bodies share a limited memory by their received bytes, and release i
   expect(await waiting).toEqual({ value: {} });
 });
 
-test("an ordinary body uses none of it", async () => {
+test("an ordinary body does not use the shared memory", async () => {
   const headers = { "content-type": "application/json", "content-length": "2" };
   const request = new Request("http://a/", { method: "POST", body: "{}", headers });
   expect(await readBody(request, limits, { left: 0 })).toEqual({ value: {} });
 });
 
-test("an aborted body releases its part, and uses none when more of it arrives", async () => {
+test("an aborted body releases its part of the memory, and uses none if more of it arrives", async () => {
   const memory = { left: 200_000 };
   const late = openRequest();
   late.send(150_000);
@@ -81,7 +81,7 @@ test("a long body that arrives in a long turn of the event loop is parsed in a l
   expect(long).toBeGreaterThan(0);
 });
 
-test("a long body whose client has gone does not wait to be parsed", async () => {
+test("a long body whose client has disconnected is not parsed", async () => {
   const client = new AbortController();
   const body = JSON.stringify({ text: "x".repeat(20_000) });
   const headers = { "content-type": "application/json", "content-length": String(body.length) };
@@ -91,7 +91,7 @@ test("a long body whose client has gone does not wait to be parsed", async () =>
   expect((await reading).error).toMatchObject({ code: 5100 });
 });
 
-test("a body that will be long is told by its headers", () => {
+test("the headers show in advance that a body will be long", () => {
   const told = (headers: Record<string, string>) => hasLongBody(new Headers(headers));
   expect(told({ "content-length": "1000000" })).toBe(true);
   expect(told({ "transfer-encoding": "chunked" })).toBe(false);
@@ -99,7 +99,7 @@ test("a body that will be long is told by its headers", () => {
   expect(told({})).toBe(false);
 });
 
-test("large bodies of a store do not hold up its short requests, however many wait", async () => {
+test("large bodies of a store do not delay its short requests, however many wait", async () => {
   const url = "http://a/likes/?namespace=lamps";
   const order: string[] = [];
   const body = JSON.stringify({ text: "\u0000".repeat(10_000) });

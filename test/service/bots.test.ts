@@ -62,7 +62,7 @@ test("every excluded pattern is in the list", () => {
   expect([...notBots].filter((pattern) => !list.includes(pattern))).toEqual([]);
 });
 
-test("very long agents, and thousands of different ones, are classified correctly", () => {
+test("very long user agents, and thousands of different ones, are classified correctly", () => {
   for (let n = 0; n < 3000; n++) expect(isBot(`MyShop/${n} ${"(x".repeat(8000)}`)).toBe(false);
   for (const agent of machines) expect(isBot(agent)).toBe(true);
   for (const agent of people) expect(isBot(`${agent}${" ".repeat(20_000)}`)).toBe(false);

@@ -17,7 +17,7 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 let count = 0;
 
-/** New files for a pair; only the owner can read the key. */
+/** Writes certificate and key to new files. Only the owner can read the key. */
 function place({ cert, key }: { cert: string; key: string }) {
   count += 1;
   const files = { cert: join(dir, `${count}.crt`), key: join(dir, `${count}.key`) };
@@ -50,7 +50,7 @@ describe("an unusable pair is refused, and the error names the file", () => {
     expect(String(failure)).toContain(words);
   });
 
-  test("a file that is not there", async () => {
+  test("a file that does not exist", async () => {
     const files = { ...place(made), key: join(dir, "none.key") };
     expect(String(await failureOf(readCertificate(files)))).toContain(`${files.key} cannot be read (ENOENT)`);
   });
@@ -142,7 +142,7 @@ describe("a running server reloads its files", () => {
     stop();
   });
 
-  test("a pair written in two steps is presented once it is complete, and the state in between is logged once", async () => {
+  test("a pair that is written in two steps is used when it is complete, and the state in between is logged once", async () => {
     const { files, poll, notices, presented, current, stop } = await follow(lasting(90));
     notices();
     const next = lasting(120);
@@ -193,7 +193,7 @@ describe("a running server reloads its files", () => {
     stop();
   });
 
-  test("missing files, an expired certificate and one that cannot be presented keep the previous one", async () => {
+  test("with missing files, an expired certificate, or one that cannot be used, the previous certificate stays", async () => {
     const { files, poll, notices, presented, refuse, stop } = await follow(lasting(90));
     notices();
     rmSync(files.cert);

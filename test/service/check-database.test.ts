@@ -45,7 +45,7 @@ beforeAll(async () => {
 
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-/** A new data directory with a copy of the sound database. */
+/** Creates a data directory with a copy of the intact database. */
 function makeDataDir(): { dataDir: string; path: string } {
   folders += 1;
   const dataDir = join(dir, `data-${folders}`);
@@ -57,7 +57,7 @@ function makeDataDir(): { dataDir: string; path: string } {
 
 const check = (dataDir: string) => runDoctor(readConfig({ "data-dir": dataDir }, {}), options);
 
-/** The findings of the database group, a line for each. */
+/** Returns the findings about the database, a line for each. */
 async function findingsOf(dataDir: string): Promise<string[]> {
   const { findings, ok, worst } = await check(dataDir);
   expect(ok).toBe(worst !== "error");
@@ -70,14 +70,14 @@ async function findingsOf(dataDir: string): Promise<string[]> {
     .map((one) => `${one.severity}: ${one.check}: ${one.message}`);
 }
 
-/** Changes a database in a way that the program never does. */
+/** Changes a database as the program itself never does. */
 async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
   const db = await openStoreDatabase({ dataDir });
   await db.migrate(statements);
   await db.close();
 }
 
-test("a text that one changed bit makes invalid is named wherever it is, and not read", async () => {
+test("a text that a changed bit made invalid is reported in any column, and not read", async () => {
   const { dataDir, path } = makeDataDir();
   const bytes = readFileSync(sound);
   const tables = new Set<string>();
@@ -249,7 +249,7 @@ describe.if(canTest("server"))("on a database server", () => {
   const checkServer = () =>
     runDoctor(readConfig({ "data-dir": join(dir, "nothing"), "database-url": url }, {}), options);
 
-  test("everything but the file is checked", async () => {
+  test("on a server, everything except the file is checked", async () => {
     const { ok, checked, findings } = await checkServer();
     expect({ ok, findings }).toEqual({ ok: true, findings: [] });
     expect(checked.slice(0, 4)).toEqual(["integrity", "references", "schema", "states"]);
@@ -263,7 +263,7 @@ describe.if(canTest("server"))("on a database server", () => {
     ]);
   });
 
-  test("an incomplete restore is the only finding", async () => {
+  test("of an incomplete restore, nothing else is reported", async () => {
     await db.migrate([
       "delete from push_counts",
       `create table ${restoreMarker} (id integer)`,

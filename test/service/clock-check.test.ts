@@ -6,7 +6,7 @@ import { onDatabase } from "../support/suite.ts";
 const minute = 60_000;
 
 onDatabase("file", (suite) => {
-  test("jobs do not run while the clock is behind the newest row, or has jumped since the last run", async () => {
+  test("jobs do not run while the clock is behind the newest row, or after it has jumped", async () => {
     const { app } = suite;
     await suite.shop();
     const passing = createClock(0);
@@ -25,7 +25,7 @@ onDatabase("file", (suite) => {
     expect(await pass(minute, 40 * 24 * 60 * minute)).toBe(false);
     expect(await pass(minute)).toBe(true);
     expect(await pass(minute, -41 * 24 * 60 * minute)).toBe(false);
-    // A day behind the audit log, until the clock is set.
+    // The clock is a day behind the audit log, until it is set.
     expect([await pass(minute), await pass(minute)]).toEqual([false, false]);
     expect(await pass(minute, 24 * 60 * minute)).toBe(false);
     expect(await pass(minute)).toBe(true);

@@ -19,7 +19,7 @@ function record(
   return scheduler.record(attempt, answer, tookMs);
 }
 
-/** The sources of all attempts that may start, as if each source had an unlimited number of deliveries due. */
+/** Returns the sources of all attempts that may start, if each source has an unlimited number of due deliveries. */
 function startAll(scheduler: Scheduler, sources: Source[], receiverOf = ({ receiver = "" }: Source) => receiver) {
   const started: { source: Source; end: () => void }[] = [];
   scheduler.ask(...sources);
@@ -40,7 +40,7 @@ describe("where each delivery has its own receiver", () => {
   const { permits } = pushPolicy;
   const store = (id: string): Source => ({ key: id, tenantId: id });
 
-  test("one store leaves room for others, and the store that sends least comes first", () => {
+  test("a store leaves permits for others, and the store that sends least comes first", () => {
     const { scheduler } = open();
     record(scheduler, accepted);
     const start = (ids: string) => startAll(scheduler, [...ids].map(store), () => "web one");

@@ -51,7 +51,7 @@ test("the demo keeps its store, key and products between starts", async () => {
   expect(statSync(keyFile()).mode & 0o777).toBe(0o600);
 });
 
-test("its products are in a tree of categories, whose titles are translated and which a list counts", async () => {
+test("the demo's products are in a tree of categories with translated titles, and facets count them", async () => {
   await seed();
   const ctx = { ...system, tenant: await requireTenant(system, "demo"), push: {} as never, memory: {} as never };
   const { page } = await listProducts(ctx, { category: "home", facets: "categories", limit: 1 });
@@ -84,7 +84,7 @@ test("the printed requests name an existing product, even after deletions", asyn
   expect((await seed()).productId).toMatch(/^prod_/);
 });
 
-test("a directory with a store of another name is refused", async () => {
+test("the demo refuses a directory with a store of another name", async () => {
   await createTenant(system, { namespace: "shop" });
   expect(await failureOf(seed())).toMatchObject({ code: 5302 });
   await deleteTenant(system, "shop");
@@ -106,13 +106,13 @@ test("its customer can sign in with the printed password", async () => {
 const root = join(import.meta.dir, "../..");
 const folder = join(root, "src/server/admin/demo-pictures");
 
-/** A drawing and the details of it that are shown, too. */
+/** Returns the pictures of a product: a drawing, and details of it. */
 const views = (name: string) => [
   `${name}.webp`,
   ...Object.keys(details[name as keyof typeof details]).map((_, index) => `detail-${index + 1}/${name}.webp`),
 ];
 
-test("each picture of the demo is a small WebP as the server stores them, and has its drawing", async () => {
+test("each picture of the demo is a small WebP, in the form that the server stores, and has a drawing", async () => {
   const names = [...new Bun.Glob("**/*.webp").scanSync(folder)];
   for (const name of names) {
     const bytes = readFileSync(join(folder, name));

@@ -27,7 +27,7 @@ async function serve(dataDir: string, ...flags: string[]): Promise<Serving> {
   return server;
 }
 
-/** A proxy in front of a server that changes headers, with its own address or the server's. */
+/** Starts a proxy that changes headers, with its own address or the server's. */
 function front(target: Serving, change: (headers: Headers) => void, own: object = {}): string {
   const server = Bun.serve({
     port: 0,
@@ -43,7 +43,7 @@ function front(target: Serving, change: (headers: Headers) => void, own: object 
   return server.url.origin;
 }
 
-/** Appends the caller's address to the header, as proxies should. */
+/** Appends the caller's address to the header, as a proxy should. */
 const append = (headers: Headers) => headers.set("x-forwarded-for", `${headers.get("x-forwarded-for")}, 198.51.100.7`);
 
 function about(dataDir: string, flags: ConfigFlags = {}): CheckSubject {
@@ -78,7 +78,7 @@ describe("the public URL", () => {
       ),
     );
 
-  test("that leads to this server has no finding; a missing one is a note", async () => {
+  test("that leads to this server has no finding; a missing URL is a note", async () => {
     expect(await look(wary.url)).toEqual([]);
     expect(await look(front(wary, append))).toEqual([]);
     expect(await look(undefined)).toEqual([expect.stringMatching(/^note: No public URL is set/)]);
@@ -137,7 +137,7 @@ describe("a proxy in front of the server", () => {
       ),
     );
 
-  test("that is trusted and adds the client has no finding, and neither has a missing proxy", async () => {
+  test("that is trusted and sends the client's address has no finding, and a missing proxy has none", async () => {
     expect(await look(trusting, front(trusting, append))).toEqual([]);
     expect(
       await look(
@@ -155,7 +155,7 @@ describe("a proxy in front of the server", () => {
     expect(finding).toMatchObject({ severity: "error", subject: peer });
     expect(finding?.message).toContain(`The proxy at ${peer} is not trusted`);
     expect(finding?.remedy).toContain("--trusted-proxy 127.0.0.1/32 (BODEGA_TRUSTED_PROXY=10.0.0.0/8,127.0.0.1/32)");
-    // The remedy fixes it.
+    // With the remedy, the finding is gone.
     expect(await look(trusting, front(trusting, append), ["127.0.0.1/32"])).toEqual([]);
   });
 
@@ -196,7 +196,7 @@ describe("a proxy in front of the server", () => {
     ]);
   });
 
-  test("is missing, but clients are trusted as one: an error, because they can choose their address", async () => {
+  test("that does not exist although clients are trusted as proxies is an error, because clients can choose their address", async () => {
     expect(tell(await look(trusting, trusting.url))).toEqual([
       expect.stringContaining("error: Clients can forge their IP address"),
     ]);

@@ -79,7 +79,7 @@ test("a database file that its owner cannot write is a finding that can be fixed
       found: { severity: "error", subject: name, remedy: `chmod 600 ${name}` },
       others: [],
     });
-    // Root can write any file.
+    // Pretends another account, because root can write any file.
     const getuid = spyOn(process, "getuid").mockReturnValue(1000);
     await expect(openStoreDatabase({ dataDir }).finally(() => getuid.mockRestore())).rejects.toMatchObject({
       kind: "unavailable",
@@ -99,7 +99,7 @@ test("modes of lock files and unknown files are not checked", async () => {
   chmodSync(join(dataDir, "other"), 0o700);
 });
 
-test("a WAL that is much larger than a checkpoint leaves it is a warning", async () => {
+test("a WAL that is much larger than after a checkpoint is a warning", async () => {
   const wal = join(dataDir, "bodega.db-wal");
   const find = async () => (await Array.fromAsync(checkDisk(about()))).filter(({ subject }) => subject === wal);
   writeFileSync(wal, "", { mode: 0o600 });
@@ -127,7 +127,7 @@ describe("the disk", () => {
 
   test("with free space for twice the database has no finding", () => {
     expect(find({})).toEqual([]);
-    // Some file systems count no blocks.
+    // Some file systems report 0 blocks.
     expect(find({ blocks: 0, bavail: 0 })).toEqual([]);
   });
 
@@ -145,7 +145,7 @@ describe("the disk", () => {
     expect(find({ type })).toEqual([["warning", expect.stringContaining(name)]]);
   });
 
-  test("of a container's own layer is a warning only inside the container", () => {
+  test("in the layer of a container is a warning only inside the container", () => {
     expect(find({ type: 0x794c7630 })).toEqual([]);
     expect(find({ type: 0x794c7630 }, { isContainer: true })).toHaveLength(1);
   });
@@ -154,7 +154,7 @@ describe("the disk", () => {
 describe("the mail server", () => {
   const credentials = { user: "mailer@example.com", password: "p@ss:w/ord%" };
 
-  test("is tried up to the login, over TLS if it has it, and gets no mail", async () => {
+  test("is tested up to the login, over TLS if it is offered, and gets no mail", async () => {
     for (const security of ["starttls", "tls"] as const) {
       const server = await startSmtpServer({ security, credentials });
       closers.push(server.close);
@@ -198,7 +198,7 @@ describe("the mail server", () => {
 });
 
 onEachDatabase((suite) => {
-  /** The store's clock shows the present. */
+  /** Opens a store whose clock shows the present time. */
   const openShop = () => {
     suite.app.clock.advance(Date.now() - suite.app.clock.now());
     return suite.shop();
@@ -209,7 +209,7 @@ onEachDatabase((suite) => {
       ...more,
     });
 
-  test("a running server is checked, and has no errors", async () => {
+  test("the checks of a running server find no errors", async () => {
     await openShop();
     const { findings, checked } = await look();
     expect(findings.filter(({ severity }) => severity === "error")).toEqual([]);

@@ -21,7 +21,7 @@ onEachDatabase((suite) => {
       return [check, subject, field, is, should, fixed ? "fixed" : fixable ? "fixable" : "not"];
     });
 
-  /** A store with every record that the doctor checks. */
+  /** Opens a store with all kinds of records that the doctor checks. */
   async function openBusyShop() {
     const shop = await suite.shop({ tenant: unlimitedOrders });
     const { id: userId } = await openAccount(shop);
@@ -55,7 +55,7 @@ onEachDatabase((suite) => {
     const paid = await makeOrder(shop, [{ ...medium, quantity: 1 }], { discount_code: "post" });
     await actOn(shop, paid, "pay");
     await actOn(shop, await makeOrder(shop, items), "cancel");
-    // An order without an amount left to refund that is not fully refunded.
+    // A free order: it has no amount left to refund, but is not fully refunded.
     const flyer = await shop.createProduct({ title: "Flyer", price: 0 });
     const free = await makeOrder(shop, [{ product_id: flyer.id, quantity: 2 }]);
     const piece = [{ line_id: free.items[0]?.id, quantity: 1 }];
@@ -63,7 +63,7 @@ onEachDatabase((suite) => {
     return { shop, userId, lamp, shirt, gone, pending, refunded, paid, code };
   }
 
-  /** The values that the doctor can fix, without those that every write changes. */
+  /** Reads the values that the doctor can fix, except those that every write changes. */
   async function snapshot({ namespace }: Shop) {
     const own = `tenant_id = (select id from tenants where namespace = '${namespace}')`;
     const results = await suite.app.db.batch([
@@ -90,7 +90,7 @@ onEachDatabase((suite) => {
     expect(checked).toEqual(checks.split(" "));
   });
 
-  suite.testOnFile("no state in which payments, parcels and refunds leave an order is reported", async () => {
+  suite.testOnFile("a state that payments, parcels and refunds can produce is never reported", async () => {
     const shop = await suite.shop({ tenant: unlimitedOrders });
     const { id: product_id } = await shop.createProduct({ price: 10, stock: 100 });
     const place = () => makeOrder(shop, [{ product_id, quantity: 2 }], { shipping: 4, expires_in: 60 });
@@ -276,7 +276,7 @@ onEachDatabase((suite) => {
     );
     const [refund] = rows;
     await execute(`update products set reserved = 7 where id = '${lamp.id}'`);
-    // Sums that overflow in SQLite.
+    // These sums overflow in SQLite.
     await execute(
       `insert into order_refunds (id, tenant_id, order_id, amount_minor, lines, created_at)
         select 'ref_' || number || id, tenant_id, order_id, 9223372036854775807, '[]', 'a' from order_refunds
@@ -320,7 +320,7 @@ onEachDatabase((suite) => {
     expect(inconsistencies.filter(({ fixed }) => fixed)).toEqual([]);
     expect(await snapshot(shop)).toEqual(asFound);
     expect(asFound).not.toEqual(before);
-    // It is unknown whether it still reserves stock, so the reservation is kept.
+    // It is not known whether the order still reserves stock, so the reservation is kept.
     await execute(`update orders set payment_status = 'paid' where id = '${pending.id}'`);
     const [small] = shirt.variants.map(({ id }) => id);
     const again = await doctor({ namespace, fix: true });
@@ -415,7 +415,7 @@ onEachDatabase((suite) => {
       [3, 1, 3],
       [0, 0, 0],
     ]);
-    // The fix does not change the product's version.
+    // The fix does not change the version of the product.
     expect(await read(shop, lamp as string)).toEqual(before);
     expect(await countsOf(other, theirs)).toEqual([8, 0, 8]);
   });

@@ -16,7 +16,7 @@ import { until } from "../support/until.ts";
 const writers = 4;
 const maxDumps = 20;
 
-/** Orders that are paid, refunded and cancelled, points, new products and likes, without end. */
+/** Starts writers that run without end: paid, refunded and cancelled orders, points, new products and likes. */
 function startWriters(shop: Shop, productId: string, userId: string) {
   const orders: string[] = [];
   let isStopped = false;

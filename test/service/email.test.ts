@@ -18,13 +18,13 @@ for (const [given, key] of [
   ["ΟΔΟΣ@example.com", "οδοσ@example.com"],
   ["οδοσ@example.com", "οδοσ@example.com"],
   ["οδος@example.com", "οδοσ@example.com"],
-  // One letter, or a letter and its marks, in either case.
+  // The same letter as one character, or as a letter with marks, in upper or lower case.
   ["\u0390@example.com", "\u0390@example.com"],
   ["\u03aa\u0301@example.com", "\u0390@example.com"],
-  // Two letters, in Turkey two people.
+  // Two different letters. In Turkey, these can be two people.
   ["IRMAK@example.com", "irmak@example.com"],
   ["ırmak@example.com", "ırmak@example.com"],
-  // Longer after case folding.
+  // Becomes longer by case folding.
   [`${"ß".repeat(64)}@example.com`, `${"s".repeat(128)}@example.com`],
   ["用户@例子.广告", "用户@xn--fsqu00a.xn--4rr70v"],
 ] as const) {

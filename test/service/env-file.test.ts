@@ -13,7 +13,7 @@ let dirs = 0;
 
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-/** A data directory with these settings. */
+/** Creates a data directory with these lines in bodega.env. */
 function makeDataDir(...lines: string[]): string {
   const dir = join(base, String(dirs++));
   mkdirSync(dir);
@@ -30,7 +30,7 @@ test("bodega.env of the data directory sets options; the environment and flags t
   expect(readConfig({}, { BODEGA_DATA_DIR: dataDir }).port).toBe(1001);
 });
 
-test("a variable set in the environment by a file replaces that of bodega.env, and vice versa", () => {
+test("a variable with `_FILE` in the environment replaces the one without in bodega.env, and vice versa", () => {
   const secretFile = join(base, "secret");
   writeFileSync(secretFile, "e".repeat(40));
   const dataDir = makeDataDir(`BODEGA_SECRET=${"f".repeat(40)}`);
@@ -86,7 +86,7 @@ test("settings, values of several lines, and variables of other programs are not
   expect(find({ BODEGA_NAMESPACE_FILE: "x" })).toHaveLength(1);
 });
 
-test("without bodega.env there is nothing to find", () => {
+test("without bodega.env, no unknown variable is reported", () => {
   rmSync(path, { force: true });
   expect(findUnknownSettings({}, dataDir)).toEqual([]);
 });

@@ -16,7 +16,7 @@ function work(ms: number) {
   while (performance.now() < end);
 }
 
-/** The next turn of the event loop that has all its time, and nobody waiting. */
+/** Waits for a turn of the event loop that has all its time left and nobody waiting. */
 async function quiet() {
   while (isTickOverBudget()) await Bun.sleep(1);
   await Bun.sleep(1);
@@ -42,7 +42,7 @@ test("short work shares a turn until its time is used up", async () => {
   const began = performance.now();
   await Promise.all(Array.from({ length: 200 }, () => yieldToEventLoop()));
   turns.stop();
-  // A turn that the machine interrupts is followed by an idle one per two milliseconds.
+  // The machine may interrupt turns: one more idle turn is allowed for every two milliseconds.
   expect(turns.count).toBeLessThan(20 + (performance.now() - began) / 2);
 });
 
@@ -57,7 +57,7 @@ test("a request of a store does not wait for all of its searches", async () => {
   expect(order.indexOf("http://shop/products/shirt/?namespace=acme")).toBeLessThan(3);
 });
 
-test("a client of a store does not wait for all requests of another, nor a store for another with many clients", async () => {
+test("a client of a store does not wait for all requests of another client, nor a store for all clients of another store", async () => {
   await quiet();
   const order: string[] = [];
   const enter = (party: string, clientIp: string) =>
@@ -70,7 +70,7 @@ test("a client of a store does not wait for all requests of another, nor a store
   expect(order.indexOf("beta 198.51.100.8")).toBeLessThan(4);
 });
 
-test("a health check does not wait for the parties before it, however many there are", async () => {
+test("a health check does not wait for other callers, however many there are", async () => {
   await quiet();
   const order: string[] = [];
   const enter = async (url: string) => {
@@ -83,7 +83,7 @@ test("a health check does not wait for the parties before it, however many there
   expect(order.indexOf("https://shop:8443/health/live")).toBeLessThan(4);
 });
 
-test("callers that are gone take no turn, so that those behind them do not wait", async () => {
+test("callers that have disconnected take no turn, so that later callers do not wait for them", async () => {
   await quiet();
   const turns = countTurns();
   await yieldToEventLoop();
@@ -109,13 +109,13 @@ test("a request that arrives while others wait waits too", async () => {
   work(12);
   const late = yieldToEventLoop().then(() => isTickOverBudget());
   while (!isTickOverBudget()) await Promise.resolve();
-  // It still holds the turn when it begins.
+  // It still has the turn when it begins.
   expect(await late).toBe(true);
   await quiet();
   expect(isTickOverBudget()).toBe(false);
 });
 
-test("what a late request has read is not shared with those that arrive after it in its turn", async () => {
+test("reads of a late request are not shared with requests that arrive later in the same turn", async () => {
   await quiet();
   const turns = countTurns();
   await yieldToEventLoop();

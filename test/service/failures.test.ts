@@ -12,7 +12,7 @@ const email = "ada@example.com";
 onEachDatabase((suite) => {
   const openStore = async () => tenantContext(await suite.shop());
 
-  /** The code that an attempt with this error returns; undefined when it succeeds. */
+  /** Makes an attempt that fails with this error. Returns the code; undefined if the attempt succeeds. */
   async function attempt(ctx: Ctx, kind?: ErrorKind, key = email): Promise<number | undefined> {
     try {
       await limitFailures(ctx, key, async () => {
@@ -80,7 +80,7 @@ onEachDatabase((suite) => {
     await slow;
   });
 
-  test("the number of waiting attempts for an account is limited, and none is left over", async () => {
+  test("the number of waiting attempts for an account is limited, and none waits forever", async () => {
     const ctx = await openStore();
     const codes = await Promise.all(Array.from({ length: 200 }, () => attempt(ctx)));
     expect(codes.filter((code) => code === undefined)).toHaveLength(129);
@@ -88,7 +88,7 @@ onEachDatabase((suite) => {
     expect(await attempt(ctx)).toBeUndefined();
   });
 
-  suite.testOnFile("the sent email is stored in no counter: it may have been a password", async () => {
+  suite.testOnFile("no counter contains the typed email, because a user may type a password there", async () => {
     const ctx = await openStore();
     const slip = "correct horse battery";
     await attempt(ctx, "invalidLogin", slip);

@@ -11,7 +11,7 @@ import { onDatabase } from "../support/suite.ts";
 
 type Cells = Record<string, string>;
 
-/** A CSV file of these rows; a row is its cells by the names of their columns. */
+/** Returns a CSV file. A row has its cells by the names of the columns. */
 function fileOf(columns: string[], rows: Cells[]): string {
   const quote = (cell = "") => `"${cell.replaceAll('"', '""')}"`;
   const lines = rows.map((row) => columns.map((name) => quote(row[name])).join(","));
@@ -27,7 +27,7 @@ async function importFile(ctx: Ctx, text: string) {
   return { ...(await importProducts(ctx, items, { onError: "skip", isDryRun: false })), ...report };
 }
 
-/** The products of a store by their slugs, with the titles of their categories. */
+/** Returns the products of a store by slug, with the titles of their categories. */
 async function productsOf(ctx: Ctx) {
   const list = JSON.parse((await listProducts(ctx, { limit: 100 })).json) as ProductDocument[];
   const titles = new Map((await listCategoryTree(ctx)).map(({ id, title }) => [id, title]));
@@ -169,7 +169,7 @@ onDatabase("file", (suite) => {
     expect(await importFile(ctx, fileOf(columns, rows))).toMatchObject({ unchanged: 4, updated: 0, created: 0 });
   });
 
-  test("a WooCommerce export is imported as it is, its variations wherever they are in the file", async () => {
+  test("a WooCommerce export is imported as it is, with variations at any place in the file", async () => {
     const ctx = await tenantContext(await suite.shop());
     const text = `\uFEFF${fileOf(wooColumns, wooRows)}`;
     const result = await importFile(ctx, text);
@@ -231,7 +231,7 @@ onDatabase("file", (suite) => {
     expect([result.left_out.rows, await productsOf(ctx)]).toEqual([[], {}]);
   });
 
-  test("two products of a Shopify export with one handle are an error that names its column", async () => {
+  test("two products of a Shopify export with the same handle are an error that names the column", async () => {
     const ctx = await tenantContext(await suite.shop());
     const result = await importFile(ctx, "Handle,Title,Variant Price\na,A,1\nb,B,2\na,Other,3\n");
     const message = expect.stringContaining('other rows have the handle "a"');
@@ -239,7 +239,7 @@ onDatabase("file", (suite) => {
     expect(Object.keys(await productsOf(ctx))).toEqual(["b"]);
   });
 
-  test("the rows of a Shopify product may be apart", async () => {
+  test("the rows of a Shopify product need not follow each other", async () => {
     const ctx = await tenantContext(await suite.shop());
     const header = "Handle,Title,Option1 Name,Option1 Value,Variant Price\n";
     const result = await importFile(ctx, `${header}a,A,Size,S,1\nb,B,,,2\na,,,M,3\n`);
@@ -261,7 +261,7 @@ onDatabase("file", (suite) => {
     expect(places).toEqual([1, 3, 0, 1]);
   });
 
-  test("a product of which a row has too many cells is not written in part", async () => {
+  test("if a row of a product has too many cells, no part of the product is written", async () => {
     const ctx = await tenantContext(await suite.shop());
     const result = await importFile(
       ctx,

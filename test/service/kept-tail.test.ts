@@ -14,7 +14,7 @@ const repeat = (length: number, make: () => string) => {
   return text.slice(0, length);
 };
 
-/** Texts of a length in UTF-16 units. */
+/** Functions that make texts of a length in UTF-16 units. */
 const kinds = {
   "a product list": (length: number) =>
     repeat(length, () =>
@@ -44,11 +44,11 @@ const decoders = {
 const codings = ["gzip", "zstd"] as const;
 
 function expectText(bytes: Uint8Array, text: string) {
-  // The message of a failed comparison of long texts would take minutes.
+  // Compares the bytes, because a failed comparison of long texts would print a message for minutes.
   expect(Buffer.compare(bytes, Buffer.from(text))).toBe(0);
 }
 
-describe("a head before a kept tail is one message in its coding", () => {
+describe("a new head and a cached tail together are one valid message of the coding", () => {
   for (const kind of Object.keys(kinds) as Kind[]) {
     test(kind, async () => {
       for (const length of [...lengths, ...Array.from({ length: 6 }, () => below(200_000))]) {
@@ -81,7 +81,7 @@ test("the gzip command accepts the checksum and the length", async () => {
 });
 
 test("the window of a zstd message holds the tail and is one that browsers accept", async () => {
-  // RFC 8878, section 3.1.1.1.2.
+  // The size of the window (RFC 8878, section 3.1.1.1.2).
   const windowOf = (message: Bytes) => 2 ** (10 + ((message[5] as number) >> 3));
   for (const [length, window] of [
     [0, 2 ** 17],

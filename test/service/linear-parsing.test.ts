@@ -32,17 +32,20 @@ import { validate, validateQuery } from "../../src/server/values/validate.ts";
 import { type AdversarialKind, adversarialKinds } from "../support/adversarial.ts";
 
 const mebibyte = 1_048_576;
-/** Each four times the one before. */
+/** Sizes of texts in bytes. Each is four times the previous one. */
 const sizes = [1, 4, 16, 64].map((kibibytes) => kibibytes * 1024);
-/** Up to this size all texts are tried; of longer ones those on which the parser was slowest, a quarter at each size. */
+/** Up to this size, all texts are tried. Of longer texts, each size tries the slowest quarter of the size before. */
 const allUpTo = 4096;
-/** Linear work takes four times as long for four times the text, quadratic work sixteen times. */
+/**
+ * The allowed growth of the time from one size to the next. Linear work takes four times as long, quadratic work
+ * sixteen times.
+ */
 const maxGrowth = 10;
-/** Growth that shows that quadratic work has no part in it. */
+/** A growth that shows that no part of the work is quadratic. */
 const linearGrowth = 6;
-/** Compiling and collecting garbage take so long now and then. */
+/** Compilation and garbage collection sometimes take this long. */
 const noiseMs = 4;
-/** The growth after a text that took longer is known, so longer texts of the kind are not tried if it is linear. */
+/** If a text took longer, its growth is reliable: if it is linear, longer texts of the kind are not tried. */
 const enoughMs = 1;
 
 type Parse = (text: string) => unknown;
@@ -55,7 +58,10 @@ const receive = async (body: string, more: Record<string, string> = {}) => {
   request.headers.set("content-length", length);
   return (await readBody(request, limits, { left: 64 * mebibyte })).value;
 };
-/** In the pieces in which a file is read; an eighth of the text, since csv-parse takes a microsecond for each byte. */
+/**
+ * Cuts a text into pieces, as a file is read. Yields an eighth of it, because csv-parse needs a microsecond for each
+ * byte.
+ */
 async function* cut(text: string): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text.slice(0, text.length / 8));
   for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
@@ -75,7 +81,7 @@ const bodies = [...new Set(routes.flatMap(({ body }) => (body ? [body as TObject
 const queries = [...new Set(routes.flatMap(({ query }) => (query ? [query] : [])))];
 const fill = ({ properties }: TObject, value: unknown) =>
   Object.fromEntries(Object.keys(properties ?? {}).map((name) => [name, value]));
-/** Every schema refuses or accepts the value by itself. */
+/** Tries all items. A refusal of one must not skip the others. */
 const tryEach = <T>(all: readonly T[], attempt: (one: T) => unknown) => {
   for (const one of all) {
     try {
@@ -168,19 +174,19 @@ const parsers: Record<string, Parse> = {
     tryEach(["ios", "android"] as const, (platform) => parseTarget(platform, { token: text }, false)),
 };
 
-/** Milliseconds of processor time, which do not depend on what else the machine does. */
+/** Measures processor time in milliseconds. It does not depend on other work of the machine. */
 async function timeOf(parse: Parse, text: string): Promise<number> {
   const before = process.cpuUsage();
   try {
     await parse(text);
   } catch {
-    // A refusal is as good as a result.
+    // A refusal counts as a result.
   }
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1000;
 }
 
-/** The first text whose time grows much faster than its length. */
+/** Finds the first text whose time grows much faster than its length. */
 async function findSuperlinear(parse: Parse): Promise<string | undefined> {
   let tried = adversarialKinds.map((kind) => ({ kind, text: "", ms: Number.POSITIVE_INFINITY }));
   for (const size of sizes) {
@@ -206,7 +212,7 @@ async function findSuperlinear(parse: Parse): Promise<string | undefined> {
 
 const written = new Map<string, string>();
 
-/** All parsers get the same short texts, which are written once. */
+/** Returns a text. Short texts are kept, because all parsers get the same ones. */
 function write({ name, write }: AdversarialKind, size: number): string {
   if (size > allUpTo) return write(size);
   const key = `${size} ${name}`;

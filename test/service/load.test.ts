@@ -18,7 +18,7 @@ import { actOn, makeOrder } from "../support/orders.ts";
 import { givePoints } from "../support/rewards.ts";
 import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
 
-/** Removes every object, which the program never does. */
+/** Removes all objects of the database. The program itself never does so. */
 async function clear(db: Database): Promise<void> {
   const { rows } = await db.execute(
     "select name from pragma_table_list where schema = 'main' and type in ('table', 'virtual') and name not like 'sqlite%'",
@@ -52,10 +52,10 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     await givePoints(shop, id, 100);
     await actOn(shop, await makeOrder(shop, [{ product_id: lamp.id }], { customer_id: id, use_points: 50 }), "pay");
     await shop.callAnonymously("POST /likes/", { body: { resource_type: "product", resource_id: lamp.id } });
-    // More numbers were assigned than there are rows, and the search index has merged segments.
+    // As if more numbers had been assigned than there are rows. The search index has merged segments.
     await file.execute("update sqlite_sequence set seq = seq + 100 where name = 'reward_entries'");
     await file.execute("insert into product_search (product_search) values ('optimize')");
-    // Deletions from such a segment have numbers too large for a JavaScript number.
+    // A deletion from such a segment has a number that is too large for JavaScript.
     await shop.call(`DELETE /products/${lamp.id}/`);
     await app.stop();
     source = join(dir, "source.db");
@@ -100,7 +100,7 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     await app.stop();
   });
 
-  test("works when servers have created its schema and no store, and these notice the change", async () => {
+  test("works if servers have created the schema but no store, and these servers notice the change", async () => {
     await migrate(db);
     await db.execute("update revision set value = 7");
     await loadDatabase(source, db);
@@ -153,7 +153,7 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     expect(await dump()).toEqual(whole);
   });
 
-  test("begins anew when a server that went away is back", async () => {
+  test("begins again after the server was down", async () => {
     const own = join(dir, "server");
     let away = await startSqld({ dir: own });
     const remote = await openStoreDatabase({ dataDir: dir, url: away.url });
@@ -171,7 +171,7 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     await away.stop();
   }, 20_000);
 
-  test("beside another one leaves no mixture, and each that fails says why", async () => {
+  test("beside another load leaves no mixture of both, and a load that fails says why", async () => {
     let second: Promise<unknown> | undefined;
     const outcome = (work: Promise<void>) => work.then(() => null).catch((error: unknown) => error);
     const onProgress = (done: number) => {

@@ -23,7 +23,7 @@ async function startServer(options: Parameters<typeof startSmtpServer>[0] = {}):
   return server;
 }
 
-/** A server that sends this text to each client, and nothing more. */
+/** Starts a server that sends this text to each client, and nothing more. */
 async function startMute(words = ""): Promise<string> {
   const server = createServer((socket) => socket.on("error", () => {}).write(words));
   closers.push(() => server.close());
@@ -32,7 +32,7 @@ async function startMute(words = ""): Promise<string> {
 }
 
 onDatabase("file", (suite) => {
-  /** Queues one mail, makes one attempt, and returns its state. */
+  /** Queues a mail and makes one attempt to send it. Returns the state of the mail. */
   async function sendOne(url: string, more: { trusted?: string; timeoutMs?: number } = {}) {
     await suite.app.db.execute("delete from mail_outbox");
     const shop = await suite.shop();
@@ -77,7 +77,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a URL cannot disable a check", () => {
+  test("a URL cannot disable the checks of certificates", () => {
     const options = smtpOptions({ url: "smtp://u:p@mail.example/?tls.rejectUnauthorized=false&ignoreTLS=true" });
     expect(options).toMatchObject({ requireTLS: true, tls: { rejectUnauthorized: true } });
     expect(Object.keys(options)).not.toContain("ignoreTLS");
@@ -111,7 +111,7 @@ onDatabase("file", (suite) => {
         return undefined;
       },
     });
-    // Reaches this machine by an address that is not one of loopback.
+    // Uses an address of this machine that is not a loopback address.
     const { status, error } = await sendOne(server.url.replace("127.0.0.1", "0.0.0.0"));
     expect({ status, error }).toEqual({ status: "waiting", error: expect.stringMatching(/\(ETLS\)/) });
     expect(stages).toEqual(["connect"]);
@@ -128,7 +128,7 @@ onDatabase("file", (suite) => {
     });
   });
 
-  test("a server that hangs at any step is abandoned", async () => {
+  test("an attempt ends if the server hangs, at any step", async () => {
     const timeoutMs = 100;
     const hanging = await startServer({ behave: (stage) => (stage === "rcpt" ? "hang" : undefined) });
     for (const url of [await startMute(), await startMute("220 hello\r\n"), hanging.url]) {
@@ -185,7 +185,7 @@ onDatabase("file", (suite) => {
     await sender.stop(1000);
   });
 
-  /** Sends a test mail, as `bodega mail test` does. */
+  /** Sends a test mail as `bodega mail test` does. */
   async function tryServer(url: string | undefined, trusted?: string): Promise<TestMail> {
     const ctx = await tenantContext(await suite.shop());
     const smtp = {
@@ -196,7 +196,7 @@ onDatabase("file", (suite) => {
     return testMail(ctx, { to: "ada@example.org", language: "fr", mailFrom: "shop@example.com", smtp });
   }
 
-  test("a test mail is in the given language, and reports that its session was not encrypted", async () => {
+  test("a test mail is in the given language, and its result says if the session was not encrypted", async () => {
     const plain = await startServer();
     expect(await tryServer(plain.url)).toMatchObject({ encrypted: false });
     expect(plain.received[0]?.mail.subject).toBe("Message de test");

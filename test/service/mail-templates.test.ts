@@ -13,7 +13,7 @@ const link = "https://shop.example/order#ord_1.Vq8";
 const sale = { items: "2 × Mug", total: "19.00 EUR", instructions: "IBAN DE02\nBank", reference: "RF7217", link };
 const values = { code: "012345", number: "17", time: "2030-01-15 12:00", ...sale };
 
-/** A rendered mail with all values that its kind needs. */
+/** Renders a mail with all values that its kind needs. */
 function render(kind: AnyMailKind, more: Partial<Parameters<typeof renderMail>[0]> = {}) {
   return renderMail({ kind, store, name: "Ada", languages: [], values, ...more });
 }
@@ -58,7 +58,7 @@ for (const language of languages) {
     }
   });
 
-  test(`${language} says how long a code is valid, and shows it alone on its line`, () => {
+  test(`${language} says how long a code is valid, and shows the code alone on a line`, () => {
     const { text, html } = render("reset_code", { languages: [language] });
     expect(text).toMatch(/15|١٥/);
     expect(text).toMatch(/\n\n012345\n\n/);
@@ -143,7 +143,7 @@ test("a value that looks like a placeholder is not filled in", () => {
   expect(text).toContain("your {code} {name} account");
 });
 
-test("a name that looks like an advertisement is left out, as is a blank one", () => {
+test("a blank name, and a name that looks like an advertisement, are left out", () => {
   const names = ["Win at https://evil.example", "evil.example", "www.evil", "a@b", "<b>", "x".repeat(61), " \r\n ", ""];
   for (const name of names)
     expect({ name, text: render("test", { name }).text }).toMatchObject({

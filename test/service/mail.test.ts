@@ -21,9 +21,9 @@ const minuteMs = 60_000;
 const code = "012345";
 let people = 0;
 
-/** A store with its own clock, a controllable mail server, and an engine that sends. */
+/** Opens a store with its own clock, a mail server that tests control, and an engine that sends. */
 async function openPost(suite: Suite, options: { title?: string; language?: string } = {}) {
-  // The engine also sends due mail of earlier tests.
+  // Deletes mail of earlier tests, because the engine would also send it.
   await suite.app.db.execute("delete from mail_outbox");
   const shop = await suite.shop({ tenant: options });
   const clock = createClock();
@@ -101,7 +101,7 @@ onEachDatabase((suite) => {
 
   describe("to an address", () => {
     suite.testOnFile(
-      "is sent to the active user who has it at that time, in their language and by their name",
+      "is sent to the active user who has the address at that time, with their language and name",
       async () => {
         const { queue, sender, smtp, addUser, email } = await openPost(suite);
         await queue({ to: { emailKey: email } });
@@ -175,10 +175,10 @@ onEachDatabase((suite) => {
     });
   });
 
-  describe("a later mail about the same subject", () => {
+  describe("a later mail for the same subject", () => {
     const about = (replaces: string) => ({ replaces, to: { emailKey: replaces } });
 
-    suite.testOnFile("replaces waiting ones, which are ended and erased", async () => {
+    suite.testOnFile("replaces waiting mails, which are ended and erased", async () => {
       const { queue, sender, smtp, outbox, email, addUser, clock } = await openPost(suite);
       await addUser();
       await queue(about(email));
@@ -192,7 +192,7 @@ onEachDatabase((suite) => {
       for (const row of rows) expect(row).not.toHaveProperty("values");
     });
 
-    suite.testOnFile("does not replace mail of another kind, subject or store, or without a subject", async () => {
+    suite.testOnFile("does not replace mail of another kind, subject or store, or mail without a subject", async () => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       await other.queue(about(one.email));
       await one.queue();
@@ -204,7 +204,7 @@ onEachDatabase((suite) => {
       expect(await other.outbox()).toMatchObject([{ status: "waiting" }]);
     });
 
-    test("replaces the others, so that the last of many concurrent ones waits alone", async () => {
+    test("replaces the others, so that of many concurrent mails only the last one waits", async () => {
       const { ctx, outbox, email } = await openPost(suite);
       const elsewhere = { ...ctx, db: await suite.database.openAgain() };
       const mail = { kind: "reset_code" as const, values: { code }, ...about(email) };
@@ -213,7 +213,7 @@ onEachDatabase((suite) => {
       expect(rows.map(({ status }) => status).toSorted()).toEqual([...Array(11).fill("expired"), "waiting"]);
     });
 
-    test("does not stop one that is being sent, which is recorded as sent, and is not sent again", async () => {
+    test("does not stop a mail that is being sent: it is recorded as sent, and not sent again", async () => {
       const { ctx, queue, outbox, email } = await openPost(suite);
       await queue(about(email));
       const [held] = (await mailQueue.claim(ctx)) as [ClaimedMail];
@@ -314,7 +314,7 @@ onEachDatabase((suite) => {
       expect(await outbox()).toMatchObject([{ status: "sent", attempts: 2 }]);
     });
 
-    suite.testOnFile("a mail that was sealed with another key fails, and the others go out", async () => {
+    suite.testOnFile("a mail that another key has encrypted fails, and the other mails are sent", async () => {
       const { ctx, queue, sender, outbox, smtp, email } = await openPost(suite);
       const other = { ...ctx, vault: createVault(() => "another secret of at least 32 characters") };
       const id = await queueMail(other, { kind: "password_changed", to: { email }, values: {} });
@@ -331,7 +331,7 @@ onEachDatabase((suite) => {
     });
 
     suite.testOnFile(
-      "while the mail server is down one mail at a time is tried, and all are sent once it is back",
+      "while the mail server is down, one mail at a time is tried, and all are sent after it is back",
       async () => {
         const { queue, sender, outbox, smtp, clock, behave } = await openPost(suite);
         behave((stage) => (stage === "connect" ? "cut" : undefined));
@@ -390,7 +390,7 @@ onEachDatabase((suite) => {
       expect(smtp.received).toHaveLength(1);
     });
 
-    test("a mail that crashes every process that claims it fails at last", async () => {
+    test("a mail that crashes every process that claims it is finally marked as failed", async () => {
       const { ctx, queue, sender, outbox, clock, smtp } = await openPost(suite);
       await queue();
       for (let n = 0; n < 10; n++) {
@@ -411,7 +411,7 @@ onEachDatabase((suite) => {
       await ctx.db.execute(mailQueue.postponed(late, { status: null, error: "late" }, clock.now()));
       await ctx.db.execute(mailQueue.ended(late, { outcome: "failed", status: null, error: "late" }, ctx.now()));
       expect(await outbox()).toMatchObject([{ status: "waiting", next_attempt_at: current.lease, last_error: null }]);
-      // Mail that it has sent must not be sent again.
+      // A mail that was sent must not be sent again.
       await ctx.db.execute(mailQueue.delivered(late, { status: null, error: null }, ctx.now()));
       await ctx.db.execute(mailQueue.postponed(current, { status: null, error: "later" }, clock.now()));
       expect(await outbox()).toMatchObject([{ status: "sent", last_error: null }]);
@@ -439,7 +439,7 @@ onEachDatabase((suite) => {
   });
 
   describe("mail commands", () => {
-    suite.testOnFile("retry with --all the unexpired mail of the given store", async () => {
+    suite.testOnFile("retry with --all queues all unexpired mail of the given store", async () => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       for (const { behave, queue, sender, clock } of [one, other]) {
         behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));

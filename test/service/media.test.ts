@@ -44,7 +44,7 @@ async function openStore(suite: Suite): Promise<Ctx> {
   return { ...suite.app.system, tenant: await requireTenant(suite.app.system, namespace) };
 }
 
-/** Writes files and returns their folder. */
+/** Writes files to a new directory, and returns its path. */
 function folderOf(files: Record<string, Uint8Array>): string {
   const folder = mkdtempSync(join(dir, "f-"));
   for (const [name, bytes] of Object.entries(files)) {
@@ -94,7 +94,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an imported file uploads the pictures that it names by path, and changes nothing the second time", async () => {
+  test("an import uploads the pictures that the file names by path, and a second import changes nothing", async () => {
     const ctx = await openStore(suite);
     const folder = folderOf({ "mug.png": newPng(), "pics/red one.png": newPng(), "bad.png": new Uint8Array(9) });
     const text = [
@@ -204,7 +204,7 @@ test("a picture whose process is killed is unavailable, and the next one is deco
   expect(await decode(50)).toMatchObject({ width: 40 });
 });
 
-test("the process ends with the one that started it", async () => {
+test("the decoder process ends with the process that started it", async () => {
   const path = new URL("../../src/server/modules/media/decoder.ts", import.meta.url).pathname;
   const file = new URL("../support/pictures.ts", import.meta.url).pathname;
   const script = `const { decodeApart } = await import(${JSON.stringify(path)});

@@ -21,7 +21,7 @@ describe("a meter", () => {
         requests: 5,
         statuses: { 200: 4, 401: 1 },
         errors: { 5203: 1 },
-        // A bound belongs to the bucket below it.
+        // A latency that equals a bound counts in the bucket below it.
         latency: {
           bounds_ms: expect.arrayContaining([0.1, 0.2, 10_000]),
           counts: [2, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
@@ -76,7 +76,7 @@ describe("a percentile", () => {
     expect(percentileOf(0.999, histogram([99, 0, 0, 1]))).toBe(5);
   });
 
-  test("is null without replies, also since the last sample", () => {
+  test("is null without replies since the last sample", () => {
     const same = histogram([3, 2, 1, 0]);
     expect(percentileOf(0.5, histogram([0, 0, 0, 0]))).toBeNull();
     expect(percentileOf(0.5, same, same)).toBeNull();

@@ -11,7 +11,7 @@ import {
 } from "../../src/server/values/money.ts";
 import { openTestDatabase, type TestDatabase } from "../support/backend.ts";
 
-/** The largest amount in minor units by decimals. */
+/** The largest amount in minor units, by number of decimals. */
 const largest: Record<number, number> = {
   0: 2 ** 53 - 1,
   1: 10 ** 15 - 1,
@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-// How replies write an amount, for many of them at once.
+// Formats many amounts at once, as replies write them.
 const rendered = statement<{ written: string; divided: string }>(sql`
   select cast(${sql.raw(moneyJson("value", "digits"))} as text) as written,
     json_array(value / ${sql.raw(moneyDivisor("digits"))}) as divided
@@ -38,7 +38,7 @@ async function render(amounts: number[], digits: number): Promise<string[]> {
   return rows.map(({ written }) => written);
 }
 
-/** Uniform numbers below 1, the same ones for the same seed. */
+/** Yields uniform random numbers below 1. The same seed gives the same numbers. */
 function* uniform(seed: number): Generator<number, never> {
   let state = seed;
   for (;;) {
@@ -47,12 +47,12 @@ function* uniform(seed: number): Generator<number, never> {
   }
 }
 
-/** New in every run; a failure prints it, and `MONEY_SEED` repeats its amounts. */
+/** A new seed in each run. A failure prints it, and `MONEY_SEED` repeats its amounts. */
 const seed = Number(process.env.MONEY_SEED ?? Math.floor(Math.random() * 2 ** 32));
 const batches = 10;
 const batchSize = 10_000;
 
-/** Small and large amounts alike: uniform in the number of digits. */
+/** Returns random amounts with a uniform number of digits, so that small and large ones are equally frequent. */
 function randomAmounts(random: Generator<number, never>, most: number, count: number): number[] {
   return Array.from({ length: count }, () => {
     const magnitude = 10 ** (random.next().value * 16);
@@ -60,13 +60,13 @@ function randomAmounts(random: Generator<number, never>, most: number, count: nu
   });
 }
 
-/** The decimal text of minor units, made only by moving the point. */
+/** Returns the decimal text of minor units. Only moves the point, without arithmetic. */
 function decimalText(minor: number, digits: number): string {
   const text = String(minor).padStart(digits + 1, "0");
   return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
-// From a new seed each run: parsed from JSON to minor units, and formatted by SQLite and by the program.
+// Random amounts are parsed from JSON to minor units, and formatted by SQLite and by the program.
 for (const digits of [0, 2, 3, 4]) {
   test(`100,000 prices with ${digits} decimals are converted both ways exactly`, async () => {
     const random = uniform(seed + digits);
@@ -107,7 +107,7 @@ test("an amount is formatted with exactly its currency's decimals", async () => 
   expect(await render([7, 1000], 3)).toEqual(["0.007", "1.000"]);
 });
 
-test("parts of a split add up exactly, are never negative and within one unit of their exact share", () => {
+test("the parts of a split add up exactly, are never negative, and differ from their exact share by less than one unit", () => {
   const random = uniform(seed);
   const next = (most: number) => Math.floor(random.next().value * (most + 1));
   for (let round = 0; round < 20_000; round++) {
@@ -120,7 +120,7 @@ test("parts of a split add up exactly, are never negative and within one unit of
     expect({ ...said, sum }).toEqual({ ...said, sum: BigInt(amount) });
     if (total === 0n) continue;
     for (const [index, part] of parts.entries()) {
-      // In whole numbers: |part − amount × weight ÷ total| < 1.
+      // Computed in whole numbers: |part − amount × weight ÷ total| < 1.
       const off = BigInt(part) * total - BigInt(amount) * BigInt(weights[index] as number);
       if (part < 0 || off >= total || off <= -total) throw new Error(`Split unfairly: ${JSON.stringify(said)}`);
     }
@@ -133,18 +133,18 @@ test("a split gives equal weights equal parts, except for remaining units, which
   expect(splitAmount(0, [3, 4])).toEqual([0, 0]);
   expect(splitAmount(7, [])).toEqual([]);
   expect(splitAmount(7, [0, 0])).toEqual([7, 0]);
-  // Larger remainders come first, in any position.
+  // The part with the largest remainder gets the rest, at any position.
   expect(splitAmount(10, [1, 2, 3])).toEqual([2, 3, 5]);
   const most = largestMinor(2);
   expect(splitAmount(most, [most, most])).toEqual([Math.ceil(most / 2), Math.floor(most / 2)]);
 });
 
-test("large and small numbers are split alike: only the proportions of the weights count", () => {
+test("only the proportions of the weights count, not their size", () => {
   const random = uniform(seed + 2);
   for (let round = 0; round < 20_000; round++) {
     const weights = Array.from({ length: 1 + (round % 6) }, () => Math.floor(random.next().value * 5000));
     const amount = Math.floor(random.next().value * 100_000);
-    // Times 2 ** 40, the products are above 2 ** 53.
+    // With factors of 2 ** 40, the products are above 2 ** 53.
     const large = splitAmount(
       amount,
       weights.map((weight) => weight * 2 ** 40),
@@ -155,7 +155,7 @@ test("large and small numbers are split alike: only the proportions of the weigh
   }
 });
 
-test("a discount equal to the lines reduces each to 0, and never below", () => {
+test("a discount that equals the sum of the lines reduces each to 0, and never below", () => {
   const random = uniform(seed + 1);
   for (let round = 0; round < 5000; round++) {
     const totals = Array.from({ length: 5 }, () => Math.floor(random.next().value * 10_000));

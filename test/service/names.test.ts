@@ -74,7 +74,7 @@ describe("slugs", () => {
     expect([...slugFrom("𝒳".repeat(300))].length).toBeLessThanOrEqual(80);
   });
 
-  test("a given slug is letters and digits in lower case, joined by single hyphens or underscores", () => {
+  test("a given slug consists of lowercase letters and digits, joined by single hyphens or underscores", () => {
     for (const slug of ["a", "a-b", "a_b", "5", "été", "灯", "a".repeat(120)])
       expect([slug, isSlug(slug)]).toEqual([slug, true]);
     for (const slug of [
@@ -199,7 +199,7 @@ describe("scopes", () => {
     expectRefused("scopes", () => parseScopes([]));
   });
 
-  test("of a family expand to its scopes, and to no others", () => {
+  test("of a family, such as products:*, expand to its scopes and to no others", () => {
     expect(parseScopes(["orders:*"])).toEqual(["orders:read", "orders:write", "orders:place"]);
     expect(parseScopes(["orders:*", "users:read", "orders:read"])).toEqual([
       "orders:read",
@@ -210,7 +210,7 @@ describe("scopes", () => {
     expect(parseScopes(["events:*"])).toEqual(["events:read"]);
   });
 
-  test("include others only as *", () => {
+  test("include other scopes only as *", () => {
     for (const wanted of knownScopes) {
       if (wanted === "*") continue;
       expect(hasScope(new Set(["*"]), wanted)).toBe(true);

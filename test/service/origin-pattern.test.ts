@@ -57,7 +57,7 @@ describe("entries of an allowlist", () => {
 describe("matching", () => {
   const fits = (entry: string, origin: string) => matchOrigin([parseOriginPattern(entry)], origin) !== null;
 
-  test("a default port and no port are the same, in entry and origin", () => {
+  test("a default port and no port are equal, in an entry and in an origin", () => {
     expect(fits("example.com:443", "https://example.com")).toBe(true);
     expect(fits("example.com:443", "https://example.com:443")).toBe(true);
     expect(fits("example.com:443", "http://example.com")).toBe(false);

@@ -13,7 +13,7 @@ import { goodPassword } from "../support/account.ts";
 import { cachedHashing, realHashing } from "../support/cached-hashing.ts";
 import { failureOf } from "../support/failure.ts";
 
-// Of the reference implementations: crypt_blowfish, and argon2's own tests.
+// Hashes from the tests of the reference implementations, crypt_blowfish and argon2.
 const long = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 const foreign: [name: string, password: string, hash: string][] = [
   ["bcrypt $2a$", "U*U", "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"],
@@ -68,7 +68,7 @@ test("a missing or unusable hash matches no password, not even the empty one", a
       expect([hash, password, await verifyPassword(password, hash)]).toEqual([hash, password, false]);
     }
   }
-  // Stored by an earlier version, say: it is not computed at all.
+  // Only the dummy hash was computed, none of these: they are broken, or take too long.
   const computed = verify.mock.calls.map(([, hash]) => String(hash).slice(0, 31));
   expect(new Set(computed)).toEqual(new Set(["$argon2id$v=19$m=19456,t=2,p=1$"]));
   verify.mockRestore();
@@ -85,7 +85,7 @@ describe("imported hashes", () => {
     });
   }
 
-  test("of a longer password bcrypt compares the first 72 bytes, at the cost of one hash", async () => {
+  test("bcrypt compares only the first 72 bytes of a longer password, at the cost of one hash", async () => {
     const verify = spyOn(Bun.password, "verify");
     for (const [password, isRight] of [
       [`${long} and more`, true],
@@ -127,7 +127,7 @@ describe("imported hashes", () => {
     `$argon2id$v=19$m=65536,t=1,p=1$c2FsdA$${tag}`,
     `$argon2id$v=19$m=65536,t=1,p=1$${salt}$${tag}=`,
   ]) {
-    test(`${JSON.stringify(hash).slice(0, 70)} is refused, and not repeated in the refusal`, async () => {
+    test(`${JSON.stringify(hash).slice(0, 70)} is refused, and the error does not repeat it`, async () => {
       const error = await failureOf(() => parsePasswordHash("password_hash", hash));
       expect(error).toMatchObject({ code: 5102, details: [{ field: "password_hash" }] });
       if (hash.length > 10) expect(JSON.stringify(error) + (error as Error).message).not.toContain(hash);
@@ -149,7 +149,7 @@ describe("imported hashes", () => {
 });
 
 describe("the queue", () => {
-  /** Work that runs until it is ended. */
+  /** Starts work that runs until the test ends it. */
   function startWork(party?: string) {
     const state = { hasBegun: false, end: () => {} };
     const work = () =>
@@ -182,7 +182,7 @@ describe("the queue", () => {
     expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
   });
 
-  test("gives each process at least one core", async () => {
+  test("lets each process use at least one core", async () => {
     shareCores(1000);
     const work = [startWork(), startWork()];
     expect(work.map(({ hasBegun }) => hasBegun)).toEqual([true, false]);

@@ -39,10 +39,10 @@ describe("the error names what a password needs, and does not repeat it", () => 
     ["VermilionKettle4871", ["special"]],
     ["vermilionkettlefour", ["upper", "digit", "special"]],
     ["                    ", ["lower", "upper", "digit"]],
-    // Length is counted in composed characters, not in bytes or UTF-16 units.
+    // The length is counted in composed characters, not in bytes or UTF-16 units.
     ["Aa1💡💡💡💡💡💡💡💡💡💡💡💡", ["length"]],
     ["Ae\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u03011!", ["length"]],
-    // Letters without case are neither lower nor upper, letters and marks not special, fractions no digits.
+    // Letters without case are neither lower nor upper. Letters and marks are not special, fractions are no digits.
     ["灯灯灯灯灯灯灯灯灯灯灯灯灯灯1!", ["lower", "upper"]],
     ["VermilionKettleनि4871", ["special"]],
     ["Vermilion-Kettle-½²Ⅷ", ["digit"]],
@@ -76,9 +76,12 @@ for (const password of [
   });
 }
 
-test.each(["NewPassword123!@", "TestPassword123!"])("%s only begins like what is common, and is taken", (password) => {
-  expect(() => requireStrongPassword("password", password)).not.toThrow();
-});
+test.each(["NewPassword123!@", "TestPassword123!"])(
+  "%s only begins like a common password, and is accepted",
+  (password) => {
+    expect(() => requireStrongPassword("password", password)).not.toThrow();
+  },
+);
 
 test("random passwords are not mistaken for common ones", () => {
   const signs = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*()-_=+";

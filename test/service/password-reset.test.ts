@@ -70,7 +70,7 @@ onDatabase("file", (suite) => {
     const { ctx, reset, isChanged } = await sent();
     const clock = createClock(ctx.now());
     const before = interrupted({ ...ctx, now: clock.now }, async () => clock.advance(15 * 60_000));
-    // The transaction has the clock of the request, which has moved on.
+    // The transaction uses the clock of the request, which is later.
     expect(await codeOf(reset(before))).toBe(5216);
     expect(await isChanged()).toBe(false);
   });

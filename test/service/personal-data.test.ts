@@ -14,7 +14,7 @@ import { failureOf } from "../support/failure.ts";
 import { interrupted } from "../support/interrupted.ts";
 import { onDatabase, onEachDatabase } from "../support/suite.ts";
 
-/** A session that notes the statements that it runs. */
+/** Returns a session that records its statements. */
 function recording(db: Session, ran: InStatement[]): Session {
   return {
     execute: (one) => {
@@ -32,18 +32,18 @@ function recording(db: Session, ran: InStatement[]): Session {
 const emptiedAfterAWhile = ["idempotency_keys", "mail_codes", "push_messages", "rate_limits"];
 
 onDatabase("file", (suite) => {
-  test("an export reads only rows of the person by index; an erasure also tables whose rows are kept for a while only", async () => {
+  test("an export reads only the person's rows, by index; an erasure also reads tables whose rows are kept for a short time", async () => {
     const shop = await suite.shop();
     const { id } = await openAccount(shop);
     const ctx = await tenantContext(shop);
     const other = await suite.database.openAgain();
     const ran: InStatement[] = [];
     const recorded = { ...ctx, db: recording(ctx.db, ran) };
-    /** The tables of which the recorded statements read all rows of the store or of all stores. */
+    /** Returns the tables that a recorded statement scanned: all rows, or all of a store. */
     const scanned = async () => {
       const tables = new Set<string>();
       for (const one of ran.splice(0) as { sql: string; args: [] }[]) {
-        // The newest entry, found from the end.
+        // The newest entry is found from the end, without a scan.
         if (one.sql.includes('from "audit_log" order by seq desc limit 1')) continue;
         const { rows } = await other.execute({ ...one, sql: `explain query plan ${one.sql}` });
         for (const { detail } of rows) {
@@ -83,7 +83,7 @@ const writes: [what: string, Write][] = [
 ];
 
 onEachDatabase((suite) => {
-  /** A customer with points whom another process erases just before the first transaction of a call by them or a key. */
+  /** Opens a customer with points. Another process erases the customer just before the first transaction of a call. */
   async function openErased() {
     const shop = await suite.shop();
     const { id: product_id } = await shop.createProduct({ stock: 10 });
@@ -100,7 +100,7 @@ onEachDatabase((suite) => {
   }
 
   for (const [what, write] of writes) {
-    test(`${what}, in flight while another process erases the customer, is refused and leaves nothing`, async () => {
+    test(`${what} while another process erases the customer is refused and leaves no data`, async () => {
       const { callers, read } = await openErased();
       expect(await failureOf(write(callers))).toMatchObject({ name: "AppError" });
       expect(await read("select 1 from users where tenant_id = ?1 and id = ?2")).toEqual([]);
@@ -112,7 +112,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("an export, in flight while another process erases the customer, leaves no address in the audit log", async () => {
+  test("an export while another process erases the customer leaves no address in the audit log", async () => {
     const { stored, callers, read } = await openErased();
     await exportPerson(callers.user, callers.customer_id);
     expect(await read("select event, address from audit_log where ?1 <> '' and actor_id = ?2")).toEqual([

@@ -15,7 +15,7 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
 
-/** A product of a file, with changed fields. */
+/** A product in a file. Fields may be missing or changed. */
 type Document = Partial<Omit<ProductReply, "variants">> & { variants?: Partial<VariantReply>[] };
 
 onDatabase("file", (suite) => {
@@ -79,13 +79,13 @@ onDatabase("file", (suite) => {
     const [small, medium] = document.variants as [VariantReply, VariantReply];
     expect(await ndjson([{ ...document, price: 8 }])).toEqual({ ...nothing, updated: 1 });
     expect(await prices()).toEqual([[8, [8, 6, false], [5, null, true]]]);
-    // An older file restores the old price, also for inherited prices.
+    // An older file restores the old price, even if it was inherited.
     expect(await ndjson([document])).toEqual({ ...nothing, updated: 1 });
     expect(await prices()).toEqual([asMade]);
     const changed = { ...document, variants: [{ ...small, price: 9 }, medium] };
     expect(await ndjson([changed])).toEqual({ ...nothing, updated: 1 });
     expect(await prices()).toEqual([[5, [9, 6, true], [5, null, true]]]);
-    // The older file again: its `has_own_price` applies.
+    // Imports the older file again: its `has_own_price` applies.
     expect(await ndjson([document])).toEqual({ ...nothing, updated: 1 });
     expect(await prices()).toEqual([asMade]);
   });
@@ -107,13 +107,13 @@ onDatabase("file", (suite) => {
     const table = (price: string) =>
       `id,variant_id,variant_price,variant_compare_at_price\n${id},${small.id},${price},\n`;
     expect(await csv(table(""))).toEqual({ ...nothing, unchanged: 1 });
-    // A filled cell sets the price, even to the current one.
+    // A cell with a value sets the price, even if it is the present price.
     expect(await csv(table("5"))).toEqual({ ...nothing, updated: 1 });
     expect(await prices()).toEqual([[5, [5, null, true], [5, null, true]]]);
     expect(await csv(table("5"))).toEqual({ ...nothing, unchanged: 1 });
   });
 
-  test("the price list from before a sale restores the prices, also of variants at the product's price", async () => {
+  test("a price list from before a sale restores all prices, even those of variants without their own price", async () => {
     await createProduct(ctx, {
       title: "Shirt",
       price: 100,
@@ -125,7 +125,7 @@ onDatabase("file", (suite) => {
     const sale = list.replaceAll(/,-,-$/gm, ",30,100");
     expect(await csv(sale)).toEqual({ ...nothing, updated: 1 });
     expect(await prices()).toEqual([[100, [30, 100, true], [30, 100, true]]]);
-    // Without values nothing changes.
+    // Empty cells change nothing.
     expect(await csv(list.replaceAll(/,-,-$/gm, ",,"))).toEqual({ ...nothing, unchanged: 1 });
     expect(await csv(list)).toEqual({ ...nothing, updated: 1 });
     expect(await prices()).toEqual([[100, [100, null, false], [100, null, false]]]);

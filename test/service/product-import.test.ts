@@ -11,7 +11,7 @@ import { decodeText, readNdjson } from "../../src/server/modules/catalogue/trans
 import { type ProductReply, type Shop, tenantContext, type VariantReply } from "../support/factories.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
-/** The bytes of a text in pieces that may end within a character. */
+/** Yields the bytes of a text in pieces, which may end within a character. */
 async function* cut(text: string | Uint8Array, size = 7): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
@@ -108,7 +108,7 @@ onEachDatabase((suite) => {
       ctx = await tenantContext(await suite.shop());
       if (form === "csv") await importCsv(csv.replaceAll(/^prod_\w+,/gm, ","));
       else await importNdjson(lines.map((line) => line.replace(/"id":"prod_\w+",/, "")).join("\n"));
-      // An empty cell is no text.
+      // In CSV, an empty cell means no text.
       const kept = (text: string | null) => (form === "csv" ? text || null : text);
       const expected = originals.map((product) => ({ ...product, description: kept(product.description) }));
       expect(told(await products())).toEqual(expected);
@@ -247,7 +247,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  suite.testOnFile("an export restores each column, also an empty one, and empty cells change nothing", async () => {
+  suite.testOnFile("an export restores each column, even an empty one, and empty cells change nothing", async () => {
     for (const fields of [
       { title: "Mug" },
       { title: "Shirt", variants: [{ title: "One" }, { title: "Two", options: { n: "2" } }] },
@@ -285,12 +285,12 @@ onEachDatabase((suite) => {
     const cells = (text: string) => parse(text, { columns: true }) as Record<string, string>[];
     const [before, after] = [cells(empty), cells(full)];
     const same = columns.filter((name) => before.every((row, index) => row[name] === after[index]?.[name]));
-    // These cannot be changed.
+    // These columns cannot be changed.
     expect(same).toEqual(["id", "currency", "categories", "lang", "variant_id"]);
   });
 
   suite.testOnFile(
-    "a hyphen in a cell is no value, also of a new product; an apostrophe keeps a hyphen as text",
+    "a hyphen in a cell means no value, also for a new product; with an apostrophe before it, a hyphen is text",
     async () => {
       let id = "";
       const csv = (stock: string, sku: string) =>
@@ -387,7 +387,7 @@ onEachDatabase((suite) => {
   const variantsOf = (sku: string) => ["S", "M"].map((size) => ({ options: { size }, sku: `${sku}-${size}` }));
 
   suite.testOnFile(
-    "rows of an export in another order are errors that name their lines, and erase nothing",
+    "rows of an export in a changed order are errors that name their lines, and erase nothing",
     async () => {
       for (const title of ["Shirt", "Hat"]) {
         const texts = { description: "Soft", tags: ["new"], metadata: { a: 1 }, translations: { de: { title: "X" } } };
@@ -444,7 +444,7 @@ onEachDatabase((suite) => {
   );
 
   suite.testOnFile(
-    "fields of a product that are only in a later row of it are an error that says where they belong",
+    "product fields that are only in a later row of the product are an error that says where they belong",
     async () => {
       const refused = async (csv: string) => (await importCsv(csv)).errors;
       expect(await refused("slug,price,option:size\nshirt,,S\nshirt,9,M\n")).toEqual([

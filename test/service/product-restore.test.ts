@@ -14,7 +14,7 @@ import { onEachDatabase } from "../support/suite.ts";
 const parse = ({ json }: { json: string }) => JSON.parse(json) as ProductReply;
 
 onEachDatabase((suite) => {
-  test("a product comes back with what it had, without what was deleted before or meanwhile", async () => {
+  test("a restored product has everything that it had, except what was deleted before or meanwhile", async () => {
     const ctx = await tenantContext(await suite.shop());
     const picture = await addPicture(ctx, newPng());
     const [gone, kept] = [
@@ -53,7 +53,7 @@ onEachDatabase((suite) => {
     expect((await findInconsistencies(ctx)).inconsistencies).toEqual([]);
   });
 
-  test("a slug or SKU that is taken meanwhile, also by a variant, keeps a product deleted", async () => {
+  test("a product cannot be restored if its slug or SKU is taken meanwhile, even by a variant", async () => {
     const ctx = await tenantContext(await suite.shop());
     const { id } = parse(
       await createProduct(ctx, { title: "Cup", price: 1, variants: [{ title: "Red", sku: "C-1" }] }),

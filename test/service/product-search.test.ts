@@ -23,7 +23,7 @@ onEachDatabase((suite) => {
       "select count(*) as found from product_search where rowid = (select row_number from products where id = ?)";
     return (await suite.app.db.execute({ sql, args: [id] })).rows[0]?.found;
   };
-  test("products that are not in the index are indexed before the next commit, without deleted ones", async () => {
+  test("products that are not in the index are indexed before the next commit, except deleted ones", async () => {
     const [ctx, other] = [await open(), await open()];
     const made = [];
     for (let n = 0; n < 120; n++) made.push(await make(ctx, { title: "Torch", description: "wide ".repeat(900) }));
@@ -109,20 +109,20 @@ test("a word is found by each of its beginnings and by each other form, and by n
 });
 
 test("the tokenizer of the index splits tokens exactly as they were written", () => {
-  // FTS5's ascii tokenizer splits at ASCII other than letters and digits, and folds ASCII capitals.
+  // FTS5's tokenizer `ascii` splits at ASCII characters other than letters and digits, and folds ASCII capitals.
   const words = indexTokens("tnt_abc123", ["ÀB-c'd_e.f 1/2 ½ ﬁ ™ K İ ß 日本 กำ 🎉 \0 \ud800 x\u0301"]);
   for (const word of words.split(" ")) expect(word).toMatch(/^[a-z0-9\u0080-\u{10ffff}]+$/u);
 });
 
 test("the longest description is tokenized in linear time", () => {
-  // An expression that scans a run again from each character would take minutes.
+  // A regular expression that scans a run again from each character would take minutes.
   for (const text of ["a", "語", "ก", "๋", "\u0301", "e\u0301", "🎉", "a-", "a'", "-", "한", "ﷺ", "A🎉語"]) {
     const tokens = indexTokens("tnt_abc123", [text.repeat(50_000 / text.length)]);
     expect(tokens.split(" ").length).toBeLessThan(100);
   }
 });
 
-test("a text that folding makes many times as long costs no more than an ordinary one, and the words beside it are found", () => {
+test("a text that folding makes much longer costs no more than an ordinary one, and the words beside it are found", () => {
   const ordinary = Array.from({ length: 2500 }, (_, n) => `word${n}`).join(" ");
   for (const long of ["\uFDFA", "\uFDFA ", "\u3316", "\u337F"]) {
     const texts = ["First title", `Ordinary ${long.repeat(20_000 / long.length)}`, "last tag"];
@@ -150,13 +150,13 @@ test("texts are folded piece by piece, which splits no word and ends after 65,53
   expect(indexOf("wide ".repeat(13_000), "lamp")).toContain("abc123lamp");
   expect(indexOf("ﷺ ".repeat(3000), "lamp")).toContain("abc123lamp");
   expect(indexOf("wide ".repeat(13_200), "lamp")).not.toContain("abc123lamp");
-  // Of a text that folding makes longer only a part as long as the text counts.
+  // Of a text that becomes longer by folding, only a part of the text's own length counts.
   expect(indexOf("ﷺ ".repeat(5000), "lamp")).toContain("abc123lamp");
 });
 
 test("of a run of marks only the first eight count, more than any language needs", () => {
   const marks = (count: number) => `a${"\u0316\u0315".repeat(count)}`;
-  // In Thai, marks are part of the word.
+  // Thai marks are part of the word.
   for (const begin of ["a", "ก"]) {
     const [short, long] = [4, 100].map((count) => indexTokens("tnt_abc123", [begin + marks(count)]));
     expect(long).toBe(short as string);

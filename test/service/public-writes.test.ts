@@ -20,13 +20,13 @@ type Limits = Pick<Tenant, "addressWrites" | "visitorWrites">;
 const minute = 60_000;
 let tenants = 0;
 
-/** The part of a store with these limits that the limiter reads. */
+/** Returns the part of a store that the limiter reads, with these limits. */
 const store = (limits: Partial<Limits> = {}) =>
   ({ id: `tnt_${tenants++}`, addressWrites: 3, visitorWrites: 3, ...limits }) as Tenant;
 
 const visitor = () => `vis_${Bun.randomUUIDv7("hex")}`;
 
-/** The result of counting one write: "counted", or the seconds to wait. */
+/** Counts one write. Returns "counted", or the seconds to wait. */
 async function ask(limiter: WriteLimiter, tenant: Tenant, address: string | null, actor: string | null = null) {
   try {
     await limiter.count(tenant, address, actor);
@@ -37,20 +37,20 @@ async function ask(limiter: WriteLimiter, tenant: Tenant, address: string | null
   }
 }
 
-/** How many of this many writes are accepted. */
+/** Makes so many writes. Returns how many were accepted. */
 async function admitted(times: number, limiter: WriteLimiter, ...write: [Tenant, string | null, (string | null)?]) {
   let count = 0;
   for (let n = 0; n < times; n++) if ((await ask(limiter, ...write)) === "counted") count += 1;
   return count;
 }
 
-/** Counts stay in memory here: nothing is synced before a timer runs. */
+/** Returns a limiter whose counts stay in memory, because no timer runs to exchange them. */
 function alone(clock: FakeClock = createClock()) {
   const db = { batch: () => Promise.reject(new AppError("unavailable")) } as unknown as Database;
   return { clock, limiter: new WriteLimiter({ db, vault, now: clock.now, notice: () => {} }) };
 }
 
-test("no minute has more hits than allowed, and waiting for Retry-After is enough, but no less", async () => {
+test("no minute has more hits than allowed, and Retry-After is exactly the time to wait", async () => {
   const tenant = store({ addressWrites: 7, visitorWrites: 0 });
   const { clock, limiter } = alone();
   const address = newAddress();
@@ -66,7 +66,7 @@ test("no minute has more hits than allowed, and waiting for Retry-After is enoug
         expect(recent).toBeLessThan(7);
         taken.push(clock.now());
       } else {
-        // Hits of one second expire together, so that the minute may be up to a second longer, never shorter.
+        // Hits of the same second expire together. So the minute may last up to a second longer, but never less.
         const exact = minute - (clock.now() - (taken.at(-7) as number));
         expect(answer).toBeGreaterThanOrEqual(Math.max(1, Math.ceil(exact / 1000)));
         expect(answer).toBeLessThanOrEqual(Math.min(60, Math.ceil((exact + 1000) / 1000)));
@@ -94,13 +94,13 @@ test("a write refused by one limit counts for neither, and the longer wait is re
   expect(await admitted(9, limiter, tenant, address, other)).toBe(2);
   expect(await ask(limiter, tenant, address, visitor())).toBe(50);
   expect(await ask(limiter, tenant, address, other)).toBe(60);
-  // Also when the limit of the address refused them.
+  // The visitor would have to wait 59 seconds and the address 60: the longer wait is returned.
   expect(await admitted(9, limiter, tenant, null, third)).toBe(2);
   clock.advance(1000);
   const crowded = newAddress();
   for (let n = 0; n < 4; n++) expect(await ask(limiter, tenant, crowded, visitor())).toBe("counted");
   expect(await ask(limiter, tenant, crowded, third)).toBe(60);
-  // Writes that the visitor's limit refused do not count for their address.
+  // Writes that the visitor's limit refused do not count for the address.
   const elsewhere = newAddress();
   expect(await admitted(9, limiter, tenant, elsewhere, other)).toBe(0);
   for (let n = 0; n < 4; n++) expect(await ask(limiter, tenant, elsewhere, visitor())).toBe("counted");
@@ -143,7 +143,7 @@ test("a limit of 0 means no limit, and a changed one applies from the next write
   expect(await admitted(9, limiter, { ...tenant, addressWrites: 7 }, address, actor)).toBe(2);
   clock.advance(30_000);
   expect(await admitted(9, limiter, { ...tenant, addressWrites: 9 }, address, actor)).toBe(2);
-  // With a lower limit more hits must expire: the seven do together, in half a minute.
+  // With a lower limit, more hits must expire first: these seven expire together, in half a minute.
   expect(await ask(limiter, { ...tenant, addressWrites: 3 }, address)).toBe(30);
   expect(await ask(limiter, { ...tenant, addressWrites: 2 }, address)).toBe(60);
   expect(await ask(limiter, tenant, address, actor)).toBe("counted");
@@ -167,7 +167,7 @@ test("a clock set back by up to a minute admits nobody sooner, and one set back 
       expect(await ask(limiter, tenant, address)).toBe("counted");
     }
   }
-  // The same when they are added one by one.
+  // The result is the same if the hits are added one by one.
   const { clock, limiter } = alone();
   const tenant = store();
   const address = newAddress();
@@ -178,7 +178,7 @@ test("a clock set back by up to a minute admits nobody sooner, and one set back 
   expect(await ask(limiter, tenant, address)).toBe("counted");
 });
 
-test("hits that are pulled late count by their own time", async () => {
+test("hits that another process reports late count by their own time", async () => {
   const counts = new Map<string, HitBucket[]>();
   const now = createClock().now();
   for (const ms of [30_000, 10_000, 20_900, 10_900, 20_000]) addHit(counts, "one", now + ms);
@@ -188,12 +188,12 @@ test("hits that are pulled late count by their own time", async () => {
 
 onEachDatabase((suite) => {
   const notices: string[] = [];
-  /** The limiter of one process. */
+  /** Makes the limiter of one process. */
   function makeLimiter(clock: FakeClock = createClock(), { db = suite.app.db } = {}): WriteLimiter {
     return new WriteLimiter({ db, vault, now: clock.now, notice: (message) => notices.push(message) });
   }
 
-  test("no row is counted twice, nor a process's own, in any number of syncs", async () => {
+  test("however often processes exchange counts, no row is counted twice, and no process counts its own rows", async () => {
     const clock = createClock();
     const limiters = [makeLimiter(clock), makeLimiter(clock), makeLimiter(clock)] as const;
     const tenant = store({ visitorWrites: 10 });
@@ -205,7 +205,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile("the database contains no address and no id, and expired rows are purged", async () => {
-    // Later than the rows of other tests.
+    // A time after that of other tests' rows.
     const clock = createClock(Date.UTC(2031, 0, 15, 12));
     const limiter = makeLimiter(clock);
     const tenant = store();
@@ -235,7 +235,7 @@ onEachDatabase((suite) => {
     await Promise.all([here.stop(), there.stop()]);
   });
 
-  suite.testOnFile("with many new visitors, nobody is omitted", async () => {
+  suite.testOnFile("with many new visitors, all of them are counted", async () => {
     const clock = createClock();
     const [here, there] = [makeLimiter(clock), makeLimiter(clock)];
     const tenant = store({ addressWrites: 0, visitorWrites: 2 });
@@ -247,7 +247,7 @@ onEachDatabase((suite) => {
     await Promise.all([here.stop(), there.stop()]);
   });
 
-  test("a failing database blocks nobody from writing, and gets the hits later", async () => {
+  test("a failing database blocks no writes, and gets the hits later", async () => {
     const clock = createClock();
     let isDown = true;
     const failing = {

@@ -96,7 +96,7 @@ for (const [what, env, source] of [
   ["no key for the rest", { ...apple, BODEGA_APNS_KEY: undefined }, "BODEGA_APNS_KEY"],
   ["a sandbox that is neither", { ...apple, BODEGA_APNS_SANDBOX: "yes" }, "BODEGA_APNS_SANDBOX"],
 ] as const) {
-  test(`${what} is refused, naming ${source} without any of the key`, async () => {
+  test(`${what} is refused, and the error names ${source} but no part of the key`, async () => {
     const error = (await failureOf(() => readConfig({}, env))) as AppError;
     expect(error).toBeInstanceOf(AppError);
     expect([error.code, error.details?.map(({ field }) => field)]).toEqual([5102, [source]]);

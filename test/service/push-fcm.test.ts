@@ -134,7 +134,7 @@ for (const [what, answer, expected] of [
   });
 }
 
-test("a rejected account keeps messages waiting, and its key is not in the error", async () => {
+test("while the account is rejected, messages wait, and the error does not contain the account's key", async () => {
   service.tokenAnswers.push({
     status: 400,
     body: { error: "invalid_grant", error_description: service.account.privateKey },

@@ -58,7 +58,7 @@ onEachDatabase((suite) => {
         ["ann", { userId: ann, lang: "pt-BR", topics: ["sale"] }],
         ["bob", { userId: bob, lang: "de", topics: ["sale", "news"] }],
         ["eve", { lang: "pt", topics: ["news"] }],
-        // Without its own language it gets the store's.
+        // A device without a language gets the store's language.
         ["guest", {}],
         ["other", { lang: "pap" }],
       ];
@@ -113,7 +113,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile.each([404, 410])(
-    "a registration that is gone (%d) is removed, and its deliveries are dropped",
+    "a registration that the push service no longer knows (%d) is removed, and its deliveries are dropped",
     async (gone) => {
       const { service, register, queue, sender, deliveries, registrations } = await openPushes(suite, {
         answer: (response, { path }) => response.writeHead(path === "/send/1" ? gone : 201).end(),
@@ -169,7 +169,7 @@ onDatabase("file", (suite) => {
     const bad = service.subscribe();
     const badId = await register({ target: bad.subscription });
     for (let round = 1; round < 4; round++) {
-      // In the first round it fails alone, then before all others.
+      // In the first round, this device fails alone; in the second, before all others.
       const others = Array.from({ length: round === 1 ? 0 : 6 }, () => service.subscribe());
       for (const { subscription } of others) await register({ target: subscription, isProven: round === 2 });
       await queue();
@@ -208,7 +208,7 @@ onDatabase("file", (suite) => {
     for (const { messages } of late) expect(messages()).toHaveLength(1);
   });
 
-  test("a platform without a provider fails at once with the missing setting, which is logged once", async () => {
+  test("messages to a platform without an account fail at once, and the missing setting is logged once", async () => {
     const { register, queue, sender, deliveries, notices } = await openPushes(suite);
     await register({ platform: "android", target: { token: "a:b" } });
     await register({ platform: "ios", target: { token: "ab" } });
@@ -294,7 +294,7 @@ onDatabase("file", (suite) => {
 
 describe("with services that do not answer", () => {
   onDatabase("file", (suite) => {
-    test("orders go first, then messages, then registrations that never received a message", async () => {
+    test("notifications about orders go first, then messages, then messages to registrations that never received one", async () => {
       const sent: string[] = [];
       const provider: PushProvider = {
         serviceOf: () => "one",

@@ -16,7 +16,7 @@ const { keys } = createBrowser();
 const junkHosts = 200;
 const taken: Answer = { result: "accepted", status: 201, retryAfterMs: 0, error: null };
 
-/** Push services: those on hosts that begin with `junk` never answer, all others accept messages at once. */
+/** Opens push services. Those on hosts that begin with `junk` never answer. All others accept messages at once. */
 function openServices() {
   const heard: string[] = [];
   let hanging = 0;
@@ -58,8 +58,8 @@ async function queueNotice({ queue, rows }: Opened, userId: string): Promise<voi
 }
 
 /**
- * Polls as a server does, until it is done. Attempts that hang time out in real time, so a fixed number of polls would
- * not be enough.
+ * Polls as a server does, until `isDone`. The number of polls is not fixed, because attempts that hang end only after
+ * real time.
  */
 async function lookUntil({ sender, clock }: Opened, isDone: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 15_000;
@@ -119,13 +119,13 @@ describe("with many registrations of strangers that never answer", () => {
       "https://wns2-by3p.notify.windows.com/new",
     ]) {
       const { host } = new URL(endpoint);
-      test(`at ${host} a new device does not wait for them, also right after a start`, async () => {
+      test(`at ${host} a new device does not wait for the strangers' devices, even directly after a start`, async () => {
         const { heard, providers } = openServices();
         const opened = await openPushes(suite, { sender: { providers } });
         await registerJunk(opened, 400);
         await opened.register({ target: { endpoint, keys } });
         await opened.queue();
-        // The clock stands still, so that hanging attempts do not time out.
+        // The clock stands still, so attempts that hang do not time out.
         await until("it is told", async () => {
           await opened.sender.poll();
           return heard.length > 0;

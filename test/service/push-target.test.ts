@@ -8,7 +8,7 @@ import { newAppleToken, newGoogleToken, newSubscription } from "../support/regis
 
 const usual = newSubscription();
 
-/** The field that is refused, or the target. */
+/** Returns the target, or the name of the refused field. */
 function outcome(platform: PushPlatform, given: Parameters<typeof parseTarget>[1], allowPrivate = false) {
   try {
     return parseTarget(platform, given, allowPrivate);

@@ -19,7 +19,7 @@ test("every text file is a language, and each language of the mails has one", ()
 });
 
 for (const [language, texts] of Object.entries(orderTexts)) {
-  test(`${language} has its own text for each change, with the order's number once and no other placeholder`, () => {
+  test(`${language} has a text for each change, with the order's number once and no other placeholder`, () => {
     expect(Object.keys(texts)).toEqual([...notifiableEvents]);
     expect(new Set(Object.values(texts)).size).toBe(notifiableEvents.length);
     for (const text of Object.values(texts)) expect(text.match(/\{.*?\}/g)).toEqual(["{number}"]);

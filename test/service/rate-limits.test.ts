@@ -8,7 +8,7 @@ let subjects = 0;
 const newSubject = () => `subject-${Bun.randomUUIDv7()}-${subjects++}`;
 
 onEachDatabase((suite) => {
-  /** A counter of one subject with its own clock. */
+  /** Makes a counter of one subject, with its own clock. */
   function counter(max = limit) {
     const clock = createClock();
     const subject = newSubject();
@@ -25,7 +25,7 @@ onEachDatabase((suite) => {
       const recent = taken.filter((at) => at > clock.now() - limit.windowMs);
       const wait = await hit();
       if (wait === 0) taken.push(clock.now());
-      // Exactly as many as a list of all hits allows: neither one too few, nor one too many.
+      // Exactly as many as a list of all hits would allow.
       const oldest = recent[0] as number;
       expect(wait).toBe(recent.length < limit.max ? 0 : oldest + limit.windowMs - clock.now());
     }
@@ -43,7 +43,7 @@ onEachDatabase((suite) => {
     expect(waits.filter((wait) => wait === limit.windowMs)).toHaveLength(40);
   });
 
-  test("hits of a machine whose clock is ahead by up to a window count, for as long as they last there", async () => {
+  test("hits of a machine whose clock is ahead by up to a window count for their time on that machine", async () => {
     const { clock, hit } = counter({ ...limit, max: 1 });
     expect(await hit()).toBe(0);
     clock.advance(-limit.windowMs);
@@ -69,7 +69,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("checkLimit returns the wait of a hit, and counts nothing", async () => {
+  test("checkLimit returns how long a hit must wait, and does not count it", async () => {
     const { clock, hit } = counter();
     const subject = newSubject();
     const ctx = { db: suite.app.db, now: clock.now };

@@ -79,8 +79,8 @@ onEachDatabase((suite) => {
     expect((await ensureVapidKeys(ctx)).publicKey).toBe(vapidKey);
     expect(await rekeyings()).toEqual([]);
 
-    // Another key drops everything that only the old one can open, and names the users whose second factor no longer
-    // works.
+    // With another key, everything that only the old key can decrypt is deleted, and the users are listed whose second
+    // factor no longer works.
     expect(String(await failureOf(async () => (await openVault(newKey, ctx.db)).fingerprint()))).toContain("db rekey");
     expect(await rekeyDatabase(suite.app.system, newKey)).toEqual({
       rekeyed: true,
@@ -99,7 +99,7 @@ onEachDatabase((suite) => {
     const details = { ...dropped, two_factor_users: 1, webhooks: 1 };
     expect(await rekeyings()).toMatchObject([{ details, namespace: null }]);
 
-    // Browsers get a new key to subscribe with, and the old registrations are deleted.
+    // Browsers get a new key for subscriptions, and the old registrations are deleted.
     const { db, now } = ctx;
     expect(
       await rows("select (select count(*) from push_registrations) as r, (select count(*) from push_topics) as t"),

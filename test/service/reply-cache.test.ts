@@ -4,22 +4,22 @@ import { type KeptReply, ReplyCache } from "../../src/server/api/reply-cache.ts"
 
 function replyOf(length: number): KeptReply {
   const tail = new KeptTail("x".repeat(length));
-  return { tail, language: undefined, state: "", version: undefined, minute: 0, commits: 1 };
+  return { tail, language: undefined, state: "", version: undefined, minute: 0, etag: "", commits: 1 };
 }
 
-/** Which of the first `count` replies of a store are kept; looking for one does not use it. */
+/** Returns which of the first `count` replies of a store are cached. Looking for a reply does not count as its use. */
 function kept(cache: ReplyCache, tenantId: string, count: number): number {
   return Array.from({ length: count }, (_, n) => cache.find(tenantId, `${n}`)).filter(Boolean).length;
 }
 
-test("a reply is wanted when it is asked for the second time, and never without memory", () => {
+test("a reply is cached at its second request, and never if the cache has no memory", () => {
   const cache = new ReplyCache(1_000_000);
   expect([cache.wants("a"), cache.wants("b"), cache.wants("a"), cache.wants("a")]).toEqual([false, false, true, true]);
   const off = new ReplyCache(0);
   expect([off.wants("a"), off.wants("a")]).toEqual([false, false]);
 });
 
-test("the least recently used reply goes first", () => {
+test("the least recently used reply is removed first", () => {
   const cache = new ReplyCache(100_000);
   for (let n = 0; n < 3; n++) cache.keep("t", `${n}`, replyOf(20_000));
   cache.find("t", "0");
@@ -27,7 +27,7 @@ test("the least recently used reply goes first", () => {
   expect(["0", "1", "2", "3"].map((name) => cache.find("t", name) !== undefined)).toEqual([true, false, true, true]);
 });
 
-test("a store with many replies displaces its own, not those of other stores", () => {
+test("the replies of a store displace only replies of the same store", () => {
   const cache = new ReplyCache(1_000_000);
   for (let n = 0; n < 10; n++) cache.keep("small", `${n}`, replyOf(10_000));
   for (let n = 0; n < 500; n++) cache.keep("large", `${n}`, replyOf(10_000));
@@ -35,7 +35,7 @@ test("a store with many replies displaces its own, not those of other stores", (
   expect(kept(cache, "large", 500)).toBeWithin(40, 60);
 });
 
-test("a reply that is kept again takes its memory once, and one that is larger than all memory is not kept", () => {
+test("a reply that is cached again uses memory once, and one larger than the cache is not cached", () => {
   const cache = new ReplyCache(100_000);
   for (let n = 0; n < 100; n++) cache.keep("t", "0", replyOf(20_000));
   cache.keep("t", "1", replyOf(20_000));

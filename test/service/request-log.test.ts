@@ -67,7 +67,7 @@ test("no text of a caller can add a line, a colour, or a field", () => {
   }
 });
 
-test.each(["sk_", "v2."])("a secret (%s…) that was sent where none belongs is not written down", (prefix) => {
+test.each(["sk_", "v2."])("a secret (%s…) that was sent in a wrong place is not logged", (prefix) => {
   const secret = `${prefix}${"a1-_".repeat(10)}xyz`;
   for (const form of ["text", "json"] as const) {
     const line = formatRequest({ ...entry, path: `/products/${secret}/`, namespace: secret }, form);
@@ -76,23 +76,20 @@ test.each(["sk_", "v2."])("a secret (%s…) that was sent where none belongs is 
   }
 });
 
-test.each([".", "%2E", "/"])(
-  "a guest's order token that was sent in the path behind %j is not written down",
-  (sign) => {
-    const [id, token] = ["ord_01h455vb4pex5vsknk084sn02q", "0123456789abcdef".repeat(4)];
-    for (const form of ["text", "json"] as const) {
-      const line = formatRequest({ ...entry, path: `/orders/${id}${sign}${token}/` }, form);
-      expect(line).toContain(`/orders/${id}`);
-      expect(line).not.toContain(token.slice(0, 8));
-      expect(formatRequest({ ...entry, path: `/orders/${id}/fulfillments/` }, form)).toContain(
-        `/orders/${id}/fulfillments/`,
-      );
-    }
-  },
-);
+test.each([".", "%2E", "/"])("a guest's order token in a path, after %j, is not logged", (sign) => {
+  const [id, token] = ["ord_01h455vb4pex5vsknk084sn02q", "0123456789abcdef".repeat(4)];
+  for (const form of ["text", "json"] as const) {
+    const line = formatRequest({ ...entry, path: `/orders/${id}${sign}${token}/` }, form);
+    expect(line).toContain(`/orders/${id}`);
+    expect(line).not.toContain(token.slice(0, 8));
+    expect(formatRequest({ ...entry, path: `/orders/${id}/fulfillments/` }, form)).toContain(
+      `/orders/${id}/fulfillments/`,
+    );
+  }
+});
 
 test("a line stays short, with any path or namespace", () => {
-  // Longer than an atomic write to a pipe, so that lines of several workers would mix.
+  // Longer than an atomic write to a pipe, so the lines of several workers could mix.
   const long = { ...everything, path: "/x".repeat(50_000), namespace: "n".repeat(50_000) };
   for (const form of ["text", "json"] as const) expect(formatRequest(long, form).length).toBeLessThan(1500);
 });
@@ -106,7 +103,7 @@ test("an internal error is one short line with kinds and messages, without stack
   expect(describeFault(new Error("x".repeat(10_000))).length).toBeLessThan(400);
 });
 
-test("any thrown value can be described", () => {
+test("a log line can describe any thrown value", () => {
   const loop = new Error("loop");
   loop.cause = loop;
   for (const thrown of [undefined, null, "text", 5, {}, Symbol("x"), loop]) expect(describeFault(thrown)).toMatch(/\S/);
@@ -156,7 +153,7 @@ test("internal errors are errors, refusals are warnings, all else is information
   expect(levels(200, 201, 400, 404, 409, 422)).toEqual(Array(6).fill("info"));
 });
 
-test("several processes write pieces that do not mix in a pipe, and one alone writes larger ones", async () => {
+test("several processes write so small pieces that they do not mix in a pipe; one process alone writes larger ones", async () => {
   const longest = async (writers?: "ofOne") => {
     const sizes: number[] = [];
     const log = createLogWriter("text", async (piece) => sizes.push(piece.length), "info", writers);

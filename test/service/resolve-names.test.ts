@@ -31,7 +31,7 @@ onDatabase("file", (suite) => {
     expect(await resolveWebhookId(here, second)).toBe(second);
   });
 
-  test("a very long name gets its error at once", async () => {
+  test("a very long name is refused at once", async () => {
     const failure = (await failureOf(resolveUserId(here, `${"a".repeat(1_000_000)}@example.com`))) as { code: number };
     expect(failure.code).toBe(5301);
   });

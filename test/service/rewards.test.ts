@@ -30,7 +30,7 @@ test("earned points are rounded down, and exact for any amount", () => {
   expect(pointsFor(Number.MAX_SAFE_INTEGER, rate(1_000_000))).toBe(1_000_000_000_000);
 });
 
-/** The source of the points that order ord_test spends. */
+/** The source of the ledger entry for the points that order ord_test spends. */
 const redeemed = "order:ord_test:redeem";
 
 onEachDatabase((suite) => {
@@ -38,12 +38,12 @@ onEachDatabase((suite) => {
     const shop = await suite.shop();
     const { id: userId } = await openAccount(shop);
     const found = await tenantContext(shop);
-    // Points expire at the end of a day.
+    // Moves the clock to the end of a day, when points expire.
     suite.app.clock.advance(days - (suite.app.clock.now() % days));
     const ctx: Ctx = { ...found, tenant: { ...found.tenant, pointsDays } };
     const booked = <T>(act: (tx: Ctx) => Promise<T>) => inTransaction(ctx, act);
     const check = () => checkAccount(shop, userId);
-    /** The points that remain, by expiry: one lot each. */
+    /** Returns the remaining points by expiry, one lot each. */
     const remaining = async () => {
       const { rows } = await ctx.db.execute({
         sql: `select expires_at, remaining as points from reward_lots where user_id = ? and remaining > 0
@@ -55,7 +55,7 @@ onEachDatabase((suite) => {
     return { userId, booked, check, remaining, ctx };
   }
 
-  /** Points that one test leaves would be due in another. */
+  /** Points that a test leaves would expire in another one. */
   afterEach(async () => {
     suite.app.clock.advance(1000 * days);
     while ((await expireDuePoints(suite.app.system)) > 0);
@@ -75,7 +75,7 @@ onEachDatabase((suite) => {
     expect(await check()).toBe(100 - taken);
   });
 
-  test("old and young points of one order come back each with its own lifetime, the young ones first", async () => {
+  test("old and new points of one order are returned with their own lifetimes, the new ones first", async () => {
     const { userId, booked, check } = await openLedger(10);
     const orderId = "ord_test";
     await booked((tx) => earnPoints(tx, { userId, points: 100, source: "old" }));
@@ -107,7 +107,7 @@ onEachDatabase((suite) => {
     expect(await check()).toBe(0);
   });
 
-  test("reversing what an order earned leaves points that expire earlier", async () => {
+  test("when earned points are reversed, points that expire earlier are kept", async () => {
     const { userId, booked, remaining } = await openLedger(10);
     await booked((tx) => earnPoints(tx, { userId, points: 100, source: "old" }));
     const lots = await remaining();
@@ -118,12 +118,12 @@ onEachDatabase((suite) => {
     expect(await remaining()).toEqual(lots);
   });
 
-  test("whatever is earned, spent and returned, the points that expire first are spent first", async () => {
+  test("the points that expire first are spent first, whatever was earned, spent and returned before", async () => {
     const seed = Number(process.env.BODEGA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 32));
     const numbers = uniform(seed);
     const pick = (below: number) => Math.floor(numbers.next().value * below);
     const { userId, booked, remaining, check, ctx } = await openLedger();
-    /** Points by their expiry; an order has those that it spent. */
+    /** The expected points by expiry. An order remembers those that it spent. */
     let lots = new Map<string | null, number>();
     const orders: { id: string; at: number; spent: (readonly [string | null, number])[]; points: number }[] = [];
     const inOrder = () =>
@@ -203,7 +203,7 @@ onEachDatabase((suite) => {
     const booking = { userId, points: 400, orderId };
     const acts: [changed: number, act: (tx: Ctx) => Promise<unknown>][] = [
       [1, (tx) => spendPoints(tx, { ...booking, source: redeemed })],
-      // The lot of the booking is added, and what remained in the earlier one joins it.
+      // The lot of the booking is added. The rest of the earlier lot joins it.
       [3, (tx) => returnPoints(tx, { ...booking, source: "cancel" })],
       [1, (tx) => reversePoints(tx, { ...earned, source: "order:ord_paid:refund" })],
       [1, (tx) => spendPoints(tx, { userId, points: 300, source: "redeem" })],
@@ -230,7 +230,7 @@ onEachDatabase((suite) => {
     expect({ ...rows[0] }).toEqual({ entries: 108, expired: 1 });
   });
 
-  test("holding points for a moment, often, does not renew them", async () => {
+  test("points that are often held for a moment do not live longer", async () => {
     const { userId, booked, remaining } = await openLedger(1);
     await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));
     const before = await remaining();
@@ -258,7 +258,7 @@ onEachDatabase((suite) => {
     suite.app.clock.advance(days);
     expect(await expireDuePoints(suite.app.system)).toBe(1);
     expect(await sound.check()).toBe(0);
-    // With nothing else due, the failure is an error, not a job that is done.
+    // If nothing else is due, the failure of the job is reported.
     expect(await failureOf(expireDuePoints(suite.app.system))).toBeInstanceOf(Error);
     await setBalance(3);
     expect(await expireDuePoints(suite.app.system)).toBe(1);

@@ -92,13 +92,13 @@ test("a database refuses another key, until it adopts it", async () => {
   expect(await refusal(claim(given))).toMatchObject({ code: 5306 });
 });
 
-test("of two servers that claim a new database with different keys at once, one is refused", async () => {
+test("if two servers claim a new database at once with different keys, one is refused", async () => {
   const vaults = [await openVault(config(given), database.db), await openVault(config(`${given}, other`), database.db)];
   const outcomes = await Promise.allSettled(vaults.map((vault) => claimDatabase(database.db, vault)));
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
 });
 
-test("a missing file is not replaced while the database is tied to it", async () => {
+test("a missing key file is not replaced while the database needs its key", async () => {
   await claim();
   rmSync(keyFile());
   expect(await refusal(claim())).toMatchObject({ code: 5306, message: expect.stringContaining("is missing") });
@@ -145,7 +145,7 @@ test.each([
   ["another place", () => vault.open("mail", "b", vault.seal("mail", "a", "x"))],
   ["nothing", () => vault.open("mail", "a", "")],
   ["noise", () => vault.open("mail", "a", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")],
-])("%s opens nothing", (_, open) => {
+])("%s decrypts nothing", (_, open) => {
   expect(open()).toBeNull();
 });
 

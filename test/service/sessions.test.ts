@@ -19,7 +19,7 @@ import { onEachDatabase } from "../support/suite.ts";
 const email = "ada@example.com";
 const codeOf = async (work: Promise<unknown>) => ((await failureOf(work)) as { code?: number }).code;
 
-/** The same context, which records every statement. */
+/** Returns the same context, but it records every statement. */
 function recorded(ctx: Ctx, seen: string[]): Ctx {
   const note = (stmt: InStatement) => seen.push(typeof stmt === "string" ? stmt : stmt.sql);
   const wrap = (db: Session): Session => ({
@@ -47,7 +47,10 @@ onEachDatabase((suite) => {
     const active = async () => (await listTokens(ctx, { userId: account.id })).map(({ token_id }) => token_id);
     return { shop, ctx, account, change, signIn, active };
   }
-  /** Uses up the account's failures, as another process would; in this process its attempts wait for each other. */
+  /**
+   * Uses up the account's failed attempts directly in the database, as another process would. In one process, attempts
+   * of an account wait for each other.
+   */
   const lockOut = async (ctx: Ctx) => {
     for (let n = 0; n < 3; n++) await countFailure(ctx, email);
   };
@@ -60,7 +63,7 @@ onEachDatabase((suite) => {
     ["left to a user whose address is another now", (change) => change("email_key = 'other@example.com'")],
   ];
   for (const [what, happen] of changes) {
-    test(`a password that was ${what} after it was verified signs nobody in (5212)`, async () => {
+    test(`if a password is ${what} after it was verified, the sign-in is refused (5212)`, async () => {
       const { ctx, change, signIn, active } = await openStore();
       const before = await active();
       expect(await codeOf(signIn(interrupted(ctx, () => happen(change))))).toBe(5212);
@@ -68,7 +71,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  suite.testOnFile("a password whose hash was only renewed meanwhile signs in", async () => {
+  suite.testOnFile("a sign-in succeeds if the hash of the password was only renewed meanwhile", async () => {
     const { ctx, change, signIn } = await openStore();
     await change("password_hash = ?", await Bun.password.hash(goodPassword, { algorithm: "bcrypt", cost: 4 }));
     const renewed = await hashPassword(goodPassword);
@@ -78,14 +81,14 @@ onEachDatabase((suite) => {
     });
   });
 
-  suite.testOnFile("two-factor turned on after the password was verified is required", async () => {
+  suite.testOnFile("if two-factor is turned on after the password was verified, its code is required", async () => {
     const { ctx, account, signIn } = await openStore();
     await account.begin();
     const confirm = { sql: "update two_factor set confirmed_at = created_at where user_id = ?", args: [account.id] };
     expect(await codeOf(signIn(interrupted(ctx, () => ctx.db.execute(confirm))))).toBe(5211);
   });
 
-  test("failures counted by other processes meanwhile refuse a right password too, even without a code", async () => {
+  test("if other processes count failures meanwhile, even a right password is refused, also without a code", async () => {
     const { ctx, signIn, active, account } = await openStore();
     const before = await active();
     expect(await codeOf(signIn(interrupted(ctx, () => lockOut(ctx))))).toBe(5213);
@@ -95,7 +98,7 @@ onEachDatabase((suite) => {
     expect(await codeOf(signIn(interrupted(ctx, () => lockOut(ctx))))).toBe(5213);
   });
 
-  test("a change of password is verified again when it is written: failures, hash and token", async () => {
+  test("when a new password is written, failures, hash and token are checked again", async () => {
     const happenings: [code: number, happen: (store: Awaited<ReturnType<typeof openStore>>) => Promise<unknown>][] = [
       [5213, ({ ctx }) => lockOut(ctx)],
       [5212, async ({ change }) => change("password_hash = ?", await hashPassword(otherPassword))],
@@ -134,7 +137,7 @@ onEachDatabase((suite) => {
     expect(asked.size).toBe(1);
   });
 
-  suite.testOnFile("the attempts that wait for an account continue after a failed one", async () => {
+  suite.testOnFile("after a failed attempt, the waiting attempts for the account continue", async () => {
     const { ctx, signIn } = await openStore();
     const [failed, good] = await Promise.all([
       failureOf(limitFailures(ctx, email, () => Promise.reject(new AppError("unavailable")))),

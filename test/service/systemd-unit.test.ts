@@ -17,7 +17,7 @@ const usual: UnitOptions = {
 
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-/** The complaints of systemd about a unit; empty if there are none, or no systemd. */
+/** Returns the complaints of systemd about a unit. Empty without complaints, or without systemd. */
 function askSystemd(unit: string): string {
   if (analyze === null) return "";
   const path = join(base, "bodega.service");
@@ -38,7 +38,7 @@ test("below /var/lib the unit has its own account with minimal permissions", () 
   ]) {
     expect(unit.split("\n")).toContain(line);
   }
-  // A JIT compiler could not run with it.
+  // With this setting, a JIT compiler could not run.
   expect(unit).not.toContain("MemoryDenyWriteExecute");
 });
 
@@ -47,7 +47,7 @@ test("the directories of a replica and backups can be written to, and need not e
   const own = renderUnit({ ...usual, folders });
   expect(askSystemd(own)).toBe("");
   expect(linesOf(own, "ReadWritePaths")).toEqual(["ReadWritePaths=-/mnt/backups", "ReadWritePaths=-/mnt/replica"]);
-  // The account has no number before the first start.
+  // The account gets its number only at the first start.
   expect(linesOf(own, "ExecStartPre")).toContain("ExecStartPre=-+chown --reference=/var/lib/bodega /mnt/replica");
   const account = { kind: "static", user: "shop", group: "shop" } as const;
   const theirs = renderUnit({
@@ -79,14 +79,14 @@ test("systemd rates the unit as well protected", () => {
   ]);
 });
 
-test("elsewhere it runs as the given account, and may write to its directory only", () => {
+test("with a data directory outside /var/lib, the unit runs as the given account and may write only to that directory", () => {
   const unit = renderUnit({ ...usual, dataDir: "/srv/shop", account: { kind: "static", user: "1000", group: "1001" } });
   expect(askSystemd(unit)).toBe("");
   expect([linesOf(unit, "User"), linesOf(unit, "Group")]).toEqual([["User=1000"], ["Group=1001"]]);
   expect([linesOf(unit, "ReadWritePaths"), linesOf(unit, "DynamicUser")]).toEqual([["ReadWritePaths=/srv/shop"], []]);
 });
 
-test("with a directory or a program in a home, homes are readable, and only the directory is writable", () => {
+test("with the data directory or the program in a home, the service can read homes, and write only to the data directory", () => {
   const account = { kind: "static", user: "1000", group: "1000" } as const;
   expect(linesOf(renderUnit({ ...usual, dataDir: "/home/ada/shop", account }), "ProtectHome")).toEqual([
     "ProtectHome=read-only",

@@ -8,7 +8,7 @@ import { newNamespace } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
-/** Invalid values, and the field that the error must name. */
+/** Invalid inputs, and the field that the error names. */
 const refused: [field: string, input: TenantInput][] = [
   ["title", { title: "" }],
   ["title", { title: "  " }],
@@ -152,18 +152,21 @@ onEachDatabase((suite) => {
     });
   });
 
-  suite.testOnFile("in another currency a point is worth its smallest unit, unless it is set", async () => {
-    const namespace = newNamespace();
-    await createTenant(ctx, { namespace, currency: "KWD", pointValue: 0.005 });
-    await updateTenant(ctx, namespace, { currency: "KWD" });
-    expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 0.005 });
-    await updateTenant(ctx, namespace, { currency: "JPY" });
-    expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 1 });
-    await updateTenant(ctx, namespace, { currency: "EUR", pointValue: 0.5 });
-    expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 0.5 });
-  });
+  suite.testOnFile(
+    "in another currency, a point has the value of the smallest unit, unless a value is set",
+    async () => {
+      const namespace = newNamespace();
+      await createTenant(ctx, { namespace, currency: "KWD", pointValue: 0.005 });
+      await updateTenant(ctx, namespace, { currency: "KWD" });
+      expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 0.005 });
+      await updateTenant(ctx, namespace, { currency: "JPY" });
+      expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 1 });
+      await updateTenant(ctx, namespace, { currency: "EUR", pointValue: 0.5 });
+      expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 0.5 });
+    },
+  );
 
-  test("a deleted tenant leaves no row, and other tenants keep theirs", async () => {
+  test("a deleted tenant leaves no rows, and other tenants keep their rows", async () => {
     const [doomed, other] = [await suite.shop(), await suite.shop()];
     for (const shop of [doomed, other]) await shop.createProduct();
     expect(await deleteTenant(ctx, doomed.namespace)).toMatchObject({ namespace: doomed.namespace });

@@ -19,7 +19,7 @@ import { onEachDatabase } from "../support/suite.ts";
 const day = 86_400_000;
 
 onEachDatabase((suite) => {
-  /** A user of a store with a token, and functions for them. */
+  /** Creates a user with a token. Returns functions for this user. */
   async function openHolder(shop?: Shop) {
     const of = shop ?? (await suite.shop());
     const ctx = await tenantContext(of);

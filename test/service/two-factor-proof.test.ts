@@ -17,7 +17,7 @@ import { failureOf } from "../support/failure.ts";
 import { interrupted } from "../support/interrupted.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
-/** The user's context, in which something else happens just before the first transaction. */
+/** Returns the user's context. `happen` runs just before its first transaction. */
 const interruptedFor = (ctx: Ctx, userId: string, happen: () => Promise<unknown>): Ctx =>
   interrupted({ ...ctx, actor: { kind: "user", userId, role: "customer" } }, happen);
 
@@ -58,7 +58,7 @@ onEachDatabase((suite) => {
   test("a concurrent enrolment does not replace a secret that was confirmed meanwhile (5306)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
-    // Directly, as another process would; in this process one would wait for the other.
+    // Writes directly, as another process would. In one process, the two would wait for each other.
     const confirmed = { sql: "update two_factor set confirmed_at = ? where user_id = ?", args: ["now", account.id] };
     const before = interruptedFor(ctx, account.id, () => ctx.db.execute(confirmed));
     expect(await codeOf(beginTwoFactor(before, { password: goodPassword }))).toBe(5306);
@@ -67,7 +67,7 @@ onEachDatabase((suite) => {
     expect(await inTransaction(ctx, (tx) => consumeCode(tx, account.id, otp))).toBe(true);
   });
 
-  suite.testOnFile("a code of a secret replaced meanwhile confirms nothing (5212)", async () => {
+  suite.testOnFile("a code confirms nothing if its secret was replaced meanwhile (5212)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
     const otp = await account.code();
@@ -78,7 +78,7 @@ onEachDatabase((suite) => {
     expect(await isOn()).toBe(false);
   });
 
-  suite.testOnFile("an enrolment removed meanwhile cannot be confirmed (5306)", async () => {
+  suite.testOnFile("an enrolment that was removed meanwhile cannot be confirmed (5306)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
     const otp = await account.code();
@@ -88,7 +88,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "no recovery codes are made for a factor turned off meanwhile (5306), which is no failure",
+    "if two-factor is turned off meanwhile, no recovery codes are made (5306), and it does not count as a failure",
     async () => {
       const { ctx, account } = await prepare();
       await account.enrol();
@@ -105,7 +105,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("failures counted by another process meanwhile refuse the right answer too (5213)", async () => {
+  test("if another process counts failures meanwhile, even the right answer is refused (5213)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.enrol();
     const elsewhere = { ...ctx, db: await suite.database.openAgain() };

@@ -12,7 +12,7 @@ import { readOutbox } from "../support/mail.ts";
 import { onDatabase } from "../support/suite.ts";
 import { codeAt } from "../support/totp.ts";
 
-/** Spends a code; "used" for one that is refused without counting as a failure. */
+/** Uses a code. Returns "used" if the code is refused without counting as a failure. */
 const spend = (ctx: Ctx, userId: string, otp: string): Promise<boolean | "used"> =>
   inTransaction(ctx, (tx) => consumeCode(tx, userId, otp)).catch((error) => {
     if ((error as AppError).kind !== "invalidLogin") throw error;
@@ -24,7 +24,7 @@ async function countAudit({ db }: Ctx, ...args: [userId: string, event: string])
 }
 
 onDatabase("file", (suite) => {
-  /** A user with two-factor on, and the context of their store. */
+  /** Creates a user with two-factor sign-in. Returns also the context of the store. */
   async function enrolled(): Promise<{ ctx: Ctx; account: Account; codes: string[] }> {
     const shop = await suite.shop();
     const account = await openAccount(shop);
@@ -53,7 +53,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("with another key of the server no code is right, and nothing fails", async () => {
+  test("with another secret key, the server accepts no code, and no request fails", async () => {
     const { ctx, account, codes } = await enrolled();
     const rekeyed = { ...ctx, vault: createVault(() => "another secret of the server, 32 characters or more") };
     expect(await spend(rekeyed, account.id, await account.code())).toBe(false);
@@ -75,7 +75,7 @@ onDatabase("file", (suite) => {
     expect(await countAudit(ctx, account.id, "two_factor.recovery_code_used")).toBe(10);
   });
 
-  test("stored secrets and recovery codes of one user are invalid for another", async () => {
+  test("stored secrets and recovery codes of a user are not valid for another user", async () => {
     const { ctx, account, codes } = await enrolled();
     const thief = await enrolled();
     for (const [table, column] of [

@@ -11,7 +11,7 @@ function send(memory: BodyMemory, store: string, bytes = 20 * MiB) {
   return readUpload(request, upload, memory, store);
 }
 
-test("uploads hold memory until they are answered, and no store's can use up all of it", async () => {
+test("uploads reserve memory until their reply, and the uploads of one store cannot reserve all of it", async () => {
   const memory: BodyMemory = { left: 128 * MiB };
   const { left } = memory;
   const held = [];

@@ -15,7 +15,7 @@ import { onDatabase } from "../support/suite.ts";
 import { until } from "../support/until.ts";
 import { readAudit } from "../support/users.ts";
 
-/** As another process would, without waiting for attempts of this process. */
+/** Counts failures directly in the database, as another process would, without waiting for attempts of this process. */
 async function countFailures(ctx: Ctx, _id: string, email: string): Promise<void> {
   const subject = Bun.SHA256.hash(`${ctx.tenant.id}:${email}`, "base64url");
   for (let n = 0; n < loginFailures.max; n++) await countHit(ctx, loginFailures, subject);
@@ -39,7 +39,7 @@ onDatabase("file", (suite) => {
   };
   const secretsOf = async (id: string) => (await findSignInUserById(ctx.db, ctx.tenant.id, id)) as SignInUser;
 
-  test("services check values that no schema has checked", async () => {
+  test("the user service checks values that no schema has checked", async () => {
     const user = await make();
     for (const [field, input] of [
       ["email", { email: "ada" }],
@@ -60,7 +60,7 @@ onDatabase("file", (suite) => {
     expect(await getUser(ctx, user.id)).toEqual(user);
   });
 
-  test("a new password ends the session and resets the failures; only it is valid from then on", async () => {
+  test("a new password ends the session, resets the failures, and is then the only valid one", async () => {
     const account = await openAccount(shop);
     const login = (password: string) =>
       shop.callAnonymously("POST /auth/login/", { body: { email: account.email, password } });
@@ -76,7 +76,7 @@ onDatabase("file", (suite) => {
     expect(events).toContain("password.changed");
   });
 
-  test("a hash replaces only the given one", async () => {
+  test("a new hash replaces only the hash that was checked", async () => {
     const { id } = await make();
     const change = (to: string, rest: { from?: string | null; isRenewal?: boolean } = {}) =>
       inTransaction(ctx, (tx) => changePasswordHash(tx, id, { to, ...rest }));

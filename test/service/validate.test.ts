@@ -54,7 +54,7 @@ test("messages describe the accepted values, in plain words", async () => {
   ]);
 });
 
-test("a long name under which everything is wrong is looked at for a bounded number of errors", async () => {
+test("for a long field name with many errors, only a limited number of errors is collected", async () => {
   const texts = Type.Object({ title: Type.String() }, { additionalProperties: false });
   const names = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`name${n}`, 1]));
   const value = { ["n".repeat(1000)]: names, other: { title: 1 } };

@@ -63,7 +63,7 @@ test.each([
   expect([guardFormula(text), readGuarded(cell)]).toEqual([cell, text]);
 });
 
-test("no part of a cell begins a formula, whatever its reader separates cells by, and every text is read back", () => {
+test("no part of a cell begins a formula, with any separator of cells, and every text can be read back", () => {
   const random = uniform(12);
   const characters = ["=", "+", "-", "@", "＝", "'", "'", ";", ";", "\t", "\r", "\n", "a", " "];
   for (let round = 0; round < 20_000; round++) {
@@ -76,7 +76,7 @@ test("no part of a cell begins a formula, whatever its reader separates cells by
   }
 });
 
-describe("a number that a double can represent is that number, in any notation", () => {
+describe("a number that a double can represent is parsed exactly, in any notation", () => {
   test.each([
     ["19.99", 19.99],
     ["1.1000000000000", 1.1],
@@ -105,7 +105,7 @@ describe("a number that a double would round is an InexactNumber", () => {
   });
 });
 
-test("a number is checked wherever it begins", () => {
+test("a number is checked at any place in the text", () => {
   for (const number of ["9007199254740993", "-9007199254740993", "9007199254740992.5", "1e400", "-1.5E400"]) {
     for (const [before, after] of ["|", " |", "[|]", "[1,|]", '{"a":|}', '{"a":\n|}'].map((form) => form.split("|"))) {
       const text = `${before}${number}${after}`;

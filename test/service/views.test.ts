@@ -29,7 +29,7 @@ onEachDatabase((suite) => {
     const { rows } = await suite.app.db.execute(`select count(*) as n from ${table} where ${where}`);
     return Number(rows[0]?.n);
   };
-  /** From here on the database refuses dedup keys, until the returned function is called. */
+  /** Makes the database refuse dedup keys, until the returned function is called. */
   async function refuseMarks(): Promise<() => Promise<unknown>> {
     await execute(
       `create trigger refuse_marks before insert on view_dedup_keys begin select raise(abort, '${refusal}'); end`,
@@ -44,7 +44,7 @@ onEachDatabase((suite) => {
     dedupKey,
   });
 
-  test("views of a resource that is hidden before they are written do not count", async () => {
+  test("waiting views do not count if their resource is hidden before they are written", async () => {
     const { shop, id } = await open();
     const publish = (status: string) => shop.call(`PATCH /products/${id}/`, { body: { status } });
     await look(shop, id);
@@ -67,7 +67,7 @@ onEachDatabase((suite) => {
     expect(await countRows("view_dedup_keys", `resource_id = '${gone.id}'`)).toBe(0);
   });
 
-  test("views wait while the database fails, and count once it works; the failure is logged once", async () => {
+  test("views wait while the database fails, and are counted when it works again; the failure is logged once", async () => {
     const { shop, id } = await open();
     const told: string[] = [];
     const buffer = new ViewBuffer({ db: suite.app.db, notice: (text) => told.push(text) });
@@ -105,7 +105,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "beyond the maximum of waiting views new ones are 5001, and known viewers still get a reply",
+    "at the maximum of waiting views, new views get 5001, and known viewers still get a reply",
     async () => {
       const { shop, id } = await open();
       const views = new ViewBuffer({ db: suite.app.db, notice: () => {}, maxWaiting: 2 });
@@ -156,7 +156,7 @@ onEachDatabase((suite) => {
     await flush();
     while ((await purgeViewDedupKeys(suite.app.system)) > 0);
     expect(await marks()).toBe(5);
-    // One more hour for clocks that are behind.
+    // One more hour, because clocks may be behind.
     clock.advance(dayMs - (clock.now() % dayMs) + 3_599_000);
     expect(await purgeViewDedupKeys(suite.app.system)).toBe(0);
     clock.advance(2000);

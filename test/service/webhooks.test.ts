@@ -22,7 +22,7 @@ const dayMs = 86_400_000;
 const status = (code: number) => (response: ServerResponse) => response.writeHead(code).end();
 
 onEachDatabase((suite) => {
-  test("a webhook receives each event after it was added once, signed", async () => {
+  test("after it was added, a webhook receives each event once, signed", async () => {
     const { record, sender, receiver, webhook, shop, clock, deliveries } = await openHook(suite);
     const other = await suite.shop();
     await other.createProduct();
@@ -57,7 +57,7 @@ onEachDatabase((suite) => {
     expect(late.received.map(({ body }) => body.type)).toEqual(["product.created"]);
   });
 
-  test("a failed delivery is retried with the same id and longer waits for about a day, then it has failed", async () => {
+  test("a failed delivery is retried with the same id and longer pauses for about a day, and then marked as failed", async () => {
     const { record, sender, receiver, clock, deliveries, skipToNext, notices } = await openHook(suite, {
       answer: status(503),
     });
@@ -88,7 +88,7 @@ onEachDatabase((suite) => {
     const { record, openSender, receiver, clock, deliveries } = await openHook(suite);
     await record();
     const { db } = suite.app;
-    // The process ends between the answer and its record.
+    // As if the process ended after the reply, before it records the result.
     const dying = new Proxy(db, {
       get(target, name) {
         const value = Reflect.get(target, name, target);
@@ -142,7 +142,7 @@ onEachDatabase((suite) => {
     expect(rows[0]?.count).toBe(0);
   });
 
-  test("replay sends one event, all later ones, or failed ones again", async () => {
+  test("replay sends again one event, all events after one, or all failed ones", async () => {
     let code = 410;
     const { record, sender, receiver, ctx, webhook, deliveries } = await openHook(suite, {
       answer: (response) => response.writeHead(code).end(),
@@ -217,7 +217,7 @@ onDatabase("file", (suite) => {
     expect(await deliveries()).toMatchObject([{ status: "waiting", last_error: "no answer within 0.05 s" }]);
   });
 
-  test("long and endless answers are successes, and are not read to their end", async () => {
+  test("long and endless replies count as successes, and are not read to their end", async () => {
     let written = 0;
     let closed = 0;
     const { record, sender, deliveries } = await openHook(suite, {
@@ -240,7 +240,7 @@ onDatabase("file", (suite) => {
     expect(written).toBeLessThan(50_000_000);
   });
 
-  test("a private address is not connected to unless allowed, also if a name resolves to it", async () => {
+  test("a webhook connects to a private address only if allowed, even if a name resolves to it", async () => {
     const { record, ctx, openSender, receiver } = await openHook(suite);
     const { webhook_id } = await addWebhook(ctx, { url: `https://rebinding.example:${receiver.port}/` });
     await record();
@@ -290,7 +290,7 @@ onDatabase("file", (suite) => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test("with a secret of a lost key nothing is sent, the error says so, and the next message has the new one", async () => {
+  test("if the key that encrypted its secret is lost, a webhook sends nothing and says so, until it has a new secret", async () => {
     const { record, openSender, receiver, ctx, webhook, deliveries, skipToNext } = await openHook(suite);
     const vault = createVault(() => "another key, with which the server runs by now");
     const sender = openSender({ vault });

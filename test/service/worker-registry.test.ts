@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createChannel, type IpcRequest } from "../../src/server/monitoring/worker-registry.ts";
 
-/** Two ends of a pipe; messages arrive later, as between processes. */
+/** Connects two ends of a pipe. Messages arrive later, as between processes. */
 function connect(answers: [(request: IpcRequest) => unknown, (request: IpcRequest) => unknown]) {
   const ends = answers.map((answer, index) =>
     createChannel({
@@ -13,7 +13,7 @@ function connect(answers: [(request: IpcRequest) => unknown, (request: IpcReques
 }
 
 describe("the channel between two processes", () => {
-  test("each answer resolves its own question, in any order", async () => {
+  test("each answer belongs to its own question, in any order", async () => {
     const slow = Promise.withResolvers<string>();
     const [here] = connect([() => undefined, ({ kind }) => (kind === "metrics" ? slow.promise : { answered: kind })]);
     const [metrics, figures] = [here.request({ kind: "metrics" }, 5000), here.request({ kind: "figures" }, 5000)];

@@ -10,27 +10,27 @@ import { codeAt } from "./totp.ts";
 export const goodPassword = "Vermilion-Kettle-4871";
 export const otherPassword = "Cobalt+Teapot+1593!";
 
-/** A signed-in user of a shop, with password and authenticator. */
+/** A signed-in user of a shop, with a password and an authenticator. */
 export interface Account {
   id: string;
   email: string;
   token: string;
-  /** Calls with namespace and token, each from a new address. */
+  /** Calls the API with namespace and token, from a new address each time. */
   call: <T = Record<string, unknown>>(request: string, options?: CallOptions) => Promise<ApiReply<T>>;
-  /** The authenticator's current code, or the one this many half minutes later. */
+  /** Returns the authenticator's current code, or the code `later` half minutes later. */
   code: (later?: number) => Promise<string>;
-  /** A code that is wrong now and in the half minutes before and after. */
+  /** Returns a code that is wrong now, and in the half minutes before and after. */
   wrongCode: () => Promise<string>;
-  /** Begins an enrolment; the authenticator then has the secret. */
+  /** Begins to enable two-factor sign-in. The authenticator then has the secret. */
   begin: () => Promise<{ secret: string; otpauth_uri: string; qr_svg: string }>;
-  /** Turns two-factor on, and moves the clock to the next code, because the current one is used up. */
+  /** Enables two-factor sign-in. Moves the clock to the next code, because the current one is used. */
   enrol: () => Promise<string[]>;
 }
 
 let accounts = 0;
 let goodHash: Promise<string> | undefined;
 
-/** Creates a user of a shop, and issues a token as login would. */
+/** Creates a user of a shop, and issues a token as a login does. */
 export async function openAccount(
   shop: Shop,
   options: { email?: string; role?: "customer" | "staff" | "owner" } = {},
@@ -39,7 +39,7 @@ export async function openAccount(
   const ctx = await tenantContext(shop);
   accounts += 1;
   const email = options.email ?? `user-${accounts}@example.com`;
-  // One hash for all of a process: most of the time that a test takes would otherwise be spent on hashing.
+  // All tests of a process share one hash, because hashing would take most of the time.
   goodHash ??= hashPassword(goodPassword);
   const { id } = await createUser(ctx, { ...options, email, password_hash: await goodHash });
   const { token } = await inTransaction(ctx, (tx) => issueToken(tx, id));

@@ -1,14 +1,15 @@
-/** Characters and short texts whose long runs are slow for careless parsers. */
+/** Characters and short texts. Long runs of them are slow for careless parsers. */
 const units = [
   ...["0", "1", "a", " ", "\t", "\n", "\r\n", "\0", "\\", '"', "'", "`", ",", ";", ":", ".", "-", "_", "/", "|", "#"],
   ...["@", "=", "+", "&", "?", "%", "%41", "%ff", "(", "[", "{", "<", "[]", "{}", "*", "~"],
-  // A letter that becomes eighteen, marks that are sorted when a text is composed, and scripts without spaces.
+  // A letter that folds to eighteen characters, marks that are sorted when a text is composed, and scripts without
+  // spaces.
   ...["ﷺ", "\u0315\u0316", "e\u0301", "\u1100\u1161\u11a8", "語", "ก", "ß", "ı", "🎉", "\ud800"],
   ...["a-", "a.", "a'", "a@", "a b ", "=1;", ";'=", "\n'-", "''=", "1e", "1.", "xn--", "sk_", "v2.", 'W/"1", ', "::1,"],
   ...["\\u0041", "\\", "&a", "=&", "a=1|", "*.", "bot/", "{[", '{"a":'],
 ];
 
-/** Parts that differ by their number. */
+/** Makes parts that differ only by their number. */
 const numbered: ((n: number) => string)[] = [
   (n) => `a${n} `,
   (n) => `a${n}=${n}&`,
@@ -19,15 +20,15 @@ const numbered: ((n: number) => string)[] = [
   (n) => String.fromCodePoint(0x4e00 + (n % 20_000)),
 ];
 
-/** A kind of text, and how to write one of about `size` characters. */
+/** A kind of text, and a function that makes one of about `size` characters. */
 export interface AdversarialKind {
   name: string;
   write: (size: number) => string;
 }
 
 /**
- * Texts that make a parser slow which looks at a part of them again and again: runs, also between characters that do
- * not belong to them, and parts that are all different.
+ * Texts that slow down a parser that reads some part again and again: runs, runs between other characters, and parts
+ * that are all different.
  */
 export const adversarialKinds: AdversarialKind[] = [
   ...units.flatMap((unit) => {
@@ -54,7 +55,7 @@ export const adversarialKinds: AdversarialKind[] = [
   })),
 ];
 
-/** One text of about `size` characters of each kind. */
+/** Yields one text of each kind, with about `size` characters. */
 export function* adversarialTexts(size: number): Generator<[name: string, text: string]> {
   for (const { name, write } of adversarialKinds) yield [name, write(size)];
 }

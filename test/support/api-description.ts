@@ -3,7 +3,7 @@ import { default as addFormats } from "ajv-formats";
 
 type Json = Record<string, unknown>;
 
-/** The part of an operation of `/openapi.json` that tests read. */
+/** The fields of an operation in `/openapi.json` that tests use. */
 export interface Operation {
   operationId: string;
   summary: string;
@@ -13,27 +13,27 @@ export interface Operation {
   responses: Record<string, { description: string; content?: Record<string, unknown> }>;
 }
 
-/** The API's own description, and checks of calls against it. */
+/** The description of the API, and functions that check calls against it. */
 export interface ApiDescription {
   document: Json & { paths: Record<string, Record<string, Operation>> };
-  /** The path template and the operation of a request; undefined without a route. */
+  /** Returns the path template and the operation of a request; undefined if no route matches. */
   find: (method: string, path: string) => { template: string; operation: Operation } | undefined;
   /**
-   * Fails when a reply does not match the description of its operation.
-   * @param isPart whether `fields` was sent; without it, records must be complete.
+   * Fails if a reply does not match the description of its operation.
+   * @param isPart whether the request had `fields`. Without it, records must be complete.
    */
   checkReply: (method: string, path: string, status: number, body: unknown, isPart?: boolean) => void;
-  /** Fails when an accepted request does not match the description. */
+  /** Fails if an accepted request does not match the description. */
   checkRequest: (method: string, path: string, query: Iterable<string>, body: unknown) => void;
 }
 
-/** Common parameters, which any body or query may contain. */
+/** Parameters that every body and query may contain. */
 const common = new Set(["namespace", "lang", "app_id", "app_secret", "user_id", "token"]);
 
-/** By its text: compiling the schemas takes longer than most tests. */
+/** Compiled descriptions by text, because compiling takes longer than most tests. */
 const parsed = new Map<string, ApiDescription>();
 
-/** Reads `/openapi.json` of an application. */
+/** Reads `/openapi.json` from an application. */
 export async function readDescription(app: {
   handle: (request: Request) => Promise<Response>;
 }): Promise<ApiDescription> {
@@ -123,7 +123,7 @@ function parseDescription(text: string): ApiDescription {
 
 const rangeOf = (status: number) => `${Math.floor(status / 100)}XX`;
 
-/** The document with the parameters and responses that its operations refer to in their place. */
+/** Returns the document with references to parameters and responses replaced by these. */
 export function resolveOperations(document: ApiDescription["document"]): ApiDescription["document"] {
   const components = document.components as Record<"parameters" | "responses", Json>;
   const resolve = (kind: keyof typeof components) => (one: unknown) => {
@@ -145,7 +145,7 @@ export function resolveOperations(document: ApiDescription["document"]): ApiDesc
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
-/** The same document with no field required, for records of which `fields` asks for a part. */
+/** Returns the document without required fields, for records that `fields` reduced. */
 function withoutRequired(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(withoutRequired);
   if (typeof node !== "object" || node === null) return node;
@@ -153,7 +153,7 @@ function withoutRequired(node: unknown): unknown {
   return Object.fromEntries(fields.map(([name, value]) => [name, withoutRequired(value)]));
 }
 
-/** The same document with every object closed: fields that are not described are errors. */
+/** Returns the document with closed objects, in which undescribed fields are errors. */
 function closeObjects(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closeObjects);
   if (typeof node !== "object" || node === null) return node;

@@ -5,7 +5,7 @@ import type { ApnsAccount } from "../../src/server/config/push-config.ts";
 import { certificate, certificateKey } from "./certificate.ts";
 import { type ReadToken, readToken } from "./json-web-token.ts";
 
-/** A message as Apple receives it. */
+/** A message that the service received. */
 export interface ApnsMessage {
   path: string;
   headers: Record<string, string | undefined>;
@@ -13,22 +13,24 @@ export interface ApnsMessage {
   token: ReadToken;
 }
 
-/** A fake of Apple's service: HTTP/2 with TLS, limited streams, tokens verified with the account's key. */
+/**
+ * A fake of Apple's push service: HTTP/2 with TLS and a limit of streams. It verifies tokens with the account's key.
+ */
 export interface ApnsService {
   origin: string;
   account: ApnsAccount;
   received: ApnsMessage[];
-  /** The answers to the next messages, in order, instead of 200. */
+  /** The replies to the next messages, in order. Then it replies 200. */
   answers: { status: number; reason?: string; headers?: Record<string, string> }[];
   connections: () => number;
-  /** Stops answering. */
+  /** Stops replying. */
   fallSilent: () => void;
-  /** Sends GOAWAY on every connection, as a service does before a restart. */
+  /** Sends GOAWAY on every connection, as the real service does before a restart. */
   sendAway: () => void;
   close: () => Promise<void>;
 }
 
-/** Starts it on loopback. */
+/** Starts the service on loopback. */
 export async function startApnsService({ maxConcurrentStreams = 100 } = {}): Promise<ApnsService> {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const received: ApnsMessage[] = [];

@@ -11,32 +11,32 @@ import { type ApiDescription, readDescription } from "./api-description.ts";
 import { createClock, type FakeClock } from "./clock.ts";
 import { secretForm } from "./invariants.ts";
 
-/** The header in which a test sends the socket address of its request. */
+/** The header with which a test sets the socket address of its request. */
 export const peerHeader = "x-test-peer";
 
-/** A real server on a free port with the application under test. */
+/** A real server on a free port, with the application under test. */
 export interface TestApp {
   url: string;
   port: number;
   db: Database;
   clock: FakeClock;
-  /** The log entries, in order. */
+  /** The log entries so far. */
   entries: RequestLogEntry[];
-  /** The log lines, in both forms. */
+  /** The lines of both log formats so far. */
   lines: string[];
-  /** State of the application between requests: `memory.views.flush()` writes the views of a test. */
+  /** The application's state in memory. `memory.views.flush()` writes buffered views to the database. */
   memory: ReturnType<typeof createMemory>;
   /** Where the application finds payment providers; it may be changed. */
   payments: PaymentOptions;
   /** For services above a single tenant. */
   system: SystemCtx;
-  /** The API description, read once for all applications with the same routes. */
+  /** Returns the API description. It is read once for all applications with the same routes. */
   description: () => Promise<ApiDescription>;
-  /** Ends it, and fails when a secret was logged. The database stays open. */
+  /** Stops the server. Fails if a secret was logged. The database stays open. */
   stop: () => Promise<void>;
 }
 
-/** The key of every application under test. */
+/** The secret key of all applications under test. */
 export const vault = createVault(() => "a secret that only tests know, 32 characters or more");
 
 type TestAppOptions = Partial<Omit<AppDeps, "db" | "now" | "log" | "peerOf">> & {
@@ -44,7 +44,7 @@ type TestAppOptions = Partial<Omit<AppDeps, "db" | "now" | "log" | "peerOf">> & 
   clock?: FakeClock;
 };
 
-/** By routes, on which alone a description depends; undefined: those of the product. */
+/** API descriptions, by routes. Undefined are the routes of the product. */
 const descriptions = new Map<AppDeps["routes"], Promise<ApiDescription>>();
 
 const createMemory = (db: Database, key: typeof vault, now: () => number) => ({
@@ -52,7 +52,7 @@ const createMemory = (db: Database, key: typeof vault, now: () => number) => ({
   writes: new WriteLimiter({ db, vault: key, now, notice: () => {} }),
 });
 
-/** Starts the application with a fake clock; the header `x-test-peer` sets the peer of a request. */
+/** Starts the application with a fake clock. The header `x-test-peer` sets the peer of a request. */
 export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOptions): TestApp {
   const entries: RequestLogEntry[] = [];
   const lines: string[] = [];
@@ -82,7 +82,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
     },
     peerOf: (request) => request.headers.get(peerHeader) ?? "127.0.0.1",
   });
-  // As the product listens, except for the port.
+  // Listens as the product does, except for the port.
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -101,7 +101,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
     lines,
     system: { db, actor: { kind: "terminal" }, vault, requestId: "test", now: clock.now },
     description: () => {
-      // By another application, so that the request is not in the log of the test.
+      // Another application handles the request, so that the test's log does not have it.
       const read = () =>
         readDescription(createApp({ ...common, meter: new Meter(), log: () => {}, peerOf: () => null }));
       const description = descriptions.get(deps.routes) ?? read();

@@ -10,25 +10,25 @@ import { hasSqld, startSqld } from "./sqld.ts";
 export const databaseKinds = ["file", "server"] as const;
 export type DatabaseKind = (typeof databaseKinds)[number];
 
-/** Whether this machine can run the tests of a kind: the server's executable is not published for every platform. */
+/** Whether this machine can test a kind of database. The libSQL server exists only for some platforms. */
 export function canTest(kind: DatabaseKind): boolean {
   return kind === "file" || hasSqld;
 }
 
-/** A migrated database of a test file. */
+/** The migrated database of a test file. */
 export interface TestDatabase {
   kind: DatabaseKind;
   db: Database;
-  /** The directory of its local files, if it has any. */
+  /** The directory of local files. */
   dataDir: string;
-  /** The address of the libSQL server, if there is one. */
+  /** The address of the libSQL server; undefined for a file. */
   url: string | undefined;
-  /** Opens the same data once more, as another process would. */
+  /** Opens the same data again, as another process would. */
   openAgain: () => Promise<Database>;
   close: () => Promise<void>;
 }
 
-/** Directories of databases without records, which one process migrates once each. */
+/** Directories with migrated databases without records. A process migrates each kind once. */
 const migrated: Partial<Record<DatabaseKind, Promise<string>>> = {};
 
 const makeTempDir = () => mkdtempSync(join(tmpdir(), "bodega-test-"));
@@ -50,7 +50,7 @@ async function makeMigrated(kind: DatabaseKind): Promise<string> {
   return dir;
 }
 
-/** Opens a new database: a file or a separate libSQL server. */
+/** Opens a new database: a file, or a libSQL server of its own. */
 export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase> {
   const dirs: string[] = [];
   const opened: Database[] = [];

@@ -22,39 +22,39 @@ export interface Outcome {
   stderr: string;
 }
 
-/** The fields of `key issue --json` that tests need. */
+/** The fields of `key issue --json` that tests use. */
 export interface IssuedKey {
   app_id: string;
   app_secret: string;
   [name: string]: unknown;
 }
 
-/** The executable alone in a new directory, as a user would have it. */
+/** The executable alone in a new directory, as users have it. */
 export interface Binary {
-  /** The directory, without symbolic links; commands run in it. */
+  /** The path of the directory, without symbolic links. Commands run there. */
   dir: string;
   path: string;
   env: Record<string, string>;
   run: (...args: string[]) => Promise<Outcome>;
-  /** Runs a command with this text on standard input. */
+  /** Runs a command with `input` on standard input. */
   feed: (input: string, ...args: string[]) => Promise<Outcome>;
-  /** Runs a command that must succeed, and returns its one JSON value. */
+  /** Runs a command that must succeed. Returns the JSON value that it prints. */
   json: <T = Record<string, unknown>>(...args: string[]) => Promise<T>;
-  /** Starts a server on a free port and waits for its announcement; flags may choose another port. */
+  /** Starts a server on a free port, unless flags choose one. Waits until it is announced. */
   serve: (...flags: string[]) => Promise<Serving>;
-  /** As `serve`, for a command line that becomes a server, such as a shell that redirects its streams. */
+  /** As `serve`, for any command line that starts a server, such as a shell with redirections. */
   serveBy: (command: string[]) => Promise<Serving>;
 }
 
-/** Makes directories with the executable; they and their servers are removed when the test file ends. */
+/** Creates directories with the executable. They and their servers are removed when the test file ends. */
 export interface Binaries {
-  /** Puts the executable into a new empty directory, with an environment without its variables. */
+  /** Puts the executable into a new directory, with an environment without BODEGA_ variables. */
   installBinary: () => Binary;
-  /** A new empty directory, without symbolic links in its path. */
+  /** Creates an empty directory. Its path has no symbolic links. */
   makeDir: () => string;
 }
 
-/** Call it at the top of a test file: Bun loads this module once, and a hook belongs to the file that adds it. */
+/** For the top of a test file. Bun loads this module once, so each file must add its own hooks. */
 export function useBinaries(): Binaries {
   const dirs: string[] = [];
   const servers: Serving[] = [];
@@ -77,7 +77,7 @@ export function useBinaries(): Binaries {
   function installBinary(): Binary {
     const dir = makeDir();
     const path = join(dir, "bodega");
-    // It has more than a hundred megabytes, so all others are links to the first.
+    // All later executables are links to the first, because it has more than a hundred megabytes.
     if (firstPath === undefined) placeExecutable(path);
     else linkSync(firstPath, path);
     firstPath ??= path;
@@ -128,12 +128,12 @@ interface ModelShop {
   files: { name: string; bytes: Buffer }[];
 }
 
-/** The first shop with the usual name, with the machine's clock and with a test's. */
+/** The first shops named `demo`: with the machine's clock, and with a test's clock. */
 const models = new Map<boolean, Promise<ModelShop>>();
 
 /**
- * A tenant with a published key of all scopes, made through the terminal. A new data directory gets a copy of the first
- * shop with the usual name, because the commands take ten times as long.
+ * Creates a tenant with a published key of all scopes, through commands. A new data directory gets a copy of the first
+ * shop, because the commands take ten times as long.
  */
 export async function openShop(binary: Binary, namespace = "demo"): Promise<OpenShop> {
   const dataDir = join(binary.dir, "bodega-data");
@@ -159,7 +159,10 @@ async function makeShop(binary: Binary, namespace: string): Promise<OpenShop> {
   return { namespace, key, auth: `Bearer ${key.app_id}:${key.app_secret}` };
 }
 
-/** The files of a data directory that no process has open; SQLite makes the index of the WAL anew. */
+/**
+ * Reads the files of a data directory that no process has open. The index of the WAL is not needed: SQLite creates it
+ * again.
+ */
 function readFiles(dataDir: string): ModelShop["files"] {
   const names = readdirSync(dataDir).filter((name) => !name.endsWith("-shm"));
   return names.map((name) => ({ name, bytes: readFileSync(join(dataDir, name)) }));

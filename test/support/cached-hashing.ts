@@ -1,7 +1,10 @@
 const { hash, verify } = Bun.password;
 const results = new Map<string, Promise<unknown>>();
 
-/** The function with a memory: the same call later has the result of the first one, in a later turn. */
+/**
+ * Returns a function that remembers results: a repeated call returns the first result, in a later turn of the event
+ * loop.
+ */
 function cached<Args extends unknown[], T>(name: string, work: (...args: Args) => Promise<T>) {
   return async (...args: Args): Promise<T> => {
     const key = JSON.stringify([name, ...args]);
@@ -13,8 +16,8 @@ function cached<Args extends unknown[], T>(name: string, work: (...args: Args) =
   };
 }
 
-/** The functions of Bun, for tests of the hashing itself. */
+/** Bun's own functions, for tests of hashing itself. */
 export const realHashing = { hash, verify };
-/** A hash takes 30 ms of a core, and thousands of tests sign the same few people in. */
+/** Cached functions: a hash takes 30 ms of a core, and thousands of tests sign in the same few users. */
 export const cachedHashing = { hash: cached("hash", hash), verify: cached("verify", verify) };
 Object.assign(Bun.password, cachedHashing);

@@ -1,6 +1,6 @@
 /**
- * The certificate of the tests' own servers, for localhost and 127.0.0.1, which nothing trusts by default. It is
- * self-signed and valid until 2125.
+ * The certificate of test servers, for localhost and 127.0.0.1. It is self-signed, so nothing trusts it by default.
+ * Valid until 2125.
  */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBuTCCAV+gAwIBAgIUM+v+ERbAPwjfizzGpvt7qVDV5q8wCgYIKoZIzj0EAwIw
@@ -16,7 +16,7 @@ YMZ/V5N6uICokZyUCYiHXerk7NRZG3AW/S4BAiButuS/GecJBWc3+NBVXipmCvu4
 -----END CERTIFICATE-----
 `;
 
-/** Its key; it is used only in tests. */
+/** The private key of the certificate. Only tests use it. */
 export const certificateKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgLZ1LfNLbWyQCIktp
 /6LU7Bpx/JY/heONdKcj44yqfYuhRANCAAQ/9nejEOxTEA+m/BXZS+2g8b49tqS1

@@ -2,21 +2,21 @@ import type { TestApp } from "./app.ts";
 import { peerHeader } from "./app.ts";
 import { checkFile, checkReply, type Envelope } from "./invariants.ts";
 
-/** The parts of a call besides its method and path. */
+/** The parts of a call, except method and path. */
 export interface CallOptions {
-  /** Parameters after `namespace`; a text is sent unchanged. */
+  /** Query parameters after `namespace`. A text is sent unchanged. */
   query?: Record<string, string | number> | string;
-  /** Sent as JSON. */
+  /** The body, which is sent as JSON. */
   body?: unknown;
-  /** Sent unchanged, instead of `body`. */
+  /** A body that is sent unchanged, instead of `body`. */
   raw?: string | Uint8Array<ArrayBuffer> | ReadableStream;
-  /** Replaces or adds headers; null removes one, also one that the client sends by default. */
+  /** Headers to add or replace. Null removes a header, even a default one. */
   headers?: Record<string, string | null>;
-  /** Null: not in the query. */
+  /** The namespace in the query. Null: none. */
   namespace?: string | null;
-  /** The `Authorization` header; null: none. */
+  /** The `Authorization` header. Null: none. */
   auth?: string | null;
-  /** The socket's peer. */
+  /** The address of the client. */
   address?: string;
 }
 
@@ -26,32 +26,32 @@ export interface ApiReply<T = Record<string, unknown>> {
   headers: Headers;
   text: string;
   requestId: string;
-  /** The error's code; undefined for a success. */
+  /** The code of the error; undefined for a success. */
   code: number | undefined;
   error: Envelope["error"];
-  /** Names in the error's `details`. */
+  /** The names of the fields in the error's `details`. */
   fields: string[];
   data: T;
   page: NonNullable<Envelope["page"]>;
 }
 
-/** Sends `"GET /products/"` and the like. */
+/** Sends a request such as `"GET /products/"`. */
 export type Call = <T = Record<string, unknown>>(request: string, options?: CallOptions) => Promise<ApiReply<T>>;
 
-/** The data that a client needs of a server: its URL and its API description. */
+/** What a client needs to know of a server: its URL and its API description. */
 export type DescribedServer = Pick<TestApp, "url" | "description">;
 
 let addresses = 0;
 
-/** An address that is unique in this run. */
+/** Returns an address that is unique in this run. */
 export function newAddress(): string {
   addresses += 1;
   return `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`;
 }
 
 /**
- * Makes a client with the defaults of its calls, each from a new address unless one is given. Each reply is checked for the envelope and against
- * the API's own description.
+ * Makes a client with defaults for its calls. Each call has a new address, unless one is given. Every reply is checked
+ * against the envelope and the API description.
  */
 export function createClient(
   app: DescribedServer,

@@ -1,12 +1,12 @@
 /** A clock that stands still until a test moves it. */
 export interface FakeClock {
-  /** Epoch milliseconds. */
+  /** Returns epoch milliseconds. */
   now: () => number;
-  /** Moves it forward by so many milliseconds. */
+  /** Moves the clock forward by so many milliseconds. */
   advance: (ms: number) => void;
 }
 
-/** Makes a clock; by default it shows noon of a January day. */
+/** Makes a clock. By default, it is noon of a day in January 2030. */
 export function createClock(start = Date.UTC(2030, 0, 15, 12)): FakeClock {
   let at = start;
   return {

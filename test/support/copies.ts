@@ -9,13 +9,13 @@ import { verifyAudit } from "../../src/server/modules/audit/verify.ts";
 import { vault } from "./app.ts";
 import { findInconsistencies } from "./record-check.ts";
 
-/** The content of a database file: the schema, and the rows of each table in the order of their keys. */
+/** The content of a database file: its schema, and the rows of each table, sorted by key. */
 export interface WholeFile {
   schema: string[];
   rows: Record<string, unknown[][]>;
 }
 
-/** Runs work with a directory that is removed afterwards. */
+/** Runs `work` with a directory that is removed afterwards. */
 export async function inFolder<T>(work: (dir: string) => Promise<T>): Promise<T> {
   const dir = mkdtempSync(join(tmpdir(), "bodega-copies-"));
   try {
@@ -25,7 +25,7 @@ export async function inFolder<T>(work: (dir: string) => Promise<T>): Promise<T>
   }
 }
 
-/** Reads a database file that nobody has open. */
+/** Reads a database file. No process may have it open. */
 export function readWhole(path: string): Promise<WholeFile> {
   return withCopy(path, async (connection) => {
     const plan = await readPlan(async (sql, args) => connection.values(sql, args));
@@ -40,7 +40,7 @@ export function readWhole(path: string): Promise<WholeFile> {
   });
 }
 
-/** Runs all checks of the program on the database of a directory. */
+/** Runs all of the program's checks on the database of a directory. Fails if one finds something. */
 export async function checkWholeness(dataDir: string): Promise<void> {
   const db = await openStoreDatabase({ dataDir });
   try {

@@ -10,7 +10,7 @@ interface Device {
   token?: string;
 }
 
-/** Puts a device of a shop into the database, as if it had registered, and returns the registration's id. */
+/** Adds a device of a shop to the database, as a registration would. Returns its id. */
 export async function addDevice(shop: Shop, device: Device = {}): Promise<string> {
   const { platform = "android", topics = [], userId = null, lang = "en" } = device;
   const { db, tenant, vault } = await tenantContext(shop);

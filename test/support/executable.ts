@@ -6,15 +6,15 @@ const built = join(root, "dist", "bodega");
 const sources = ["src", "examples", "drizzle", "scripts", "package.json", "bun.lock"];
 
 /**
- * Puts the built executable at `path`, and builds it first where it is missing or older than its source.
- * @throws Error with the builder's message when it cannot be built.
+ * Puts the built executable at `path`. Builds it first if it is missing, or older than its source.
+ * @throws Error with the builder's message if the build fails.
  */
 export function placeExecutable(path: string): void {
   if (lastChange([built]) <= lastChange(sources.map((name) => join(root, name)))) build();
   linkOrCopy(built, path);
 }
 
-/** A second name for a file of a hundred megabytes, or a copy where the two places are on different file systems. */
+/** Links a large file to a second path. Copies it if the paths are on different file systems. */
 export function linkOrCopy(from: string, to: string): void {
   try {
     linkSync(from, to);
@@ -23,7 +23,7 @@ export function linkOrCopy(from: string, to: string): void {
   }
 }
 
-/** Builds the executable, or another version of it with `flags` of the builder. Throws with the builder's message. */
+/** Builds the executable. `flags` of the builder can build another version. Throws with the builder's message. */
 export function build(...flags: string[]): void {
   const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, join(root, "scripts", "build.ts"), ...flags], {
     cwd: root,
@@ -32,7 +32,7 @@ export function build(...flags: string[]): void {
   if (exitCode !== 0) throw new Error(`The executable cannot be built: ${stdout}${stderr}`);
 }
 
-/** Epoch milliseconds of the latest change to any file in these places; 0 when there is none. */
+/** Returns the time of the latest change to a file in these places, in epoch milliseconds; 0 without files. */
 function lastChange(paths: string[]): number {
   let latest = 0;
   for (const path of paths) {

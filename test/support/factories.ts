@@ -6,7 +6,7 @@ import { createTenant, requireTenant, type TenantRecord } from "../../src/server
 import type { TestApp } from "./app.ts";
 import { type Call, createClient } from "./client.ts";
 
-/** The fields of a product in replies that tests use. */
+/** The fields of a product in a reply that tests use. */
 export interface ProductReply {
   id: string;
   title: string;
@@ -39,7 +39,7 @@ export interface ProductReply {
   published_at: string | null;
 }
 
-/** The fields of a variant in replies that tests use. */
+/** The fields of a variant in a reply that tests use. */
 export interface VariantReply {
   id: string;
   title: string;
@@ -59,36 +59,36 @@ export interface VariantReply {
   updated_at: string;
 }
 
-/** Options of a new key; published by default. */
+/** Options of a new key, which is published by default. */
 export type KeyOptions = Partial<Omit<Parameters<typeof issueKey>[1], "namespace">>;
 
-/** A new store, with a key of all scopes, and a client that uses it. */
+/** A new store with a key of all scopes, and a client with this key. */
 export interface Shop {
   app: TestApp;
   namespace: string;
   tenant: TenantRecord;
   key: IssuedAppKey;
-  /** The `Authorization` of the key. */
+  /** The `Authorization` header of the key. */
   auth: string;
-  /** Calls with namespace and key. */
+  /** Calls the API with namespace and key. */
   call: Call;
-  /** Calls with the namespace only, from another address. */
+  /** Calls the API with the namespace only, from another address. */
   callAnonymously: Call;
   issueKey: (options?: KeyOptions) => Promise<IssuedAppKey>;
   createProduct: (fields?: Record<string, unknown>) => Promise<ProductReply>;
 }
 
-/** A namespace that is unique in this run. */
+/** Returns a namespace that is unique in this run. */
 export function newNamespace(): string {
   return `t-${Bun.randomUUIDv7("hex")}`;
 }
 
-/** `Authorization` for a key. */
+/** Returns the `Authorization` header of a key. */
 export function bearer(key: { app_id: string; app_secret: string }): string {
   return `Bearer ${key.app_id}:${key.app_secret}`;
 }
 
-/** Makes a tenant and a published key through the services. */
+/** Creates a tenant and a published key through the services. */
 export async function createShop(
   app: TestApp,
   options: { tenant?: TenantInput; key?: KeyOptions } = {},
@@ -117,7 +117,7 @@ export async function createShop(
   };
 }
 
-/** The context of a tenant's services, as from the terminal. */
+/** Returns the context of a tenant's services, as for the terminal. */
 export async function tenantContext({ app, namespace }: { app: TestApp; namespace: string }): Promise<Ctx> {
   return { ...app.system, tenant: await requireTenant(app.system, namespace) };
 }

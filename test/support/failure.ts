@@ -1,6 +1,6 @@
 /**
- * The error that work throws or rejects with; fails when it does neither. Bun's own `rejects` runs the event loop by
- * itself while it waits, and is slow where the work waits for `setImmediate`.
+ * Returns the error with which `work` fails. Fails itself if it succeeds. Bun's `rejects` is slow if the work waits for
+ * `setImmediate`, because it runs the event loop itself.
  */
 export async function failureOf(work: Promise<unknown> | (() => unknown)): Promise<unknown> {
   let value: unknown;

@@ -1,5 +1,5 @@
-// Loaded before the program in a process under test, by `BUN_OPTIONS`: the time comes from a memory-mapped file that
-// the test writes. The program itself is unchanged.
+// `BUN_OPTIONS` loads this file before an unchanged program under test. The time then comes from a memory-mapped file,
+// which the test writes.
 const bytes = Bun.mmap(process.env.FAKE_CLOCK_FILE ?? "");
 const time = new Float64Array(bytes.buffer, bytes.byteOffset, 1);
 const now = (): number => time[0] as number;

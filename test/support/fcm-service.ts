@@ -4,31 +4,34 @@ import type { FcmAccount } from "../../src/server/config/push-config.ts";
 import { type ReadToken, readToken } from "./json-web-token.ts";
 import { startMessageServer } from "./message-server.ts";
 
-/** A message as Google receives it. */
+/** A message that the service received. */
 export interface FcmMessage {
   path: string;
   message: { token: string; [part: string]: unknown };
 }
 
 /**
- * A fake of Google's services: it issues access tokens for assertions signed with the account's key, and accepts
+ * A fake of Google's services. It issues access tokens for assertions that the account's key signed, and accepts
  * messages.
  */
 export interface FcmService {
   origin: string;
   account: FcmAccount;
-  /** The assertions in requests for tokens. */
+  /** The assertions of the requests for tokens so far. */
   asked: ReadToken[];
   received: FcmMessage[];
-  /** The answers to the next calls, in order, instead of 200. */
+  /** The replies to the next requests for tokens and to the next messages, in order. Then it replies 200. */
   tokenAnswers: { status: number; body: object }[];
   answers: { status: number; body?: object; headers?: Record<string, string> }[];
-  /** Revokes all issued tokens. */
+  /** Revokes all tokens that it has issued. */
   revoke: () => void;
   close: () => Promise<void>;
 }
 
-/** Starts it on loopback, by https. @param seconds the lifetime of its access tokens. */
+/**
+ * Starts the service on loopback, with HTTPS.
+ * @param seconds the lifetime of its access tokens.
+ */
 export async function startFcmService({ seconds = 3600 } = {}): Promise<FcmService> {
   const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
   const given = new Set<string>();

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Searches the bytes of all files below a directory for texts; returns `file: text` for each found one. */
+/** Searches all files below a directory for texts. Returns `file: text` for each one that is found. */
 export function findInFiles(dir: string, texts: readonly string[]): string[] {
   const found: string[] = [];
   for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {

@@ -1,13 +1,13 @@
-/** How the program speaks to a libSQL server: over HTTP where WebSockets are refused. */
+/** How the program connects to a libSQL server: over HTTP if the server refuses WebSockets. */
 export type Way = "websocket" | "http";
 
-/** A front before a libSQL server that refuses WebSockets, as hosted servers do. */
+/** A proxy before a libSQL server. It refuses WebSockets, as hosted servers do. */
 export interface HttpFront {
   url: string;
   stop: () => void;
 }
 
-/** Starts a front that passes each request on over a connection of its own. */
+/** Starts a proxy that sends each request on over a new connection. */
 export function startHttpFront(to: string): HttpFront {
   const front = Bun.serve({
     hostname: "127.0.0.1",

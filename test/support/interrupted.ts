@@ -2,7 +2,7 @@ import type { Ctx } from "../../src/server/context.ts";
 import { sqlOf } from "../../src/server/db/bind-args.ts";
 import { shapeOf } from "../../src/server/db/scan-sql.ts";
 
-/** A context in which something else happens just before its first write, as another process may do it. */
+/** Returns a context in which `happen` runs just before the first write, as a write of another process can. */
 export function interrupted(ctx: Ctx, happen: () => Promise<unknown>): Ctx {
   const { db } = ctx;
   let happening: Promise<unknown> | undefined;

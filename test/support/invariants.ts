@@ -2,11 +2,11 @@ import { expect } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "../../src/server/pagination/list-page.ts";
 
-/** The form of app secrets, user tokens, and the secrets of registrations and visitors, also of wrong ones. */
+/** Matches app secrets, user tokens, and the secrets of registrations and visitors, even invalid ones. */
 export const secretForm = /(?:sk_|v2\.|rsec_|vis_[0-9a-z]{26}-)[A-Za-z0-9_-]{20,}/;
 
 const repository = join(import.meta.dir, "..", "..");
-/** Internals of the program, which no reply may contain. */
+/** Patterns of internals of the program, which no reply may contain. */
 const internals = [
   /\n\s+at \S/,
   /\.ts:\d+/,
@@ -16,7 +16,7 @@ const internals = [
   /TypeError|ReferenceError|SyntaxError|LibsqlError|SqliteError|DrizzleError/,
 ];
 
-/** The parts of every reply that are checked here; tests check the rest. */
+/** The parts of a reply that are checked here. */
 export interface ReplyShape {
   method: string;
   status: number;
@@ -25,18 +25,18 @@ export interface ReplyShape {
 }
 
 /**
- * Checks the guarantees of every reply of the API: content type, request id, envelope, and no internals. Returns the
- * body, undefined for HEAD.
+ * Checks what is guaranteed for every reply of the API: content type, request id, envelope, no internals. Returns the
+ * body; undefined for HEAD.
  */
 export function checkReply({ method, status, headers, text }: ReplyShape): Envelope | undefined {
   expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
   expect(headers.get("x-content-type-options")).toBe("nosniff");
-  // Reads of the catalogue have a weak tag, with which browsers ask whether it has changed.
+  // Reads of the catalogue have a weak tag, with which browsers ask whether anything changed.
   const isKept = headers.get("etag")?.startsWith("W/");
   expect(headers.get("cache-control")).toBe(isKept ? "private, no-cache" : "no-store");
   const requestId = headers.get("x-request-id");
   expect(requestId).toMatch(/^[A-Za-z0-9._-]{8,128}$/);
-  // Only the replies to sign-ins contain a token, and those to registrations and new visitors their own secret; none
+  // Only replies to sign-ins contain a token. Replies to registrations and new visitors contain their own secret. None
   // contains an app secret.
   const own = /"(?:token":"v2\.|management_secret":"rsec_|visitor":"vis_[0-9a-z]{26}-[0-9a-f]{21})[\w-]{43}"/;
   checkDiscretion(status < 400 ? text.replace(own, "") : text);
@@ -59,7 +59,7 @@ export function checkReply({ method, status, headers, text }: ReplyShape): Envel
   return body;
 }
 
-/** Checks what is the same for all files that the API serves: browsers and caches keep them, and never guess a type. */
+/** Checks what is guaranteed for every file that the API serves: it is cached, and browsers do not guess its type. */
 export function checkFile(headers: Headers): undefined {
   expect(headers.get("x-content-type-options")).toBe("nosniff");
   expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
@@ -68,7 +68,7 @@ export function checkFile(headers: Headers): undefined {
   expect(headers.get("x-request-id")).toMatch(/^[A-Za-z0-9._-]{8,128}$/);
 }
 
-/** Checks that a public text contains no stack, SQL, path or secret. */
+/** Checks that a text for clients contains no stack, SQL, path or secret. */
 export function checkDiscretion(text: string): void {
   expect(text).not.toContain(repository);
   for (const pattern of internals) expect(text).not.toMatch(pattern);
@@ -83,13 +83,13 @@ function checkError(error: ErrorReply | undefined): void {
   expect(message).toMatch(/\S/);
   if (remedy !== undefined) expect(remedy).toMatch(/\S/);
   for (const detail of details ?? []) {
-    // A conflict may name the other record.
+    // A conflict may contain the id of the other record.
     expect(Object.keys(detail).filter((name) => name !== "id" || code !== 5302)).toEqual(["field", "message"]);
     expect(detail.message).toMatch(/\S/);
   }
 }
 
-/** The body of any reply. */
+/** The envelope of every reply. */
 export interface Envelope {
   request_id: string;
   data?: unknown;

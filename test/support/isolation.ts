@@ -5,24 +5,24 @@ import type { ApiReply, CallOptions } from "./client.ts";
 import { makeCall, type RouteCall, type World } from "./route-calls.ts";
 import type { Suite } from "./suite.ts";
 
-/** Ids of every kind of record. */
+/** Matches ids of all kinds of records. */
 export const idForm = /\b([a-z]{2,8})_[0-9a-hjkmnp-tv-z]{26}\b/g;
 const emailForm = /\b[\w.-]+@example\.com\b/g;
-/** `"GET /products/:id/"`. */
+/** Returns the name of a route, such as `"GET /products/:id/"`. */
 export const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 
-/** All texts that identify a store or a person, except email addresses that the caller has sent. */
+/** Returns all texts that identify a store or a person, except emails in `told`, which the caller sent. */
 export function marksIn(text: string, told = ""): Set<string> {
   const marks = [...text.matchAll(idForm), ...text.matchAll(emailForm)].map(([mark]) => mark);
   return new Set(marks.filter((mark) => !(mark.includes("@") && told.includes(mark))));
 }
 
-/** The ids in a text that are among these. */
+/** Returns the ids in a text that `marks` contains. */
 export function idsAmong(text: string, marks: Set<string>): string[] {
   return [...marksIn(text)].filter((mark) => !mark.includes("@") && marks.has(mark));
 }
 
-/** The same call with ids that do not exist. */
+/** Returns the same call, with ids that do not exist. */
 export function twinOf(call: RouteCall): RouteCall {
   const { by: _, raw, ...rest } = call;
   const others = new Map<string, string>();
@@ -33,21 +33,21 @@ export function twinOf(call: RouteCall): RouteCall {
   return { ...(JSON.parse(text) as RouteCall), ...(raw && { raw }) };
 }
 
-/** A reply's text. An error may repeat the ids that the call itself named; those are left out. */
+/** Returns the text of a reply, without the ids that the call itself named, because errors may repeat them. */
 export function textWithoutEcho(call: RouteCall, { error, text }: Pick<ApiReply, "error" | "text">): string {
   const sent = JSON.stringify({ ...call, by: null });
   return error ? text.replace(idForm, (id) => (sent.includes(id) ? "(id)" : id)) : text;
 }
 
-/** The comparable content of a reply; only the status for a successful write. */
+/** Returns the content of a reply that tests compare. For a successful write, this is only the status. */
 export function verdictOf(call: RouteCall, { status, error, data, page }: ApiReply): unknown {
   if (error) return { status, ...JSON.parse(textWithoutEcho(call, { error, text: JSON.stringify(error) })) };
   return call.request.startsWith("GET") ? { status, data, page } : { status };
 }
 
-/** A store's rows in every table, each as a line. */
+/** Returns all rows of a store, as lines of text. */
 export async function rowsOf({ app: { db, memory } }: Suite, { shop }: World): Promise<string[]> {
-  // Otherwise views of earlier calls would be written in between.
+  // Writes the buffered views now, so that they are not written later.
   await memory.views.flush();
   const { rows: tables } = await db.execute(`select t.name from sqlite_schema t, pragma_table_info(t.name) c
     where t.type = 'table' and c.name = 'tenant_id' and t.name <> 'rate_limits' order by 1`);
@@ -60,7 +60,7 @@ export async function rowsOf({ app: { db, memory } }: Suite, { shop }: World): P
   );
 }
 
-/** A caller of another store, and its additions to a call. */
+/** A caller of another store, and what it adds to a call. */
 export interface Stranger {
   name: string;
   send: (call: RouteCall, more?: Pick<CallOptions, "query" | "headers">) => Promise<ApiReply>;
@@ -73,7 +73,7 @@ export function callersOf(world: World, users: Record<string, Account>, who: str
   }));
 }
 
-/** The same call without parameters that name a customer. */
+/** Returns the same call, without parameters that name a customer. */
 export function bareOf({ query, body, ...call }: RouteCall): RouteCall {
   const without = ({ customer_id: _, ...rest }: Record<string, unknown>) => rest;
   return {
@@ -83,13 +83,13 @@ export function bareOf({ query, body, ...call }: RouteCall): RouteCall {
   };
 }
 
-/** Whether a route accepts the parameter with which staff and keys name a customer. */
+/** Returns where a route accepts the parameter that names a customer; undefined if it does not. */
 export function namesCustomer(route: Route): "query" | "body" | undefined {
   if (route.query && "customer_id" in route.query.properties) return "query";
   return route.body && "customer_id" in (route.body.properties ?? {}) ? "body" : undefined;
 }
 
-/** The callers of another store: its key, its customer and its owner. */
+/** Returns the callers of another store: its key, its customer and its owner. */
 export function strangersOf(world: World): Stranger[] {
   const { customer, owner } = world;
   const key: Stranger = {

@@ -1,14 +1,14 @@
 import { type KeyObject, verify } from "node:crypto";
 
-/** The content of a token with a valid signature. */
+/** The content of a token whose signature is valid. */
 export interface ReadToken {
   header: Record<string, unknown>;
   claims: Record<string, unknown>;
 }
 
 /**
- * Reads a JSON Web Token (RFC 7519) with the signer's public key.
- * @throws Error when the signature is wrong.
+ * Reads a JSON Web Token (RFC 7519), and verifies it with the signer's public key.
+ * @throws Error if the signature is invalid.
  */
 export function readToken(token: string, publicKey: KeyObject): ReadToken {
   const [header = "", claims = "", signature = ""] = token.split(".");

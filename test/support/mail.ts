@@ -7,7 +7,7 @@ import { parseFromAddress } from "../../src/server/values/email.ts";
 import { vault as testVault } from "./app.ts";
 import { withRuns } from "./run-until-idle.ts";
 
-/** A mail in the outbox, in any state. */
+/** A mail in the outbox. */
 export interface OutboxMail {
   id: string;
   kind: string;
@@ -17,13 +17,13 @@ export interface OutboxMail {
   useful_until: string | null;
   last_error: string | null;
   finished_at: string | null;
-  /** The rest is undefined once the contents are erased. */
+  /** This and the following fields are undefined after the content was erased. */
   to?: MailContents["to"];
   language?: string;
   values?: Record<string, string>;
 }
 
-/** All mail of a store, oldest first, opened with the key of the application under test. */
+/** Returns all mail of a store, oldest first. Decrypts it with the key of the application under test. */
 export async function readOutbox(
   { db, vault = testVault }: { db: Executor; vault?: Vault },
   namespace: string,
@@ -37,7 +37,7 @@ export async function readOutbox(
   });
 }
 
-/** The code of the store's latest reset mail that still waits. */
+/** Returns the code in the store's latest reset mail that is still queued. */
 export async function readResetCode(app: Parameters<typeof readOutbox>[0], namespace: string): Promise<string> {
   const mails = (await readOutbox(app, namespace)).filter(
     ({ kind, status }) => kind === "reset_code" && status === "waiting",
@@ -47,7 +47,7 @@ export async function readResetCode(app: Parameters<typeof readOutbox>[0], names
   return code;
 }
 
-/** An engine that sends the outbox of an application under test to a test's mail server. */
+/** Returns an engine that sends the outbox of an application under test to a mail server. */
 export function openSender(
   app: { db: MailDeps["db"]; clock: { now: () => number } },
   smtp: SmtpServer,

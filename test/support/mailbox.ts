@@ -3,7 +3,7 @@ import PostalMime from "postal-mime";
 import { SMTPServer } from "smtp-server";
 import { until } from "./until.ts";
 
-/** A mail as its reader sees it. */
+/** A received mail, decoded. */
 export interface ReceivedMail {
   to: string;
   subject: string;
@@ -11,17 +11,17 @@ export interface ReceivedMail {
   html: string;
 }
 
-/** A mail server that keeps all mail. */
+/** A mail server that keeps all mail that it receives. */
 export interface Mailbox {
-  /** For `BODEGA_SMTP_URL`. */
+  /** The value for `BODEGA_SMTP_URL`. */
   url: string;
   received: ReceivedMail[];
-  /** Waits until this address has received this many matching mails, and returns the last one. */
+  /** Waits until an address has received `nth` matching mails. Returns the last one. */
   waitFor: (to: string, nth: number, matching?: RegExp) => Promise<ReceivedMail>;
   close: () => Promise<void>;
 }
 
-/** Starts one on a free port of the loopback address, without TLS or credentials. */
+/** Starts a mail server on a free port on loopback, without TLS and credentials. */
 export async function openMailbox(): Promise<Mailbox> {
   const received: ReceivedMail[] = [];
   const server = new SMTPServer({

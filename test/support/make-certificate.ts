@@ -1,11 +1,11 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { isIPv4 } from "node:net";
 
-/** A self-signed certificate and its key; both PEM. */
+/** A self-signed certificate and its key, in PEM. */
 export interface MadeCertificate {
   cert: string;
   key: string;
-  /** SHA-256 of the certificate, as node reports it for a peer. */
+  /** The SHA-256 of the certificate, in the form in which Node reports a peer's. */
   fingerprint: string;
 }
 
@@ -14,7 +14,10 @@ const dayMs = 86_400_000;
 const rsaAlgorithm = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b];
 const ecAlgorithm = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02];
 
-/** Makes one with a new key, of an elliptic curve unless RSA is wanted. Times are epoch milliseconds; by default it is valid since yesterday and for 90 days. */
+/**
+ * Makes a certificate with a new key: elliptic curve, or RSA on request. Times are epoch milliseconds. By default, it
+ * is valid from yesterday for 90 days.
+ */
 export function makeCertificate({
   names = ["localhost", "127.0.0.1"],
   from = Date.now() - dayMs,
@@ -65,7 +68,7 @@ const set = (...parts: Buffer[]) => der(0x31, ...parts);
 const oid = (...bytes: number[]) => der(0x06, Buffer.from(bytes));
 const extension = (id: Buffer, value: Buffer) => sequence(id, der(0x04, value));
 
-/** Years before 2050 have two digits, by the standard. */
+/** Encodes a time. The standard requires two digits for years before 2050. */
 function time(epochMs: number): Buffer {
   const digits = new Date(epochMs).toISOString().replace(/[-T:]|\.\d+/g, "");
   return Number(digits.slice(0, 4)) < 2050 ? der(0x17, Buffer.from(digits.slice(2))) : der(0x18, Buffer.from(digits));

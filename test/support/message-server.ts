@@ -3,7 +3,7 @@ import { createServer as createSecure } from "node:https";
 import type { AddressInfo } from "node:net";
 import { certificate, certificateKey } from "./certificate.ts";
 
-/** Starts a server on loopback that reads each request to its end. `close` also ends its connections. */
+/** Starts a server on loopback, which reads each request completely. `close` also closes its connections. */
 export async function startMessageServer(
   take: (request: IncomingMessage, body: Buffer, response: ServerResponse) => unknown,
   { secure = false }: { secure?: boolean } = {},

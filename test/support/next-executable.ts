@@ -1,3 +1,3 @@
-// The entry point of a later version of the executable, whose faults the environment chooses.
+// The entry point of a later version of the executable. Environment variables choose its faults.
 import "./next-faults.ts";
 import "../../src/cli/main.ts";

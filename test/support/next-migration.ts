@@ -1,6 +1,6 @@
 import { type Migration, migrations } from "../../src/server/db/migrate.ts";
 
-/** A migration that the next version of the program might add. */
+/** A migration that the next version of the program adds. */
 export const nextMigration: Migration = {
   name: "0001_next",
   sql: "CREATE TABLE `next_things` (`id` text PRIMARY KEY NOT NULL);",

@@ -1,7 +1,7 @@
 import type { CallOptions } from "./client.ts";
 import type { Shop } from "./factories.ts";
 
-/** A line of an order as replies show it. */
+/** A line of an order in a reply. */
 export interface LineReply {
   id: string;
   product_id: string;
@@ -25,7 +25,7 @@ export interface LineReply {
   restocked_quantity: number;
 }
 
-/** The fields of an order in replies that tests use. */
+/** The fields of an order in a reply that tests use. */
 export interface OrderReply {
   id: string;
   number: number;
@@ -82,10 +82,10 @@ export interface OrderReply {
   cancelled_at: string | null;
 }
 
-/** Fields of a store whose customers may have any number of unpaid orders. */
+/** Settings of a store in which customers may have any number of unpaid orders. */
 export const unlimitedOrders = { pendingOrders: 0, stockShare: 100, ordersPerMinute: 0 };
 
-/** Creates an order with the shop's own key, by default for a guest. */
+/** Creates an order with the shop's key. By default, it is a guest's order. */
 export async function makeOrder(
   { call }: Shop,
   items: readonly { product_id?: string; variant_id?: string; quantity?: number }[],
@@ -98,7 +98,7 @@ export async function makeOrder(
   return order;
 }
 
-/** Acts on an order with the shop's own key, and fails unless that succeeds. */
+/** Acts on an order with the shop's key. Fails unless it succeeds. */
 export async function actOn(
   { call }: Shop,
   order: { id: string },
@@ -110,7 +110,7 @@ export async function actOn(
   return data;
 }
 
-/** The stock of a product or variant, and the part that unpaid orders reserve. */
+/** Returns the stock of a product or variant, and how much of it unpaid orders reserve. */
 export async function stockOf({ app }: Shop, id: string): Promise<{ stock: number | null; reserved: number }> {
   const table = id.startsWith("var_") ? "product_variants" : "products";
   const sql = `select stock, reserved from ${table} where id = ?`;
@@ -118,7 +118,7 @@ export async function stockOf({ app }: Shop, id: string): Promise<{ stock: numbe
   return { stock: row?.stock as number | null, reserved: row?.reserved as number };
 }
 
-/** Counts a shop's rows of orders, to check that nothing was written. */
+/** Counts all rows about a shop's orders, to check that nothing was written. */
 export async function countOrderRows({ app, tenant }: Shop): Promise<number[]> {
   const counts = ["orders", "order_lines", "order_refunds", "events", "reward_entries"].map(
     (table) => `select count(*) as n from ${table} where tenant_id = (select id from tenants where namespace = ?)`,
@@ -131,7 +131,7 @@ export async function countOrderRows({ app, tenant }: Shop): Promise<number[]> {
   return found;
 }
 
-/** A shop's events of one type, oldest first. */
+/** Returns a shop's events of one type, oldest first. */
 export async function readEvents({ app, namespace }: Shop, type: string): Promise<Record<string, unknown>[]> {
   const sql = `select data from events where type = ?
     and tenant_id = (select id from tenants where namespace = ?) order by sequence`;

@@ -22,7 +22,7 @@ function header(width: number, height: number): Buffer {
   return chunk("IHDR", data);
 }
 
-/** A PNG with the colour of each pixel; `extra` are further chunks before the pixels. */
+/** Makes a PNG. `colour` returns the colour of each pixel; `extra` are further chunks before the pixels. */
 export function makePng(
   width: number,
   height: number,
@@ -38,14 +38,14 @@ export function makePng(
   return new Uint8Array(Buffer.concat([...parts, chunk("IEND", new Uint8Array(0))]));
 }
 
-/** A PNG of a few bytes that claims a size, without its pixels. */
+/** Makes a PNG of a few bytes that claims a size but has no pixels. */
 export function makeBomb(width: number, height: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(
     Buffer.concat([signature, header(width, height), chunk("IDAT", deflateSync(Buffer.alloc(64)))]),
   );
 }
 
-/** A JPEG with metadata of a camera: an orientation (EXIF, 1 to 8), a place, and an owner. */
+/** Makes a JPEG with the metadata of a camera: orientation (EXIF, 1 to 8), place and owner. */
 export async function makePhoto(png: Uint8Array, orientation: number): Promise<Uint8Array<ArrayBuffer>> {
   const jpeg = await new Bun.Image(png).jpeg({ quality: 95 }).buffer();
   const tags = Buffer.alloc(2 + 2 * 12 + 4);
@@ -61,7 +61,7 @@ export async function makePhoto(png: Uint8Array, orientation: number): Promise<U
   return new Uint8Array(Buffer.concat([jpeg.subarray(0, 2), marker, exif, jpeg.subarray(2)]));
 }
 
-/** A JPEG that claims a size, and whose only scan is there many times. */
+/** Makes a JPEG that claims a size and repeats its only scan many times. */
 export async function makeScans(scans: number, side: number): Promise<Uint8Array<ArrayBuffer>> {
   const jpeg = await new Bun.Image(newPng()).jpeg().buffer();
   const frame = jpeg.indexOf("\xff\xc0", 0, "latin1");
@@ -72,11 +72,11 @@ export async function makeScans(scans: number, side: number): Promise<Uint8Array
   return new Uint8Array(Buffer.concat([jpeg.subarray(0, scan), ...repeated, jpeg.subarray(end)]));
 }
 
-/** A GIF of one red pixel, and one with a second, blue frame. */
+/** The beginning of two GIFs: one has one red pixel, the other also a second, blue frame. */
 const gifHead = "R0lGODlhAQABAIABAP8AAAAA/";
 export const redGif = new Uint8Array(Buffer.from(`${gifHead}yH5BAEKAAEALAAAAAABAAEAAAICRAEAOw==`, "base64"));
 
-/** The server's description of an uploaded picture. */
+/** An uploaded picture in a reply. */
 export interface Uploaded extends Record<string, unknown> {
   id: string;
   url: string;
@@ -87,12 +87,12 @@ export interface Uploaded extends Record<string, unknown> {
 
 let pictures = 0;
 
-/** A small picture that no other test uploads; all of one size become the same WebP. */
+/** Makes a small picture that no other test uploads. The WebP of all pictures of one size is the same. */
 export function newPng(width = 8, height = 6): Uint8Array<ArrayBuffer> {
   return makePng(width, height, undefined, [{ type: "tEXt", data: Buffer.from(`Number\0${++pictures}`) }]);
 }
 
-/** Uploads a picture as the body. */
+/** Uploads a picture as the body of the request. */
 export function upload(call: Call, picture: Uint8Array<ArrayBuffer> = newPng(), type = "image/png") {
   return call<Uploaded>("POST /media/", { raw: picture, headers: { "content-type": type } });
 }

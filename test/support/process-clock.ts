@@ -2,13 +2,13 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createClock, type FakeClock } from "./clock.ts";
 
-/** A clock for other processes too, which stands still until a test moves it. */
+/** A clock that stands still until a test moves it, and that other processes share. */
 export interface ProcessClock extends FakeClock {
-  /** The environment that makes a Bun program, compiled or not, use it. */
+  /** The environment with which a Bun program, compiled or not, uses this clock. */
   env: Record<string, string>;
 }
 
-/** Makes a clock for the processes of one test file; `dir` is the directory of the file with the time. */
+/** Makes a clock for the processes of a test file. `dir` is the directory for the file with the time. */
 export function createProcessClock(dir: string): ProcessClock {
   const file = join(dir, "clock");
   const clock = createClock();

@@ -1,17 +1,17 @@
-/** One line of a page for Prometheus. */
+/** A sample of a metrics page. */
 export interface MetricSample {
   name: string;
   labels: Record<string, string>;
   value: number;
 }
 
-/** A page for Prometheus, strictly parsed. */
+/** A metrics page for Prometheus. */
 export interface MetricsPage {
   types: Record<string, string>;
   samples: MetricSample[];
-  /** The value of the only series with these labels; 0 if there is none. Throws if several have them. */
+  /** Returns the value of the only series with these labels; 0 without one. Throws if there are several. */
   value(name: string, labels?: Record<string, string>): number;
-  /** The sum of all series of a name with these labels. */
+  /** Returns the sum of all series with this name and these labels. */
   sum(name: string, labels?: Record<string, string>): number;
 }
 
@@ -20,8 +20,8 @@ const sampleLine = new RegExp(`^(${nameForm})(?:\\{(.*)\\})? (\\S+)$`);
 const labelForm = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\n"])*)"(,|$)/y;
 
 /**
- * Parses the text format 0.0.4 strictly: every line is a heading or a sample, a name has one HELP and one TYPE directly
- * above its samples, no series appears twice, counters end in `_total`, and a histogram's buckets increase up to its
+ * Parses the text format 0.0.4 strictly. Every line is a heading or a sample; a name has one HELP and one TYPE directly
+ * above its samples; no series appears twice; counters end in `_total`; the buckets of a histogram increase up to its
  * count. Throws for any violation.
  */
 export function parseMetrics(text: string): MetricsPage {

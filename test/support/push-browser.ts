@@ -1,17 +1,17 @@
 import { createDecipheriv, createECDH, createPublicKey, hkdfSync, randomBytes, verify } from "node:crypto";
 
-/** A browser that subscribes to push messages: only it has the keys to decrypt them. */
+/** A browser that subscribes to push messages. Only it has the keys that decrypt them. */
 export interface PushBrowser {
-  /** The public keys of its subscription, in base64url. */
+  /** The public keys of the subscription, in base64url. */
   keys: { p256dh: string; auth: string };
-  /** Decrypts a message; throws when it is for another browser or altered. */
+  /** Decrypts a message. Throws if it is for another browser, or was changed. */
   decrypt: (body: Uint8Array) => string;
 }
 
 const extract = (salt: Uint8Array, key: Uint8Array, info: Uint8Array | string, bytes: number) =>
   Buffer.from(hkdfSync("sha256", key, salt, info, bytes));
 
-/** Makes one, by default with new keys. The steps are those of RFC 8291, section 3, and RFC 8188. */
+/** Makes a browser, by default with new keys. Follows RFC 8291, section 3, and RFC 8188. */
 export function createBrowser(given: { privateKey?: string; auth?: string } = {}): PushBrowser {
   const pair = createECDH("prime256v1");
   if (given.privateKey === undefined) pair.generateKeys();
@@ -43,8 +43,8 @@ export function createBrowser(given: { privateKey?: string; auth?: string } = {}
 }
 
 /**
- * Verifies the signature of a message's `Authorization`, and returns its claims.
- * @param publicKey the server's, as browsers subscribe with it.
+ * Verifies the signature in a message's `Authorization` header. Returns the claims.
+ * @param publicKey the server's key with which browsers subscribe.
  */
 export function readVapid(authorization: string, publicKey: string): { aud: string; exp: number; sub: string } {
   const [, token = "", key] = /^vapid t=([^,]+), k=(\S+)$/.exec(authorization) ?? [];

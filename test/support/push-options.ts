@@ -7,12 +7,12 @@ import type {
   Target,
 } from "../../src/server/modules/notifications/providers/provider.ts";
 
-/** Default options of an attempt. */
+/** Returns the default options of an attempt. */
 export function pushOptions(signal = new AbortController().signal): PushOptions {
   return { ttlSeconds: 60, urgency: "normal", signal };
 }
 
-/** Makes one attempt. An error becomes an answer as in the delivery; only the signal's abort rejects. */
+/** Makes one attempt. As in the engine, an error becomes a result; only an aborted signal rejects. */
 export async function attemptPush(
   provider: PushProvider,
   target: Target,

@@ -2,19 +2,19 @@ import type { ServerResponse } from "node:http";
 import { startMessageServer } from "./message-server.ts";
 import { createBrowser, type PushBrowser } from "./push-browser.ts";
 
-/** A message as received. */
+/** A message that the service received. */
 export interface ReceivedPush {
-  /** The endpoint's path. */
+  /** The path of the endpoint. */
   path: string;
   headers: Record<string, string | undefined>;
   body: Uint8Array;
 }
 
-/** A browser that is subscribed at the service. */
+/** A browser with a subscription at the service. */
 export interface Subscriber extends PushBrowser {
   subscription: { endpoint: string; keys: PushBrowser["keys"] };
   path: string;
-  /** Its messages, decrypted with its keys. */
+  /** Returns the browser's messages, decrypted. */
   messages: () => Record<string, unknown>[];
 }
 
@@ -26,7 +26,10 @@ export interface PushService {
   close: () => Promise<void>;
 }
 
-/** Starts a push service. @param answer answers each message; 201 unless given. */
+/**
+ * Starts a push service.
+ * @param answer replies to each message. Default: 201.
+ */
 export async function startPushService(
   answer: (response: ServerResponse, message: ReceivedPush) => unknown = (response) => response.writeHead(201).end(),
   options?: { secure?: boolean },

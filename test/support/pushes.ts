@@ -14,7 +14,7 @@ import type { Suite } from "./suite.ts";
 
 const services: PushService[] = [];
 
-/** Ends all push services that were opened. */
+/** Stops all push services that were opened. */
 export async function closePushServices(): Promise<void> {
   await Promise.all(services.splice(0).map((service) => service.close()));
 }
@@ -25,7 +25,7 @@ export async function openPushService(...options: Parameters<typeof startPushSer
   return service;
 }
 
-/** A delivery in the database. */
+/** A row of a delivery. */
 export interface DeliveryRow {
   id: string;
   registration_id: string | null;
@@ -47,7 +47,7 @@ interface Registration {
 }
 
 /**
- * A store with its own clock, a push service, and an engine that sends. Waiting messages of other tests are deleted.
+ * Opens a store with its own clock, a push service, and an engine that sends. Deletes waiting messages of other tests.
  */
 export async function openPushes(
   suite: Suite,
@@ -56,7 +56,7 @@ export async function openPushes(
     sender?: Partial<PushDeps>;
     web?: Partial<WebPushDeps>;
     secure?: boolean;
-    /** Uses the application's clock, for calls over HTTP. */
+    /** Whether to use the application's clock, for calls over HTTP. */
     app?: boolean;
   } = {},
 ) {
@@ -94,7 +94,7 @@ export async function openPushes(
     notices,
     openSender,
     sender: openSender(),
-    /** Inserts a registration as one over HTTP would. Returns its id. */
+    /** Inserts a registration, as a call over HTTP would. Returns its id. */
     async register({ platform = "web", target, userId, lang, topics = [], isProven = false }: Registration) {
       const id = newId("reg");
       const now = new Date(clock.now()).toISOString();
@@ -119,7 +119,7 @@ export async function openPushes(
       await db.batch(topics.map((topic) => ({ sql, args: [tenantId, topic, id] })));
       return id;
     },
-    /** Queues a message, by default valid for a day. */
+    /** Queues a message. By default, it is valid for a day. */
     queue: (message: Partial<Parameters<typeof queueMessage>[1]> = {}) =>
       queueMessage(ctx, {
         topic: null,
@@ -133,7 +133,7 @@ export async function openPushes(
     registrations: () =>
       rows<{ id: string; is_proven: number }>("select id, is_proven from push_registrations order by id"),
     rows,
-    /** Moves the clock to the time when the waiting delivery is due again. */
+    /** Moves the clock to the next attempt of the waiting delivery. */
     async skipToNext() {
       const [next] = await rows<DeliveryRow>(
         "select * from push_deliveries where status = 'waiting' order by next_attempt_at limit 1",

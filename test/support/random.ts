@@ -1,8 +1,8 @@
-/** Uniform numbers below 1, the same for the same seed. */
+/** Yields uniform random numbers below 1. The same seed gives the same numbers. */
 export function* uniform(seed: number): Generator<number, never> {
   let state = seed >>> 0;
   for (;;) {
-    // Mulberry32.
+    // This generator is called Mulberry32.
     state = (state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);

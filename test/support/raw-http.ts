@@ -1,16 +1,16 @@
 import { connect, type Socket } from "node:net";
 import type { TestApp } from "./app.ts";
 
-/** A reply as received. */
+/** A received reply. */
 export interface RawReply {
   status: number;
   headers: Headers;
   text: string;
 }
 
-/** A request that is sent byte by byte. */
+/** A request, of which every byte is given. */
 export interface RawRequest {
-  /** `GET /path HTTP/1.1`. */
+  /** The request line, such as `GET /path HTTP/1.1`. */
   head: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
@@ -18,12 +18,12 @@ export interface RawRequest {
 
 const timeoutMs = 10_000;
 
-/** A connection for requests that HTTP clients do not send. */
+/** A connection for requests that no HTTP client would send. */
 export interface RawConnection {
   write: (bytes: string | Uint8Array) => void;
-  /** The next complete reply; null when the server has closed without one. `HEAD` replies have no body. */
+  /** Reads the next complete reply; null if the server closes the connection first. Replies to `HEAD` have no body. */
   read: (method?: string) => Promise<RawReply | null>;
-  /** Resolves when the server has closed. */
+  /** Resolves when the server has closed the connection. */
   closed: Promise<void>;
   end: () => void;
 }
@@ -84,7 +84,7 @@ export function openConnection(app: TestApp): RawConnection {
   };
 }
 
-/** The body that begins at a position, in one piece or in chunks, and where it ends; undefined while a part is missing. */
+/** Reads a body in one piece or in chunks. Returns it and its end; undefined while a part is missing. */
 function takeBody(bytes: Buffer, start: number, headers: Headers): { body: Buffer; end: number } | undefined {
   if (headers.get("transfer-encoding") !== "chunked") {
     const end = start + Number(headers.get("content-length") ?? 0);
@@ -104,16 +104,16 @@ function takeBody(bytes: Buffer, start: number, headers: Headers): { body: Buffe
 }
 
 /**
- * Sends a request as Python's urllib does, which writes all of it before it reads. Returns what is received until the
- * server closes.
- * @throws Error when the server closes before the request is written.
+ * Sends a request as Python's urllib does: writes all of it before it reads. Returns what arrives until the server
+ * closes the connection.
+ * @throws Error if the server closes it before the request is written.
  */
 export async function writeThenRead(socket: Socket, [head, body]: readonly [string, Uint8Array]): Promise<string> {
   const closed = new Promise((resolve) => socket.on("close", resolve).on("error", resolve));
   socket.pause();
   socket.write(head);
   await new Promise((resolve) => socket.write(body, resolve));
-  // Bun reports no error for a write that was cut.
+  // Bun reports no error if a connection is closed during a write.
   if (socket.bytesWritten < body.length) throw new Error("The server closed before the request was written");
   let text = "";
   socket.on("data", (chunk: Buffer) => {
@@ -124,19 +124,19 @@ export async function writeThenRead(socket: Socket, [head, body]: readonly [stri
   return text;
 }
 
-/** A request of 20 MB without valid credentials, after which the client closes. */
+/** Returns a request of 20 MB without valid credentials. Its client then closes the connection. */
 export function largeRefusedRequest(line: string): [string, Uint8Array] {
   const headers = { authorization: "Bearer a:b", "content-length": "20000000", connection: "close" };
   return [formatHead({ head: `${line} HTTP/1.1`, headers }), Buffer.alloc(20_000_000)];
 }
 
-/** The text of a request with `Host` and the given headers. */
+/** Formats the head of a request, with `Host` and the given headers. */
 export function formatHead({ head, headers = {} }: RawRequest): string {
   const lines = Object.entries({ host: "127.0.0.1", ...headers }).map(([name, value]) => `${name}: ${value}`);
   return `${head}\r\n${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** Sends one request on a new connection. */
+/** Sends a request on a new connection. */
 export async function request(app: TestApp, raw: RawRequest): Promise<RawReply> {
   const connection = openConnection(app);
   try {

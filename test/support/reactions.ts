@@ -2,7 +2,7 @@ import type { ApiReply, Call } from "./client.ts";
 
 export type ReactionPath = "/likes/" | "/bookmarks/";
 
-/** The reply to a like or bookmark. */
+/** The reply to a change of a like or bookmark. */
 export interface ReactionReply {
   active: boolean;
   count: number;
@@ -16,10 +16,10 @@ export interface ListedReaction {
   created_at: string;
 }
 
-/** The fields of a call that name a product. */
+/** Returns the fields of a call that name a product. */
 export const ofProduct = (id: string) => ({ resource_type: "product", resource_id: id });
 
-/** The calls of one actor about likes or bookmarks. */
+/** The calls of one actor for likes or bookmarks. */
 export interface Reacting {
   add: (id: string) => Promise<ApiReply<ReactionReply>>;
   remove: (id: string) => Promise<ApiReply<ReactionReply>>;
@@ -29,7 +29,7 @@ export interface Reacting {
 
 /**
  * Makes the calls of one actor.
- * @param by the query that identifies the actor: a visitor, or a user and token; empty for nobody.
+ * @param by the query that identifies the actor: a visitor, or user and token. Empty for nobody.
  */
 export function reacting(call: Call, path: ReactionPath, by: Record<string, string>): Reacting {
   return {
@@ -40,7 +40,7 @@ export function reacting(call: Call, path: ReactionPath, by: Record<string, stri
   };
 }
 
-/** Likes or bookmarks something as a new visitor, and returns the visitor's token. */
+/** Likes or bookmarks something as a new visitor. Returns the visitor's token. */
 export async function becomeVisitor(call: Call, path: ReactionPath, id: string): Promise<string> {
   const { data, text } = await reacting(call, path, {}).add(id);
   if (data?.visitor === undefined) throw new Error(`No visitor was made: ${text}`);

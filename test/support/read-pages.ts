@@ -2,7 +2,7 @@ import type { ApiReply, Call } from "./client.ts";
 
 type Query = Record<string, string | number>;
 
-/** Follows the cursors of a list to its end; `between` runs after each page but the last. Errors: if a page is refused. */
+/** Reads all pages of a list. `between` runs after each page except the last. Throws if a page is refused. */
 export async function readPages<T>(
   call: Call,
   request: string,

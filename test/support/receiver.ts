@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { startMessageServer } from "./message-server.ts";
 
-/** A message as received. */
+/** A message that the receiver got. */
 export interface ReceivedMessage {
   id: string;
   timestamp: string;
@@ -15,7 +15,10 @@ export interface ReceivedMessage {
 /** A real receiver of webhooks on loopback. */
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
-/** Starts a receiver. @param answer answers each message; 204 unless given. */
+/**
+ * Starts a receiver.
+ * @param answer replies to each message. Default: 204.
+ */
 export async function startReceiver(
   answer: (response: ServerResponse, message: ReceivedMessage) => unknown = (response) => response.writeHead(204).end(),
   options?: { secure?: boolean },
@@ -38,7 +41,7 @@ export async function startReceiver(
   return { url: `${origin}/hooks?from=bodega`, port, received, close };
 }
 
-/** The signature of Standard Webhooks, implemented independently. */
+/** Computes the signature of Standard Webhooks, independently of the program. */
 export function expectedSignature(secret: string, { id, timestamp, text }: ReceivedMessage): string {
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   return `v1,${createHmac("sha256", key).update(id).update(".").update(timestamp).update(".").update(text).digest("base64")}`;

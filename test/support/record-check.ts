@@ -4,7 +4,7 @@ import { requireTenant } from "../../src/server/modules/tenants/service.ts";
 
 const command = (words: string) => `bodega ${words}`;
 
-/** Checks the records. Checks that failed are among the inconsistencies. */
+/** Checks the records. Failed checks are reported as inconsistencies. */
 export async function findInconsistencies(ctx: SystemCtx, options: Pick<RunOptions, "namespace" | "fix"> = {}) {
   const { namespace } = options;
   const tenant = namespace === undefined ? null : await requireTenant(ctx, namespace);

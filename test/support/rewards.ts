@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import type { Shop } from "./factories.ts";
 
-/** An account as replies show it. */
+/** A points account in a reply. */
 export interface RewardsReply {
   user_id: string;
   balance: number;
@@ -13,7 +13,7 @@ export interface RewardsReply {
   updated_at: string | null;
 }
 
-/** A row of the ledger as replies show it. */
+/** A row of the points ledger in a reply. */
 export interface EntryReply {
   id: string;
   user_id: string;
@@ -26,7 +26,7 @@ export interface EntryReply {
   created_at: string;
 }
 
-/** Gives a user points as the store does. */
+/** Gives a user points with the shop's key. */
 export async function givePoints({ call }: Shop, userId: string, points: number): Promise<EntryReply> {
   const body = { customer_id: userId, points, note: "Welcome" };
   const { status, data, text } = await call<EntryReply>("POST /rewards/adjust/", { body });
@@ -34,7 +34,7 @@ export async function givePoints({ call }: Shop, userId: string, points: number)
   return data;
 }
 
-/** Checks that balance, ledger and lots of a user agree, and returns the balance. */
+/** Checks that balance, ledger and lots of a user agree. Returns the balance. */
 export async function checkAccount({ app, namespace }: Shop, userId: string): Promise<number> {
   const ofUser = "tenant_id = (select id from tenants where namespace = ?) and user_id = ?";
   const { rows } = await app.db.execute({

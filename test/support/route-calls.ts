@@ -12,38 +12,38 @@ import { newSubscription, registerWith } from "./registrations.ts";
 import { readCode, signUp } from "./sign-up.ts";
 import { makeUser } from "./users.ts";
 
-/** A call of a route that a caller of the store may make. */
+/** A valid call of a route. */
 export interface RouteCall {
-  /** `"GET /products/prod_…/"`. */
+  /** Such as `"GET /products/prod_…/"`. */
   request: string;
   query?: Record<string, string>;
   body?: Record<string, unknown>;
   headers?: Record<string, string>;
   /** A file, by default a PNG, instead of `body`. */
   raw?: Uint8Array<ArrayBuffer>;
-  /** The user who makes it; the store's key by default. */
+  /** The user who makes the call. Default: the store's key. */
   by?: Account;
-  /** Whether its record belongs to the world's customer, so that only the customer and the store may see it. */
+  /** Whether the record belongs to the world's customer, so that only this customer and the store may see it. */
   isOwned?: boolean;
-  /** The status of its success, if it differs from the route's, because the record exists already. */
+  /** The status of a success, if it is not the route's usual one, because the record exists already. */
   status?: number;
 }
 
-/** A store with users and records. */
+/** A store with users, for which calls create records. */
 export interface World {
   shop: Shop;
   customer: Account;
   owner: Account;
 }
 
-/** Opens a store with a customer and its owner. */
+/** Opens a store with a customer and an owner. */
 export async function openWorld(shop: Shop): Promise<World> {
-  // Each call has an order of its own.
+  // No limits of unpaid orders, because each call creates an order.
   await updateTenant(shop.app.system, shop.namespace, unlimitedOrders);
   return { shop, customer: await openAccount(shop), owner: await openAccount(shop, { role: "owner" }) };
 }
 
-/** Makes a call as its caller, with additions to its query or headers. */
+/** Makes a call as its caller. Can add to the query or the headers. */
 export function makeCall(
   { shop }: Pick<World, "shop">,
   { request, query, body, raw, headers, by }: RouteCall,
@@ -68,7 +68,7 @@ interface OrderMade {
   items: { id: string }[];
 }
 
-/** Products are not shipped, so that orders need no shipping rate once a call has set some. */
+/** Creates a product that is not shipped, because orders would need a shipping rate after a call has set rates. */
 async function makeProduct({ shop }: World, fields: Record<string, unknown> = {}): Promise<string> {
   return (await shop.createProduct({ title: "Contraband", stock: 50, requires_shipping: false, ...fields })).id;
 }
@@ -136,7 +136,7 @@ async function makeParcel(world: World): Promise<string> {
   return `${path}${data.fulfillments[0]?.id}/`;
 }
 
-/** An order from which its customer withdraws. */
+/** Creates an order from which the customer withdraws. */
 async function makeWithdrawn(world: World): Promise<string> {
   const { id, number } = await makeOrder(world);
   const body = { number, email: world.customer.email, name: "Ada" };
@@ -167,7 +167,7 @@ async function makeCustomer({ shop }: World): Promise<string> {
 
 const ofCustomer = ({ customer }: World) => ({ customer_id: customer.id });
 
-/** Gives the customer points, and returns the customer. */
+/** Gives the customer points. Returns the customer. */
 async function givePoints(world: World): Promise<{ customer_id: string }> {
   const body = { points: 10, note: "Contraband", ...ofCustomer(world) };
   const { error, text } = await world.shop.call("POST /rewards/adjust/", { body });
@@ -175,7 +175,7 @@ async function givePoints(world: World): Promise<{ customer_id: string }> {
   return ofCustomer(world);
 }
 
-/** Further calls of some routes, which run other statements. */
+/** Further calls of some routes, which run other statements than the first call. */
 const moreCalls: Record<string, ((world: World) => Promise<RouteCall>)[]> = {
   createOrder: [
     async (world) => ({
@@ -220,7 +220,7 @@ const moreCalls: Record<string, ((world: World) => Promise<RouteCall>)[]> = {
   getBookmarks: [(world) => bookmarks.getOne(world)],
 };
 
-/** Every way to call a route that is known here. */
+/** Returns all known calls of a route. */
 export function callsOf(route: { id: string }): ((world: World) => Promise<RouteCall>)[] {
   const usual = routeCalls[route.id];
   return [...(usual ? [usual] : []), ...(moreCalls[route.id] ?? [])];
@@ -228,7 +228,7 @@ export function callsOf(route: { id: string }): ((world: World) => Promise<Route
 
 const ofOwner = (world: World) => ({ query: ofCustomer(world), isOwned: true });
 
-/** Adds a product to the customer's wishlist, and returns the path of the item. */
+/** Adds a product to the customer's wishlist. Returns the path of the item. */
 async function makeWish(world: World): Promise<string> {
   const id = await makeProduct(world);
   const body = { product_id: id, note: "Contraband", ...ofCustomer(world) };
@@ -239,7 +239,7 @@ async function makeWish(world: World): Promise<string> {
 
 const ofProduct = (id: string) => ({ resource_type: "product", resource_id: id });
 
-/** Calls about likes or bookmarks: the customer's list, an add by a new visitor, and the customer's removal. */
+/** Makes calls for likes or bookmarks: the customer lists, a new visitor adds, the customer removes. */
 function reactionCalls(path: "/likes/" | "/bookmarks/") {
   const make = async (world: World) => {
     const about = ofProduct(await makeProduct(world));
@@ -261,7 +261,7 @@ const bookmarks = reactionCalls("/bookmarks/");
 
 const notice = { title: "Sale", body: "Lamps for half" };
 
-/** Sends a message to the topic of sales, and returns its id. */
+/** Sends a message to the topic `sale`. Returns its id. */
 async function sendNotice({ shop }: World): Promise<string> {
   const { data, text } = await shop.call("POST /notifications/send/", {
     body: { ...notice, title: "Contraband", topic: "sale" },
@@ -270,7 +270,7 @@ async function sendNotice({ shop }: World): Promise<string> {
   return data.id as string;
 }
 
-/** Registers a browser without a user, and returns the path and the secret. */
+/** Registers a browser without a user. Returns path and secret. */
 async function makeRegistration({ shop }: World): Promise<{ path: string; proof: { management_secret: string } }> {
   const { id, management_secret } = await registerWith(shop.callAnonymously);
   return { path: `/notifications/register/${id}/`, proof: { management_secret } };
@@ -280,15 +280,15 @@ let numbers = 0;
 const lamp = () => ({ title: `Lamp ${++numbers}`, price: 2 });
 
 type Make = (world: World) => Promise<RouteCall>;
-/** A call without records of its own. */
+/** Makes a call that needs no record. */
 const plain =
   (request: string, make?: () => Record<string, unknown>): Make =>
   async () => ({ request, ...(make && { body: make() }) });
-/** A call at the path of a new record. */
+/** Makes a call at the path of a new record. */
 const at =
   (start: string, make: (world: World) => Promise<string>, body?: () => Record<string, unknown>): Make =>
   async (world) => ({ request: `${start}${await make(world)}/`, ...(body && { body: body() }) });
-/** A list of two new records. */
+/** Makes a list of two new records. */
 const listOf =
   (request: string, make: (world: World) => unknown, describe?: (world: World) => Partial<RouteCall>): Make =>
   async (world) => {
@@ -299,11 +299,11 @@ const variantPath = async (world: World) => {
   const { path, id } = await makeVariant(world);
   return `${path}${id}`;
 };
-/** A call by a new user, whose token or settings it may change. */
+/** Makes a call by a new user, whose token or settings the call may change. */
 const byNewUser =
   (request: string, body?: Record<string, unknown>): Make =>
   async ({ shop }) => ({ request, ...(body && { body }), by: await openAccount(shop) });
-/** A call by a new user with a second factor, and its proof. */
+/** Makes a call by a new user with two-factor sign-in, and with the code. */
 const withCode =
   (request: string): Make =>
   async ({ shop }) => {
@@ -312,7 +312,7 @@ const withCode =
     return { request, body: { password: goodPassword, otp: await by.code() }, by };
   };
 
-/** A successful call of each route, by the route's id; it creates the needed records each time. */
+/** Makes a successful call of each route, by the route's id. Each makes the records that it needs. */
 export const routeCalls: Record<string, Make> = {
   // Products
   listProducts: listOf("GET /products/", makeProduct),
@@ -526,7 +526,7 @@ export const routeCalls: Record<string, Make> = {
     return { request: "POST /users/verify/", body: { email, password: goodPassword, code } };
   },
   resendSignUpCode: plain("POST /users/verify/resend/", () => ({ email: "ada@example.com" })),
-  // Sign-in; calls that end a token create their own user.
+  // Sign-in. Calls that end a token create their own user.
   changeOwnPassword: byNewUser("POST /users/me/password/", {
     current_password: goodPassword,
     password: otherPassword,

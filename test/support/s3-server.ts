@@ -1,21 +1,21 @@
 import { createHash, createHmac } from "node:crypto";
 
-/** An S3 store under test, which accepts nothing but properly signed calls. */
+/** An S3 store for tests, which accepts only correctly signed calls. */
 export interface S3ServerUnderTest {
   url: string;
   account: { accessKeyId: string; secretAccessKey: string };
-  /** The environment with which commands reach it. */
+  /** The environment with which commands use this store. */
   env: Record<string, string>;
   bucket: string;
-  /** Complete objects by key. */
+  /** The complete objects by key. */
   objects: Map<string, Uint8Array>;
-  /** Multipart uploads that were neither completed nor aborted. */
+  /** The multipart uploads that were neither completed nor aborted. */
   uploads: Map<string, { key: string; parts: Map<number, Uint8Array> }>;
-  /** The received calls, as `PUT key`. */
+  /** The received calls, such as `PUT key`. */
   calls: string[];
-  /** Calls that match fail with this S3 code, while it is set. */
+  /** If set, matching calls fail with this S3 code. */
   fail: { when: RegExp; code: string } | undefined;
-  /** Called before an answer; the answer waits for it. */
+  /** If set, each reply waits for this function. */
   hold: ((call: string) => Promise<void>) | undefined;
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface S3ServerUnderTest {
 const region = "eu-central-1";
 
 /**
- * A small S3 store in memory: objects, parts, listing, ranges. It verifies each signature (version 4), so that it
+ * Starts a small S3 store in memory: objects, parts, lists, ranges. It verifies each signature (version 4), so it
  * refuses the calls that a real service would refuse.
  */
 export function startS3Server(bucket = "backups"): S3ServerUnderTest {
@@ -133,7 +133,7 @@ export function startS3Server(bucket = "backups"): S3ServerUnderTest {
   return self;
 }
 
-/** The parts of a signature, from the header or, for a signed address, from the query. */
+/** Reads the parts of a signature from the header, or for a signed URL from the query. */
 function readSignature(request: Request, { searchParams: query }: URL): string[] {
   const header = request.headers.get("authorization");
   const given =
@@ -145,7 +145,7 @@ function readSignature(request: Request, { searchParams: query }: URL): string[]
   return form.exec(given)?.slice(1) ?? [];
 }
 
-/** Whether the signature of a call is valid for its account's secret. */
+/** Whether the signature of a call matches the secret of the account. */
 function isSigned(request: Request, url: URL, body: Uint8Array, account: S3ServerUnderTest["account"]): boolean {
   const [id, day, where, headerNames = "", signature] = readSignature(request, url);
   if (id !== account.accessKeyId || where !== region) return false;
@@ -176,7 +176,7 @@ function sha256(data: string | Uint8Array): string {
 }
 
 function refuse(code: string, status: number): Response {
-  // The message of a real service may name the account.
+  // Real services may name the account in the message.
   return xml(`<Error><Code>${code}</Code><Message>Refused for AKIDEXAMPLE</Message></Error>`, status);
 }
 

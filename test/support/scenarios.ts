@@ -4,23 +4,26 @@ import { statusOfCode } from "./error-status.ts";
 import type { Shop } from "./factories.ts";
 import type { Suite } from "./suite.ts";
 
-/** One call and its expected result, as a row of a table. */
+/** A call and its expected result, as a row of a table. */
 export interface ApiScenario {
   name: string;
-  /** `"GET /products/"`. */
+  /** Such as `"GET /products/"`. */
   request: string;
   send?: undefined | CallOptions | ((shop: Shop) => CallOptions | Promise<CallOptions>);
-  /** The status of a success, or the code of an error, which determines its status. */
+  /** The status of a success, or the code of an error. The code determines the error's status. */
   expect: 200 | 201 | number;
-  /** Exactly the names in `details`. */
+  /** All names in `details`. */
   fields?: string[];
-  /** Texts that the reply must contain, and must not contain. */
+  /** Texts that the reply must contain, and texts that it must not contain. */
   has?: string[];
   lacks?: string[];
   check?: (reply: ApiReply<never>, shop: Shop) => void | Promise<void>;
 }
 
-/** A name, what is sent, the outcome, then the field that the reply names, or the fields, or further expectations. */
+/**
+ * A row: name, what is sent, and the outcome. Then optionally the field or fields that the reply names, or further
+ * expectations.
+ */
 export type ScenarioRow = [
   name: string,
   send: ApiScenario["send"],
@@ -28,7 +31,7 @@ export type ScenarioRow = [
   ...more: (string | string[] | Pick<ApiScenario, "has" | "lacks" | "check">)[],
 ];
 
-/** The scenarios of one request. */
+/** Returns the scenarios of one request. */
 export function scenariosOf(request: string, rows: readonly ScenarioRow[]): ApiScenario[] {
   const read = (more: ScenarioRow[3]) =>
     typeof more === "string" || Array.isArray(more) ? { fields: [more].flat() } : more;
@@ -42,8 +45,8 @@ export function scenariosOf(request: string, rows: readonly ScenarioRow[]): ApiS
 }
 
 /**
- * Runs each row as a test on a file, because what is accepted does not depend on the kind of database: in a new store, or
- * in a shared one if it must change nothing.
+ * Runs each row as a test on a file, because both kinds of database accept the same. Each row has a new store, or a
+ * shared one if it must change nothing.
  */
 export function runScenarios(suite: Suite, scenarios: readonly ApiScenario[]): void {
   let shared: Promise<Shop> | undefined;

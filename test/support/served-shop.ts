@@ -11,19 +11,19 @@ import type { Serving } from "./serving.ts";
 /** A password that satisfies every rule. */
 export const goodPassword = "Vermilion-Kettle-4871";
 
-/** A reset code in the text of a mail. */
+/** Matches a reset code in the text of a mail. */
 const codeForm = /(?<!\d)\d{6}(?!\d)/;
 
-/** A user of a store under test. */
+/** A user of the store. */
 export interface ServedUser {
   id: string;
   email: string;
   password: string;
-  /** The body of a login. */
+  /** The body of the user's login. */
   login: { email: string; password: string };
 }
 
-/** `data` of a login. */
+/** The `data` of a login's reply. */
 export interface Session {
   user_id: string;
   token: string;
@@ -31,16 +31,16 @@ export interface Session {
   store: Record<string, unknown>;
 }
 
-/** The authenticator of a user with two-factor. */
+/** The authenticator of a user with two-factor sign-in. */
 export interface Authenticator {
   recoveryCodes: string[];
-  /** The code of the current half minute, or of the one this many later. */
+  /** Returns the code of the current half minute, or the code `later` half minutes later. */
   code: (later?: number) => string;
-  /** A code that is wrong now and in the half minutes before and after. */
+  /** Returns a code that is wrong now, and in the half minutes before and after. */
   wrongCode: () => string;
 }
 
-/** A store in its own server: the executable, as a user runs it. */
+/** A store with its own server: the executable, as users run it. */
 export interface ServedShop {
   binary: Binary;
   server: Serving;
@@ -49,33 +49,33 @@ export interface ServedShop {
   mailbox: Mailbox;
   namespace: string;
   key: IssuedKey;
-  /** The `Authorization` of the key. */
+  /** The `Authorization` header of the key. */
   auth: string;
   description: () => Promise<ApiDescription>;
-  /** Calls with namespace and key, by default each from a new address. */
+  /** Calls the API with namespace and key, by default from a new address each time. */
   call: Call;
-  /** Calls with the namespace only. */
+  /** Calls the API with the namespace only. */
   callAnonymously: Call;
-  /** A client of another store in the same server. */
+  /** Returns a client of another store on the same server. */
   clientOf: (other: { namespace: string; auth?: string }) => Call;
-  /** Ends the server, and starts another with the same data. */
+  /** Stops the server, and starts another one with the same data. */
   restart: (options: Pick<ServedShopOptions, "workers" | "flags">) => Promise<ServedShop>;
   createUser: (fields?: Record<string, unknown>) => Promise<ServedUser>;
-  /** Logs in, and fails unless that succeeds. */
+  /** Logs in. Fails if the login is refused. */
   signIn: (user: ServedUser, more?: Record<string, unknown>) => Promise<Session>;
-  /** The current code of this secret, or the one this many half minutes later. */
+  /** Returns the current code of a secret, or the code `later` half minutes later. */
   totp: (secret: string, later?: number) => string;
-  /** Turns two-factor on, which uses up the current code. It signs the user in. */
+  /** Enables two-factor sign-in and signs the user in. This uses the current code. */
   enrol: (user: ServedUser) => Promise<Authenticator>;
-  /** The code of a read with this token; undefined for a success. */
+  /** Returns the code of a read with this token; undefined for a success. */
   codeOf: (session: Session) => Promise<number | undefined>;
-  /** Requests a reset code and reads it in the mail. */
+  /** Requests a reset code, and reads it in the mail. */
   requestCode: (user: { email: string }) => Promise<string>;
 }
 
 export interface ServedShopOptions {
   workers?: number;
-  /** False: the real clock. */
+  /** False for the real clock. */
   fakeClock?: boolean;
   flags?: string[];
 }
@@ -88,7 +88,7 @@ const realClock: ProcessClock = {
   env: {},
 };
 
-/** Call it at the top of a test file; its servers end with the file. */
+/** For the top of a test file. Its servers stop when the file ends. */
 export function useServedShops(): { startServedShop: (options?: ServedShopOptions) => Promise<ServedShop> } {
   const { installBinary } = useBinaries();
   const mailboxes: Mailbox[] = [];
@@ -126,7 +126,7 @@ function describeShop(
 ): ServedShop {
   const description = readDescription({ handle: () => fetch(`${server.url}/openapi.json`) });
   const served = { url: server.url, description: () => description };
-  // Through a trusted proxy, the test chooses the address of each call.
+  // The client is a trusted proxy, so the test chooses the address of each call.
   const clientOf: ServedShop["clientOf"] = (usual) => {
     const client = createClient(served, usual);
     return (request, { address = newAddress(), ...options } = {}) =>

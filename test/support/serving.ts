@@ -7,21 +7,21 @@ export interface Serving {
   url: string;
   port: number;
   pid: number;
-  /** Its output so far. */
+  /** Returns the standard output so far. */
   stdout: () => string;
   log: () => string;
-  /** Resolves once it accepts requests; throws with its log when it ends before that. */
+  /** Resolves when the server accepts requests. Throws with its log if it ends before that. */
   ready: () => Promise<void>;
   signal: (name: NodeJS.Signals) => void;
-  /** Its exit code; 128 and the signal's number when a signal ended it. */
+  /** The exit code; 128 plus the number of the signal, if a signal ended the process. */
   exited: Promise<number>;
-  /** Sends the signal and waits for the end. */
+  /** Sends a signal, and waits for the end of the server. */
   end: (name?: NodeJS.Signals) => Promise<number>;
-  /** Opens a connection on which bytes are sent unchanged. */
+  /** Opens a connection, on which bytes are sent unchanged. */
   connect: () => RawConnection;
 }
 
-/** Follows a server that has just been started. */
+/** Watches a server that was just started. */
 export function watchServer(child: Bun.Subprocess<"ignore", "pipe", "pipe">): Serving {
   const stdout = collect(child.stdout);
   const stderr = collect(child.stderr);
@@ -44,7 +44,7 @@ export function watchServer(child: Bun.Subprocess<"ignore", "pipe", "pipe">): Se
     async end(name = "SIGTERM") {
       signal(name);
       const code = await child.exited;
-      // Its last output may still be in the pipes.
+      // The pipes may still contain the last output.
       await Promise.all([stdout.done, stderr.done]);
       return code;
     },

@@ -4,17 +4,17 @@ import type { Shop } from "./factories.ts";
 import { openSender, readOutbox } from "./mail.ts";
 import { startSmtpServer } from "./smtp.ts";
 
-/** Signs up with the shop's own key, each time from a new address. */
+/** Signs up with the shop's key, from a new address each time. */
 export function signUp(shop: Shop, email: string, more: Record<string, unknown> = {}): Promise<ApiReply> {
   return shop.call("POST /users/sign-up/", { body: { email, password: goodPassword, ...more } });
 }
 
-/** Verifies a sign-up with the shop's own key, each time from a new address. */
+/** Verifies a sign-up with the shop's key, from a new address each time. */
 export function verify(shop: Shop, email: string, code: string, password = goodPassword): Promise<ApiReply> {
   return shop.call("POST /users/verify/", { body: { email, code, password } });
 }
 
-/** The code in the latest waiting mail of a kind. */
+/** Returns the code in the latest queued mail of a kind. */
 export async function readCode({ app, namespace }: Shop, kind: string): Promise<string> {
   const mails = (await readOutbox(app, namespace)).filter((mail) => mail.kind === kind && mail.status === "waiting");
   const code = mails.at(-1)?.values?.code;
@@ -22,7 +22,7 @@ export async function readCode({ app, namespace }: Shop, kind: string): Promise<
   return code;
 }
 
-/** Sends all waiting mail through a real SMTP server, and returns what recipients of the store read. */
+/** Sends all queued mail through a real SMTP server. Returns what the recipients of the store get. */
 export async function deliverMail({ app, namespace }: Shop): Promise<{ to: string; subject: string; text: string }[]> {
   const server = await startSmtpServer();
   const sender = openSender(app, { url: server.url });
@@ -40,7 +40,7 @@ export async function deliverMail({ app, namespace }: Shop): Promise<{ to: strin
   }
 }
 
-/** The six digits in the text of a mail. */
+/** Returns the six digits in the text of a mail. */
 export function codeIn(text: string | undefined): string {
   const code = /^\d{6}$/m.exec(text ?? "")?.[0];
   if (code === undefined) throw new Error(`There is no code in: ${text}`);

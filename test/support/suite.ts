@@ -3,16 +3,16 @@ import { startTestApp, type TestApp } from "./app.ts";
 import { canTest, type DatabaseKind, databaseKinds, openTestDatabase, type TestDatabase } from "./backend.ts";
 import { createShop, type Shop } from "./factories.ts";
 
-/** The objects that the tests of one file share for one kind of database. */
+/** What the tests of a file share for one kind of database. */
 export interface Suite {
   kind: DatabaseKind;
   readonly app: TestApp;
   readonly database: TestDatabase;
   /** Creates a store with a key and a client. */
   shop: (options?: Parameters<typeof createShop>[1]) => Promise<Shop>;
-  /** `test`; if its function has a parameter, it gets a new store. */
+  /** As `test`. If the function has a parameter, it gets a new store. */
   test: ShopTest;
-  /** The same on the file, and nothing on the server: for results that do not depend on the kind of database. */
+  /** As `test`, but only on a file, for results that do not depend on the kind of database. */
   testOnFile: ShopTest;
 }
 
@@ -22,7 +22,7 @@ const noTest: ShopTest = Object.assign(() => {}, { each: () => () => {} }) as ne
 
 type SuiteOptions = Omit<Parameters<typeof startTestApp>[0], "db" | "clock">;
 
-/** Runs the same tests with the data in a file and on a libSQL server, except those of `testOnFile`. */
+/** Runs the same tests on a file and on a libSQL server. Those of `testOnFile` run only on the file. */
 export function onEachDatabase(define: (suite: Suite) => void, options: SuiteOptions = {}): void {
   for (const kind of databaseKinds) onDatabase(kind, define, options);
 }

@@ -1,24 +1,24 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** Passes TCP connections on to a server, until it is told to misbehave. */
+/** Passes TCP connections on to a server, until a test lets it misbehave. */
 export interface TcpProxy {
   port: number;
-  /** Sees what clients send; what it returns goes on, and null is dropped. */
+  /** Gets what clients send. Returns what is sent on; null for nothing. */
   onSend: (bytes: Buffer) => Buffer | null;
-  /** Sees what the server answers, likewise. */
+  /** Gets what the server answers. Returns what is sent on; null for nothing. */
   onAnswer: (bytes: Buffer) => Buffer | null;
-  /** How long bytes take in each direction, in milliseconds. */
+  /** The delay in each direction, in milliseconds. */
   delayMs: number;
-  /** Connections so far. */
+  /** The number of connections so far. */
   opened: number;
-  /** Passes nothing more on over the connections so far, which stay open, as when a cable was cut. */
+  /** Passes nothing on over the present connections, which stay open, as if a cable was cut. */
   silence(): void;
-  /** Ends all connections with a reset. */
+  /** Resets all connections. */
   cut(): void;
   stop(): void;
 }
 
-/** Starts a proxy for a port of this machine, on a free port. */
+/** Starts a proxy to a port of this machine. The proxy has a free port. */
 export async function startTcpProxy(target: number): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let silenced = 0;

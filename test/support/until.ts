@@ -2,10 +2,10 @@ const timeoutMs = 15_000;
 const everyMs = 5;
 
 /**
- * Polls until something happens.
- * @param what its description, for the error.
+ * Polls until `probe` returns a value.
+ * @param what describes the event, for the error.
  * @returns the first value that is not false, undefined or null.
- * @throws Error when it has not come within fifteen seconds.
+ * @throws Error after fifteen seconds.
  */
 export async function until<T>(
   what: string,

@@ -1,6 +1,6 @@
 import type { Shop } from "./factories.ts";
 
-/** A user as replies show them. */
+/** A user in a reply. */
 export interface UserReply {
   id: string;
   email: string;
@@ -22,7 +22,7 @@ export interface UserReply {
 
 let made = 0;
 
-/** Creates a user through the API with the shop's own key. */
+/** Creates a user through the API, with the shop's key. */
 export async function makeUser({ call }: Shop, fields: Record<string, unknown> = {}): Promise<UserReply> {
   made += 1;
   const body = { email: `someone-${made}@example.com`, ...fields };
@@ -31,12 +31,12 @@ export async function makeUser({ call }: Shop, fields: Record<string, unknown> =
   return data;
 }
 
-/** All users of a shop, read with its own key. */
+/** Returns all users of a shop, read with its key. */
 export async function readUsers({ call }: Shop): Promise<UserReply[]> {
   return (await call<UserReply[]>("GET /users/", { query: { limit: 100, sort: "email" } })).data;
 }
 
-/** Events of a shop's audit log, oldest first; `details` as stored. */
+/** Returns entries of a shop's audit log, oldest first. `details` are as stored. */
 export async function readAudit({
   app,
   namespace,

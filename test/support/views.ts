@@ -7,12 +7,12 @@ export interface ViewReply {
   count: number;
 }
 
-/** The reply to a GET of views. */
+/** The reply to a read of views. */
 export interface ViewsReply extends ViewReply {
   days: { day: string; count: number }[];
 }
 
-/** The address, the agent and the identity of a viewer. */
+/** The address, the user agent and the identity of a viewer. */
 export interface Looking {
   address?: string;
   agent?: string;
@@ -20,7 +20,7 @@ export interface Looking {
   auth?: string;
 }
 
-/** The address of a viewer for whom none is given. */
+/** The default address of a viewer. */
 export const usualAddress = "198.51.100.7";
 
 function optionsOf({ address = usualAddress, agent, query, auth }: Looking): CallOptions {

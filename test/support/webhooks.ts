@@ -13,7 +13,7 @@ import type { Suite } from "./suite.ts";
 
 const receivers: Receiver[] = [];
 
-/** Ends all receivers that were opened. */
+/** Stops all receivers that were opened. */
 export async function closeReceivers(): Promise<void> {
   await Promise.all(receivers.splice(0).map((receiver) => receiver.close()));
 }
@@ -25,7 +25,7 @@ export async function openReceiver(...options: Parameters<typeof startReceiver>)
 }
 
 /**
- * A store with its own clock, a webhook to a receiver, and an engine that sends. Webhooks of other tests are deleted.
+ * Opens a store with its own clock, a webhook to a receiver, and an engine that sends. Deletes webhooks of other tests.
  */
 export async function openHook(
   suite: Suite,
@@ -67,7 +67,7 @@ export async function openHook(
     record: (type: EventType = "product.updated", subject = "prod_1") =>
       inTransaction(ctx, (tx) => recordEvent(tx, { type, subject, data: { version: 2 } })),
     deliveries: () => listDeliveries(ctx, webhook.webhook_id, { limit: 1000 }),
-    /** Moves the clock to the time when the waiting delivery is due again. */
+    /** Moves the clock to the next attempt of the waiting delivery. */
     async skipToNext() {
       const [next] = (await listDeliveries(ctx, webhook.webhook_id, { limit: 1, status: "waiting" })) ?? [];
       clock.advance(Date.parse(next?.next_attempt_at as string) - clock.now());

@@ -1,7 +1,7 @@
 import type { Account } from "./account.ts";
 import type { Shop } from "./factories.ts";
 
-/** An item of a wishlist, as replies show it. */
+/** An item of a wishlist in a reply. */
 export interface WishReply {
   id: string;
   product_id: string;
@@ -19,7 +19,7 @@ export interface WishReply {
   updated_at: string;
 }
 
-/** Puts this many new products on a user's list, with two statements. */
+/** Adds so many new products to a user's wishlist, with two statements. */
 export async function fillWishlist({ app, namespace }: Shop, { id }: Account, count: number): Promise<void> {
   const numbers = `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${count})`;
   const key = "printf('%s%05d', substr(t.id, -21), i)";

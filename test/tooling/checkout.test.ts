@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 const root = join(import.meta.dir, "..", "..");
 
-/** The files of a clone, and the packages that set-up would install in it. */
+/** Creates a checkout with the files of a clone, and the packages that set-up would install. */
 function cloneCheckout(): string {
   const dir = mkdtempSync(join(tmpdir(), "bodega-checkout-"));
   const { stdout } = Bun.spawnSync(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
@@ -20,7 +20,7 @@ function cloneCheckout(): string {
   return dir;
 }
 
-// In the order of the README. One file of tests stands for all, which would run this test again.
+// Runs the commands of the README in their order. Only one file of tests, because the others would include this test.
 test("npm start and then npm test succeed in one checkout", async () => {
   const cwd = cloneCheckout();
   const before = readdirSync(cwd);
@@ -51,7 +51,7 @@ const setup = join(import.meta.dir, "..", "..", "scripts", "setup.mjs");
 const spawnSetup = (...args: string[]) =>
   Bun.spawn([process.execPath, setup, ...args], { stdin: "ignore", stdout: "pipe", stderr: "pipe" });
 
-test("set-up passes on arguments and output, and adds nothing to standard output", async () => {
+test("set-up passes arguments and output through, and prints nothing else on standard output", async () => {
   const child = spawnSetup("-e", "console.log(process.argv.slice(1).join())", "--", "--port", "1", "a b");
   expect(await child.stdout.text()).toBe("--port,1,a b\n");
   expect(await child.exited).toBe(0);
@@ -69,7 +69,7 @@ for (const signal of ["SIGINT", "SIGTERM"] as const) {
   test(`${signal} reaches the command of set-up, whose exit code counts`, async () => {
     const child = spawnSetup(
       "-e",
-      // The handler is in place from the next turn of the event loop.
+      // Prints a turn later, because the handler works only from the next turn of the event loop.
       `process.on("${signal}", () => process.exit(9)); setTimeout(() => console.log("up"), 1); setInterval(() => {}, 1000);`,
     );
     const reader = child.stdout.getReader();

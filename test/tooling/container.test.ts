@@ -24,7 +24,7 @@ interface Compose {
   volumes: Record<string, unknown>;
 }
 
-/** The instructions of the last stage, which is the image, by name. */
+/** Returns the instructions of the last stage, which makes the image, by name. */
 function readImage(): Map<string, string[]> {
   const text = read("Dockerfile").replaceAll("\\\n", " ");
   const stage = text.slice(text.lastIndexOf("\nFROM ") + 1);
@@ -48,7 +48,7 @@ const variables = Object.fromEntries(
     .map((pair) => pair.split("=") as [string, string]),
 );
 
-/** Fails unless this program accepts a command line. */
+/** Fails unless the program accepts this command line. */
 async function takes(words: string[]): Promise<void> {
   expect(words[0]).toBe("bodega");
   const { target, rest } = findCommand(commandTree, words.slice(1));
@@ -77,7 +77,7 @@ test("exactly the files that it is built from are sent to the builder", () => {
   expect(every).toBe("*");
   const sent = lines.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
   for (const name of sent) expect([name, existsSync(join(root, name))]).toEqual([name, true]);
-  // The top-level files that scripts and sources use, and those that the package manager reads.
+  // The top-level files that scripts and source use, and those that the package manager reads.
   for (const name of ["package.json", "bun.lock", "bunfig.toml", "scripts", "src", "drizzle", "tools"])
     expect(sent).toContain(name);
   for (const name of readdirSync(root))
@@ -89,7 +89,7 @@ test("the compose file keeps the data in a volume, and grants only the necessary
   const { bodega } = services;
   const [volume, place] = (bodega.volumes[0] as string).split(":");
   expect([Object.keys(volumes), place]).toEqual([[volume as string], only("VOLUME")]);
-  // Published on the loopback address only, for a proxy in front of it.
+  // The port is published only on loopback, for a proxy before it.
   expect(bodega.ports).toEqual([`127.0.0.1:8080:${only("EXPOSE")}`]);
   expect([bodega.build, bodega.read_only, bodega.cap_drop]).toEqual([".", true, ["ALL"]]);
   expect(bodega.tmpfs[0]).toMatch(/^\/tmp:exec\b/);

@@ -24,7 +24,7 @@ test("no directory directly contains more than 25 files", () => {
   expect(counts.size).toBeGreaterThan(30);
 });
 
-/** The modules that each module imports, apart from their tables, which any module may name in SQL. */
+/** Returns the modules that each module imports. Tables do not count, because any module may use them in SQL. */
 function moduleImports(): Map<string, Set<string>> {
   const imports = new Map<string, Set<string>>();
   for (const path of files) {
@@ -44,7 +44,7 @@ function moduleImports(): Map<string, Set<string>> {
 test("no modules import each other, directly or through others", () => {
   const imports = moduleImports();
   expect(imports.get("orders")?.has("catalogue")).toBe(true);
-  // Modules that import only removed ones are removed until none is left but those in a circle.
+  // Removes modules that import only removed modules, until only cycles are left.
   for (let before = -1; before !== imports.size; ) {
     before = imports.size;
     for (const [name, others] of imports) {
@@ -70,7 +70,7 @@ test("a running server calls every purge function of the modules", () => {
 
 const asserted = /\bstatement<|: Statement<\w+> = |\brows(?:\[\w+\])?\)? as |\bupdateStatement</g;
 
-test("at most sixty row types are asserted by hand; tables give the others their types", async () => {
+test("at most sixty row types are asserted by hand; the others come from tables", async () => {
   const found: string[] = [];
   for (const path of new Bun.Glob("**/*.ts").scanSync(server)) {
     const text = await Bun.file(join(server, path)).text();
@@ -80,10 +80,10 @@ test("at most sixty row types are asserted by hand; tables give the others their
   expect(found.length, found.join("\n")).toBeLessThanOrEqual(60);
 });
 
-/** Variables by which the program's processes talk to each other; nobody sets them. */
+/** Variables that only the program's own processes set for each other. */
 const internal = ["BODEGA_CONFIG", "BODEGA_WORKER"];
 
-/** Variables of the runtime and of the terminal, which have no `_FILE` form, as one that commands read themselves. */
+/** Variables of the runtime and the terminal, and one that commands read themselves. They have no `_FILE` form. */
 const plain = ["BODEGA_NAMESPACE", "BUN_TMPDIR", "NODE_EXTRA_CA_CERTS", "NO_COLOR"];
 const operation = readFileSync(join(root, "docs/OPERATION.md"), "utf8");
 const documented = (text: string) =>

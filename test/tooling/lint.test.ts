@@ -11,7 +11,7 @@ const cycles = "suspicious/noImportCycles";
 
 const uses = (path: string) => `import { a } from "${path}";\nexport const b = a;\n`;
 
-/** Path, content, and the only rule that must fail; null if the file must pass. */
+/** Samples: path, content, and the only rule that must fail; null if none may fail. */
 const samples: [path: string, content: string, rule: string | null][] = [
   ["src/server/values/a.ts", uses("../errors.ts"), null],
   ["src/server/values/b.ts", uses("../context.ts"), layers],
@@ -98,7 +98,7 @@ const samples: [path: string, content: string, rule: string | null][] = [
   ],
 ];
 
-/** The failed rules, by path. */
+/** The rules that failed, by path. */
 const found = new Map<string, string[]>();
 
 beforeAll(() => {

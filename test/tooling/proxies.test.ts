@@ -40,7 +40,7 @@ test("commands on the page are accepted", async () => {
     const { target, rest } = findCommand(commandTree, line.replace(/#.*/, "").trim().split(/\s+/).slice(1));
     if (typeof target !== "function") throw new Error(`no command: ${line}`);
     const { args } = await target();
-    // Arguments that the command does not have are refused.
+    // Throws if the command does not have these arguments.
     expect(() => readArgs(rest, args)).not.toThrow();
   }
 });
@@ -85,7 +85,7 @@ describe.each([
 test("passes on bodies that are too large for the server", () => {
   const [, mebibytes] = /client_max_body_size (\d+)m;/.exec(nginx) ?? [];
   expect(Number(mebibytes) * 1_048_576).toBeGreaterThan(defaultBodyLimits.bytes);
-  // Caddy would answer a body above its own limit with 502.
+  // Caddy must not limit bodies, because it would reply 502.
   expect(caddy).not.toContain("request_body");
 });
 

@@ -22,7 +22,7 @@ function run(cwd: string, ...command: string[]) {
   return { code: exitCode, output: stdout.toString() + stderr.toString() };
 }
 
-/** A repository with the files of this one as its only commit, and the packages of this one. */
+/** Creates a repository whose only commit has the files of this one, with the same packages. */
 function makeCheckout(): string {
   const dir = mkdtempSync(join(tmpdir(), "bodega-release-"));
   made.push(dir);
@@ -64,7 +64,7 @@ test("the bill of materials is valid CycloneDX, and has the packages with licens
     expect.arrayContaining([...Object.keys(manifest.dependencies), "bun", "@scalar/api-reference"]),
   );
   expect(names.filter((name) => name in manifest.devDependencies && name !== "detect-libc")).toEqual([]);
-  // The engines of other platforms are installed only where their executables are built.
+  // The database engines of other platforms are installed only if their executables are built.
   const isHere = ({ name }: { name: string }) => !/^@libsql\/(?:linux|darwin)-/.test(name);
   expect(components.filter((one) => isHere(one) && one.licenses.length === 0)).toEqual([]);
   expect(components.filter(({ name, hashes }) => name !== "bun" && hashes?.[0]?.content.length !== 128)).toEqual([]);

@@ -13,13 +13,13 @@ test("the example shop has less than 84 KB of script", () => {
   expect(scripts.reduce((sum, path) => sum + Buffer.byteLength(read(path)), 0)).toBeLessThan(84_000);
 });
 
-test("the example shop keeps all its files for times without a connection", () => {
+test("the example shop caches all its files for use without a connection", () => {
   const needed = files.filter((path) => !["README.md", "index.html", "shell.json", "sw.js"].includes(path));
-  // The root is index.html; config.json belongs to the host.
+  // `./` is index.html, and config.json is the host's file.
   expect(JSON.parse(read("shell.json")).sort()).toEqual(["./", "config.json", ...needed].sort());
 });
 
-test("the example shop has the same words in all its languages, and those that its pages name", () => {
+test("the example shop has the same words in all languages, and all words that its pages use", () => {
   const [en = [], ...others] = ["en", "de", "fr"].map((lang) => Object.keys(JSON.parse(read(`words/${lang}.json`))));
   for (const words of others) expect(words.sort()).toEqual(en.sort());
   const inPage = [...read("index.html").matchAll(/data-(?:word|label|placeholder)="([^"]+)"/g)];

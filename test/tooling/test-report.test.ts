@@ -4,7 +4,7 @@ import { countTests, listFailures, listSuites, renderReport } from "../../script
 const report = (attributes: string) =>
   `<?xml version="1.0"?>\n<testsuites name="bun test" ${attributes}>\n</testsuites>`;
 
-test("tests are counted from the report, skipped ones apart", () => {
+test("tests are counted from the report, and skipped ones separately", () => {
   const counts = countTests(report(`tests="6" assertions="2" failures="1" skipped="2" time="0.1"`), 1);
   expect(counts).toEqual({ passed: 3, failed: 1, skipped: 2 });
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const root = join(import.meta.dir, "../..");
 
-/** Retired words, as parts of identifiers and file names, with the field's term for each. */
+/** Retired words in identifiers and file names, and the usual term for each. */
 const retired: [pattern: RegExp, term: string][] = [
   [/\bmost[A-Z]\w*/, "max…"],
   [/\b\w*(?:patience|within)Ms\b/, "timeoutMs"],

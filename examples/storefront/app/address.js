@@ -1,4 +1,4 @@
-/** Addresses stand behind the hash, so that any static host can serve the shop. */
+/** Addresses of pages come after the `#`, so that any static host can serve the shop. */
 
 /** `address("p", "mug", { tag: ["wood"], q: null })` is `#/p/mug?tag=wood`. */
 export function address(...parts) {
@@ -8,7 +8,7 @@ export function address(...parts) {
   return `#/${parts.map(encodeURIComponent).join("/")}${search.size > 0 ? `?${search}` : ""}`;
 }
 
-/** `replace` leaves no entry in the history. */
+/** Opens an address. With `replace`, the browser's history does not keep the present page. */
 export function go(hash, { replace = false } = {}) {
   if (location.hash === hash) dispatchEvent(new HashChangeEvent("hashchange"));
   else if (replace) location.replace(hash);

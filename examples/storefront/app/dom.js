@@ -1,10 +1,10 @@
 import { t } from "./words.js";
 
-/** A copy of a template, in the words of the page. A slot's value is its content, attributes and listeners, or nothing, which removes it. */
+/** Copies a template and translates it. A slot's value is its content, or attributes; no value removes the slot. */
 export function take(id, slots = {}) {
   const root = document.getElementById(id).content.firstElementChild.cloneNode(true);
   translate(root);
-  // All slots are found first: a slot may be inside of another, which is removed.
+  // Finds all slots before it fills any, because a slot may be inside another one that is removed.
   const found = Object.entries(slots).map(([name, value]) => [slot(root, name), value]);
   for (const [element, value] of found) fill(element, value);
   return root;
@@ -20,7 +20,7 @@ function fill(element, value) {
   else element.replaceChildren(...[value].flat(Infinity).filter((child) => !isNone(child)));
 }
 
-/** `text` is the content, `onclick` and the like are listeners. */
+/** `text` sets the content; names such as `onclick` add listeners. */
 export function set(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "text") element.textContent = value;

@@ -9,11 +9,11 @@ export function explain(error) {
   return error.requestId ? `${unknown} ${t("error.quote", { id: error.requestId })}` : unknown;
 }
 
-/** The limit of tries has the same code. */
+/** Code 5107 also means too many requests, so the message must decide. */
 const isTooManyUnpaid = ({ code, message }) => code === 5107 && message.includes("unpaid orders");
 
 export function apology(given, retry) {
-  // An address with a category that is gone is 5102.
+  // For an unknown category, the API answers 5102.
   const error = given.code === 5102 ? coded(5301) : given;
   const isMissing = error.code === 5301;
   return take("apology", {

@@ -28,7 +28,7 @@ export function onSubmit(content, submit) {
   });
 }
 
-/** Only passwords keep the spaces around them. */
+/** Reads the fields, without spaces at the ends of their texts. Passwords keep theirs. */
 function readForm(form, submitter) {
   const values = {};
   for (const [name, value] of new FormData(form, submitter)) {
@@ -59,7 +59,6 @@ function mark(control, word) {
   control.ariaInvalid = String(Boolean(word));
 }
 
-/** The field for a new password, which can suggest one. */
 export function newPassword() {
   const field = take("password-field");
   const input = field.querySelector("input");
@@ -71,7 +70,7 @@ export function newPassword() {
   return field;
 }
 
-/** Without characters that look alike. */
+/** Without characters that look alike, such as 0 and O. */
 const letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 function makePassword() {
@@ -85,7 +84,7 @@ export function nextStep(old, step) {
   focusOn(step.querySelector("h1, h2"));
 }
 
-/** A demo's terminal has the mail. */
+/** In the demo, tells how to read the mail at the terminal, because no mail is sent. */
 export const mailNote = (word = "code.demo") =>
   config.mail && take("mail-note", { text: t(word), command: config.mail });
 

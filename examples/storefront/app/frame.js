@@ -16,7 +16,7 @@ export function startFrame(name) {
   find(".languages").addEventListener("click", ({ target }) => changeLanguage(target.value));
   find(".search").addEventListener("submit", search);
   addEventListener("hashchange", markPlace);
-  // A hash is a page.
+  // The link must not change the hash, because the hash names the page.
   find(".skip-link").addEventListener("click", (event) => {
     event.preventDefault();
     find("#main").focus();

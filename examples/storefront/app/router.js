@@ -4,7 +4,7 @@ import { apology, coded } from "./errors.js";
 import { takeToken } from "./orders/access.js";
 import { isSignedIn } from "./shop.js";
 
-/** By the first part of the address. `show(route)` returns the content; `update(route)` changes a filter. */
+/** The module for the first part of an address. `show(route)` returns its content; `update(route)` changes a filter. */
 const pages = {
   "": "catalogue/page",
   p: "product/page",
@@ -35,7 +35,7 @@ export function startRouter(name) {
   shopName = name;
   history.scrollRestoration = "manual";
   addEventListener("hashchange", () => render());
-  // A session may end in another tab.
+  // The session may have ended in another tab.
   addEventListener("session", async () => (await mustSignIn(parse(location.hash))) && render());
   addEventListener("scroll", () => scrolled.set(history.state?.visit, scrollY), { passive: true });
   return render();
@@ -75,14 +75,14 @@ async function open(route, fresh) {
   main.ariaBusy = "true";
   const page = await import(`./${pages[name]}.js`);
   const shown = await page.show(route);
-  // A page without content has sent its visitor elsewhere.
+  // A page that returns no content has opened another page.
   if (signal.aborted || !shown) return;
   const { content = shown, update } = shown;
   main.ariaBusy = null;
   main.replaceChildren(content);
   current = { ...route, update };
   if (fresh) return;
-  // A visit with a number is a return.
+  // An entry of the history that has a number was visited before: its scroll position is restored.
   const visit = history.state?.visit;
   if (visit === undefined) history.replaceState({ visit: Date.now() }, "");
   scrollTo(0, scrolled.get(visit) ?? 0);

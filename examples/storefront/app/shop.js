@@ -1,6 +1,6 @@
 import { language } from "./words.js";
 
-/** `config.json` beside the page: which server, which store, and the storefront key. */
+/** `config.json` names the server, the store and the storefront key. */
 export const config = await (await fetch("config.json")).json();
 
 const { createClient } = await import(new URL("/client.js", config.api).href);

@@ -9,6 +9,6 @@ const name = config.name ?? "Larder & Loom";
 await loadWords();
 startFrame(name);
 drawFrame();
-// Not waited for: on a reload, it may take long.
+// The shop does not wait for this, because it can take long on a reload.
 navigator.serviceWorker?.register("sw.js").catch(console.warn);
 await startRouter(name);

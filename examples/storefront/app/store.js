@@ -3,7 +3,7 @@ import { t } from "./words.js";
 
 let reading;
 
-/** The settings of the store, read once. */
+/** Fetches the settings of the store once. */
 export function readStore() {
   reading ??= shop.store().catch((error) => {
     reading = undefined;
@@ -12,11 +12,10 @@ export function readStore() {
   return reading;
 }
 
-/** "incl. VAT", "plus VAT", or what a store says that charges none. */
+/** "incl. VAT", "plus VAT", or the note of a store that charges no tax. */
 export const taxNote = ({ tax_note: note, prices_include_tax: isIncluded }) =>
   note ?? t(isIncluded ? "tax.included" : "tax.plus");
 
-/** The note beside a price, about tax and shipping. */
 export function priceNote(store) {
   if (!store.has_shipping_rates) return taxNote(store);
   const isSentence = store.tax_note && store.tax_note === sentence(store.tax_note);

@@ -24,7 +24,7 @@ export function t(name, values = {}) {
 
 export const hasWords = (name) => name in words;
 
-/** Tags and options are the store's; the page may have words for them. */
+/** Translates a tag or option of the store, if the page has words for it. */
 export const named = (kind, value) => words[`${kind}.${value}`] ?? value;
 
 export const variantName = (title) => title?.replace(/[^/ ]([^/]*[^/ ])?/g, (one) => named("value", one));
@@ -33,7 +33,7 @@ export function formatDate(date, style = { dateStyle: "long" }) {
   return new Intl.DateTimeFormat(current, style).format(new Date(date));
 }
 
-/** "in 3 hours". Minutes are rounded up. */
+/** "in 3 hours", rounded up. */
 export function formatWait(seconds) {
   const sizes = { day: 86_400, hour: 3600 };
   const [unit, size] = Object.entries(sizes).find(([, one]) => seconds >= 2 * one) ?? ["minute", 60];
@@ -44,7 +44,7 @@ export const countryName = (code) => new Intl.DisplayNames(current, { type: "reg
 
 const moneyFormat = (currency, more) => new Intl.NumberFormat(current, { style: "currency", currency, ...more });
 
-/** Decimal strings stay exact. */
+/** Formats an amount. A decimal string is not rounded. */
 export const formatMoney = (amount, currency) => moneyFormat(currency).format(amount);
 
 export const formatRange = (low, high, currency) =>

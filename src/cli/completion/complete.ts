@@ -14,8 +14,8 @@ const timeoutMs = 3000;
 type FindByPrefix = (kind: string, prefix: string) => Promise<OfferedName[]>;
 
 /**
- * Prints the candidates for the word that is being typed, one a line: the value, a tab, a description. The line `:file`
- * or `:directory` asks the shell for its own files. Prints no errors, and creates no database.
+ * Prints the candidates for the word that is being typed, a line each: the value, a tab, a description. For the line
+ * `:file` or `:directory`, the shell offers files instead. Prints no errors, and creates no database.
  */
 export async function printCompletions(tree: CommandGroup, [current = "", ...words]: string[], terminal: Terminal) {
   const console = createConsole(terminal, {});
@@ -23,7 +23,7 @@ export async function printCompletions(tree: CommandGroup, [current = "", ...wor
   const print = async () => {
     const line = await readLine(tree, words);
     const { namespace = BODEGA_NAMESPACE, "database-url": url, "data-dir": dir } = line.values;
-    // The shell has not expanded the word yet.
+    // While a word is typed, the shell has not expanded its `~` yet.
     const dataDir = dir?.replace(/^~(?=\/|$)/, () => HOME);
     const find: FindByPrefix = (kind, prefix) =>
       findNames(kind, { namespace, "database-url": url, "data-dir": dataDir }, console, prefix);

@@ -30,7 +30,7 @@ export async function withContext<T>(flags: DatabaseFlags, console: Console, wor
   return beginContext(flags, console, work);
 }
 
-/** As `withContext`, for commands that may create the database; a new one first gets its schema. */
+/** As `withContext`, but creates a missing database with its schema. */
 export function beginContext<T>(flags: DatabaseFlags, console: Console, work: Work<T>): Promise<T> {
   return withDatabase(flags, console, async (db, config) => {
     const { migrationStatus } = await import("../../server/db/migrate.ts");
@@ -46,7 +46,7 @@ export function beginContext<T>(flags: DatabaseFlags, console: Console, work: Wo
   });
 }
 
-/** As `withContext`, for work in one store. Errors: notFound for an unknown one. */
+/** As `withContext`, for work in one store. Errors: also notFound for an unknown store. */
 export function withTenant<T>(flags: StoreArgs, console: Console, work: (ctx: Ctx) => Promise<T>): Promise<T> {
   return withContext(flags, console, async (ctx) => {
     const { requireTenant } = await import("../../server/modules/tenants/service.ts");
@@ -74,8 +74,8 @@ export function withPayments<T>(flags: StoreArgs, console: Console, work: (ctx: 
 }
 
 /**
- * Returns the arguments of a command about one record of a store, which `load` finds by the typed text, and the
- * function that runs work on that record.
+ * Returns the arguments of a command about one record of a store, and functions that find the record and run work on
+ * it. `load` loads the function that finds a record by the typed text.
  */
 export function recordArgs<const Name extends string, T>(
   name: Name,
@@ -107,7 +107,7 @@ export function requireDatabase(flags: DatabaseFlags, console: Console): void {
   });
 }
 
-/** Opens the database, whatever its schema, and closes it after the work. */
+/** Opens the database, even with an old or newer schema, and closes it after the work. */
 export async function withDatabase<T>(
   flags: DatabaseFlags,
   console: Console,
@@ -118,7 +118,7 @@ export async function withDatabase<T>(
   return withConfiguredDatabase(config, (db) => work(db, config));
 }
 
-/** Returns the context for a migrated database. `leaveModes` keeps the mode of the secret key's file. */
+/** Returns the context for a migrated database. With `leaveModes`, keeps the mode of the secret key's file. */
 export async function makeContext(
   db: Database,
   config: DatabaseConfig,
@@ -145,15 +145,15 @@ export async function updateSchema(db: Database, config: DatabaseConfig) {
   return { ctx, applied };
 }
 
-/** The account's name in `/etc/passwd`, or its number. Bun's `userInfo` reads `USER`, which anyone can set. */
+/** Returns the account's name in `/etc/passwd`, or its number. Not Bun's `userInfo`, because it trusts `USER`. */
 export function accountName(accountsFile = "/etc/passwd"): string {
   const uid = String(process.getuid?.() ?? "unknown");
-  // A container may lack this file.
+  // Some containers do not have this file.
   const accounts = attempt(() => readFileSync(accountsFile, "utf8")) ?? "";
   return new RegExp(`^([^:\n]+):[^:\n]*:${uid}:`, "m").exec(accounts)?.[1] ?? `uid ${uid}`;
 }
 
-/** Reads pages until there are `limit` records or no more. */
+/** Reads pages until it has `limit` records, or until the last page. */
 export async function collectPages<T>(
   limit: number,
   readPage: (query: { limit: number; cursor?: string }) => Promise<ListPage>,
@@ -161,7 +161,7 @@ export async function collectPages<T>(
   const records: T[] = [];
   let cursor: string | undefined;
   do {
-    // Services return at most 100.
+    // Services return at most 100 records a page.
     const size = Math.min(100, limit - records.length);
     const { json, page } = await readPage({ limit: size, ...(cursor !== undefined && { cursor }) });
     records.push(...(JSON.parse(json) as T[]));
@@ -192,7 +192,7 @@ function toConfigFlags(flags: DatabaseFlags): ConfigFlags {
   return flags as ConfigFlags;
 }
 
-/** Refuses a password or token in a flag's address. The error does not repeat it. */
+/** Refuses an address in a flag that contains a password or token. The error does not repeat the secret. */
 export function refuseSecret(flag: string, url: string, hint: string): void {
   if (!URL.canParse(url)) return;
   const { password, searchParams } = new URL(url);

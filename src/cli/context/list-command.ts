@@ -9,7 +9,7 @@ type ListDefinition<T extends CommandArgs, Row> = Omit<CommandDefinition<T>, "ru
     rows(ctx: Ctx, args: ArgValues<T> & StoreArgs): Promise<readonly Row[]>;
   };
 
-/** A command that lists records of a store. `{namespace}` in the text for an empty list is the store's. */
+/** Defines a command that lists records of a store. In `empty`, `{namespace}` is replaced by the store's namespace. */
 export function defineList<const T extends CommandArgs, Row>(definition: ListDefinition<T, Row>) {
   const { rows, columns, id, empty, ...rest } = definition;
   return defineCommand({

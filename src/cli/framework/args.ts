@@ -2,7 +2,7 @@ import { parseDuration, parseWhole } from "./parse-values.ts";
 
 export type NameKind = "namespace" | "key" | "user" | "order" | "product" | "category" | "webhook" | "scope" | "event";
 
-/** A flag with a value, a switch, or a word. Its key in the definition is its name, written with hyphens. */
+/** An argument: a flag with a value, a switch, or a positional word. Its key in `CommandArgs` is its name. */
 export interface Arg {
   type: "string" | "boolean" | "positional";
   description: string;
@@ -12,24 +12,24 @@ export interface Arg {
   options?: readonly string[];
   completes?: "file" | "directory" | NameKind;
   required?: boolean;
-  /** A flag that can be repeated, or the last word if it takes all that remain. */
+  /** For a flag: it can be repeated. For the last word: it takes all remaining words. */
   multiple?: boolean;
   default?: string;
   /** Accepts the empty value of `--name=`, which becomes null and clears a field. */
   allowEmpty?: boolean;
-  /** The environment variable that is read instead if the argument is not given; help names it. */
+  /** The environment variable that gives the value if the flag is missing. The help names it. */
   env?: string;
-  /** The field's name in the service's errors, if it is not the argument's name. */
+  /** The name of the field in errors of the service, if it differs from the argument's name. */
   field?: string;
-  /** The argument that replaces this one if it is missing. */
+  /** The flag that can be given instead of this argument. */
   fallback?: string;
-  /** Parses the given text, or each of a list; `run` receives the result. Throws AppError, which names the flag. */
+  /** Parses a text, or each text of a list, for `run`. Throws AppError, which names the flag. */
   parse?: (flag: string, text: string) => unknown;
 }
 
 export type CommandArgs = Record<string, Arg>;
 
-/** The values of a command line as texts, before `parse`. */
+/** The values of a command line before `parse`. */
 export type GivenValues = Record<string, string | boolean | string[] | undefined>;
 
 type ArgValue<A> = A extends { type: "boolean" }
@@ -72,7 +72,7 @@ export type SharedValues = ArgValues<typeof sharedArgs>;
 type More = Omit<Partial<Arg>, "type" | "description">;
 type ValueArg = { readonly type: "string"; readonly valueHint: string; readonly description: string };
 
-// NoInfer keeps TypeScript from inferring the options from the call's context.
+// Without NoInfer, TypeScript would infer M from the place of the call instead of from `more`.
 export function valueArg<const M extends More>(valueHint: string, description: string, more?: M) {
   return { type: "string", valueHint, description, ...more } as ValueArg & NoInfer<M>;
 }

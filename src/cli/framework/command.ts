@@ -12,7 +12,7 @@ import {
 
 export type Command = ReturnType<typeof defineCommand>;
 
-/** Citty's `data`, which the plugins, the command and the error report share. */
+/** The data of one call of the program, which the plugins, the command and the error report share. */
 export interface Run {
   terminal: Terminal;
   json: boolean;
@@ -29,14 +29,14 @@ export interface CommandDefinition<T extends CommandArgs> {
   args: T;
   examples: readonly string[];
   notes?: readonly string[];
-  /** The sentence after success, omitted in a dry run: `{name}` is a field of the record, `{revoked token}` a count. */
+  /** The sentence after success, except in a dry run. `{name}` is a field of the record, `{revoked token}` a count. */
   done?: string;
-  /** Arguments of which exactly one is needed. A terminal asks which if none is given. */
+  /** Exactly one of these arguments is needed. If none is given, the command asks at a terminal. */
   oneOf?: readonly (keyof T & string)[];
   anyOf?: readonly string[];
-  /** Groups of which at most one may be given. */
+  /** At most one argument of each group may be given. */
   exclusive?: readonly (readonly string[])[];
-  /** Returns the exit code if it is not 0 although nothing failed. */
+  /** Returns an exit code only if it is not 0 and no error was thrown, for example after a failed check. */
   run(args: ArgValues<T> & SharedValues, console: Console): Promise<number | void>;
 }
 
@@ -63,7 +63,7 @@ function parseValues(args: CommandArgs, given: GivenValues): Record<string, unkn
 
 export type Load = () => Promise<Command>;
 
-/** A citty command with subcommands: `bodega <command> <subcommand>`. Commands are loaded when needed. */
+/** A command with subcommands, which are loaded only when needed. */
 export interface CommandGroup extends citty.CommandDef {
   meta: { description: string };
   subCommands: Record<string, Load | CommandGroup>;

@@ -5,8 +5,8 @@ import type { CommandGroup, Load } from "./command.ts";
 import { tokenize, unknownFlagError } from "./read-args.ts";
 
 /**
- * Follows the words of a command line into the tree. Adds the words that it finds to `path`, even if it throws later.
- * `rest` has everything else, including shared flags before the command: `bodega --json tenant list`.
+ * Finds the command or group that the words of a command line name. Adds the known words to `path`, also before it
+ * throws. `rest` has everything else, including shared flags before the command: `bodega --json tenant list`.
  * @throws malformedRequest for an unknown word or flag.
  */
 export function findCommand(tree: CommandGroup, argv: string[], path: string[] = []) {
@@ -33,7 +33,7 @@ export function findCommand(tree: CommandGroup, argv: string[], path: string[] =
 }
 
 function findSubCommand({ subCommands }: CommandGroup, path: string[], word: string): Load | CommandGroup {
-  // Only own properties, because a word may be `constructor`.
+  // Only own properties: the word `constructor` must not find the one of every object.
   const found = Object.hasOwn(subCommands, word) ? subCommands[word] : undefined;
   if (found !== undefined) return found;
   const before = ["bodega", ...path].join(" ");

@@ -69,7 +69,7 @@ function describeArgs(args: [string, Arg][]): Entry[] {
   return args.map(([name, arg]) => [labelArg(name, arg), explainArg(arg)]);
 }
 
-/** The argument with its short form, or space for one, and value: `-n, --namespace <namespace>`, `<app_id>`. */
+/** Formats an argument with its value for help: `-n, --namespace <namespace>`, `    --title <text>`, `<app_id>`. */
 export function labelArg(name: string, arg: Arg): string {
   if (arg.type === "positional") return formatArg(name, arg);
   const short = arg.alias === undefined ? "    " : `-${arg.alias}, `;
@@ -77,7 +77,7 @@ export function labelArg(name: string, arg: Arg): string {
   return `${short}--${name}${arg.type === "boolean" ? "" : ` <${hint}>`}`;
 }
 
-/** The description of an argument, its default, whether it is required or repeatable, and its variable. */
+/** Returns the description of an argument with its default, and in brackets further facts, such as `required`. */
 export function explainArg(arg: Arg): string {
   const isWord = arg.type === "positional";
   const notes = [

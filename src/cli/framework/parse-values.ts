@@ -1,22 +1,22 @@
 import { parseDuration as readDuration, readTime } from "../../server/values/units.ts";
 import { invalidFlag } from "../terminal/console.ts";
 
-// Each function throws malformedRequest, which names the flag.
+// These functions parse values of flags. All throw malformedRequest, which names the flag.
 
-/** A duration such as `90d`, `24h`, `30m`, `45s`, `2w` or `0` in milliseconds. */
+/** Parses a duration such as `90d`, `24h`, `30m`, `45s`, `2w` or `0`. Returns milliseconds. */
 export function parseDuration(flag: string, text: string): number {
   const ms = text === "0" ? 0 : readDuration(text);
   if (ms !== undefined) return ms;
   throw invalidFlag(flag, "must be a duration: a number followed by s, m, h, d or w, such as 24h");
 }
 
-/** Reads RFC 3339, or a duration from now (before now for past times). A past time may also be a day, in UTC. */
+/** Parses RFC 3339, or a duration such as `90d`: from now, or for past times, ago. A past time may be a day (UTC). */
 const timeParser = (direction: 1 | -1) => (flag: string, text: string) => {
   const ms = readDuration(text);
   const isDay = /^[\d-]+$/.test(text);
   const given = isDay && direction > 0 ? undefined : readTime(text.replace(" ", "T"));
   const at = ms === undefined ? given : Date.now() + direction * ms;
-  // RFC 3339 ends with the year 9999.
+  // RFC 3339 has no years after 9999.
   if (at !== undefined && at < Date.UTC(10_000, 0)) return new Date(at).toISOString();
   const day = direction < 0 ? ", a day such as 2026-11-01" : "";
   throw invalidFlag(flag, `must be a duration such as 90d${day}, or a time such as 2030-01-31T00:00:00Z`);
@@ -30,19 +30,19 @@ export function parseCount(flag: string, text: string): number {
   throw invalidFlag(flag, "must be a whole number of at least 1");
 }
 
-/** A number of at most 16 characters, which a double represents exactly. */
+/** Parses a decimal number of at most 16 characters, because a double keeps only so many digits. */
 export function parseDecimal(flag: string, text: string): number {
   if (/^(?=.{1,16}$)\d+(?:\.\d+)?$/.test(text)) return Number(text);
   throw invalidFlag(flag, `must be a number ${text.includes(",") ? "with a point, " : ""}such as 1.5`);
 }
 
-/** A whole number of at most nine digits. The error names what is counted. */
+/** Parses a whole number of at most nine digits. The error names what is counted: `noun`. */
 export function parseWhole(flag: string, text: string, noun: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw invalidFlag(flag, `must be a whole number of ${noun}`);
 }
 
-/** A name, `=`, and a value, which may be empty. The error says what is needed. */
+/** Parses `name=value`; the value may be empty. The error says what is needed: `needs`. */
 export function parsePair(flag: string, text: string, needs: string): [name: string, value: string] {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (name !== undefined && value !== undefined) return [name, value];

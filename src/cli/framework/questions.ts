@@ -9,7 +9,7 @@ import { isGiven } from "./parse-values.ts";
 
 export type FindNames = (kind: string, values: GivenValues, console: Console) => Promise<OfferedName[]>;
 
-/** Asks for missing arguments at a terminal. Without one, throws malformedRequest, which names all of them. */
+/** Asks for missing arguments. Without a terminal, throws malformedRequest, which names all missing arguments. */
 export async function askForMissing(run: ReadyRun, findNames: FindNames): Promise<void> {
   const { command, console, values } = run;
   const missing = findMissing(command.args, values);
@@ -19,7 +19,7 @@ export async function askForMissing(run: ReadyRun, findNames: FindNames): Promis
   if (chosen !== undefined) values[chosen] = await askForArg(chosen, run, findNames);
 }
 
-/** Returns required arguments without a value. The store comes first, because other arguments are names in it. */
+/** Returns the required arguments that have no value. The store comes first: other names are looked up in it. */
 export function findMissing(args: CommandArgs, values: GivenValues): [string, Arg][] {
   const missing = Object.entries(args).filter(([name, { required, fallback = name }]) => {
     return required && !isGiven(values[name]) && !isGiven(values[fallback]);
@@ -39,7 +39,7 @@ async function askForArg(name: string, { command, values, console }: ReadyRun, f
   if (arg.type === "boolean") return true;
   const message = `${arg.description} (${formatArg(name, arg)})`;
   const { completes: kind = "file", options } = arg;
-  // The command itself will report errors.
+  // An error here is ignored: the command itself will report it.
   const names = kind === "file" || kind === "directory" ? [] : await findNames(kind, values, console).catch(() => []);
   if (names.length > 0 && names.length <= 10 && !console.quiet) {
     const fields = names.map(({ value, description }) => [`  ${value}`, escapeControls(description)] as const);
@@ -53,7 +53,7 @@ async function askForArg(name: string, { command, values, console }: ReadyRun, f
   return arg.multiple ? split(text) : text;
 }
 
-/** Asks which of several arguments to give, if one is needed and none is given. Returns its name. */
+/** If the command needs one of several arguments and has none, asks which one to give, and returns its name. */
 async function chooseOneOf({ command, values, console }: ReadyRun): Promise<string | undefined> {
   const { args, oneOf, anyOf } = command;
   const names = oneOf ?? anyOf ?? [];

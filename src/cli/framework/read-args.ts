@@ -6,11 +6,11 @@ import { type Arg, type CommandArgs, flagsOf, formatArg, type GivenValues, posit
 import type { Command } from "./command.ts";
 import { isGiven } from "./parse-values.ts";
 
-/** The character that replaces bytes that are not UTF-8. It must not reach the database. */
+/** Bun replaces bytes that are not UTF-8 by this character, which must not reach the database. */
 const broken = "\ufffd";
 
 /**
- * Reads a command line into the values of its arguments. Required ones may still be missing.
+ * Reads the values of the arguments from a command line. Required arguments may still be missing.
  * @throws malformedRequest for an unknown, repeated, empty or incomplete flag, a value that is not allowed, and too many
  * words.
  */
@@ -52,7 +52,7 @@ function readFlag(token: Extract<Token, { kind: "option" }>, args: CommandArgs, 
   values[name] = arg.multiple ? [...(Array.isArray(before) ? before : []), value] : value;
 }
 
-/** Refuses more than one flag of each group. */
+/** Throws if more than one flag of a group is given. */
 export function refuseTogether({ args, exclusive = [] }: Command, values: GivenValues): void {
   for (const group of exclusive) {
     const given = group.filter((name) => isGiven(values[name])).map((name) => formatArg(name, args[name] as Arg));
@@ -81,7 +81,10 @@ function readWords(words: string[], args: CommandArgs, values: GivenValues): voi
   if (words.length > 0) throw excessError(words[0] as string, args);
 }
 
-/** If the command takes a secret, the error does not repeat the word, because the word may be the secret. */
+/**
+ * Returns the error for an unexpected word. If the command has a secret, the word may be the secret, so it is not
+ * repeated.
+ */
 function excessError(word: string, args: CommandArgs) {
   if (!Object.keys(args).some((name) => /secret|password/.test(name))) {
     return malformedRequest(`Unexpected argument ${JSON.stringify(word)}.`);
@@ -94,7 +97,7 @@ function excessError(word: string, args: CommandArgs) {
 
 const numberMark = "\0";
 
-/** A piece of a command line. `rawName` is a flag as typed, `flag` its name if it is known. */
+/** A part of a command line. `rawName` is a flag as typed; `flag` is its name, if the command has this flag. */
 export type Token = ReturnType<typeof tokenize>[number];
 
 export function tokenize(argv: string[], args: CommandArgs) {
@@ -102,7 +105,7 @@ export function tokenize(argv: string[], args: CommandArgs) {
   for (const [name, { type, alias }] of flagsOf(args)) {
     options[name] = { type: type as "string" | "boolean", ...(alias && { short: alias }) };
   }
-  // A number such as -2 is a word, because no flag is a digit. Without the mark, the parser treats each digit as a flag.
+  // The mark makes a number such as -2 a word. The parser would treat each digit as a flag, and no flag is a digit.
   const words = argv.map((word) => word.replace(/^-\d+$/, `${numberMark}$&`));
   const { tokens } = parseArgs({ args: words, options, strict: false, allowPositionals: true, tokens: true });
   return tokens.map((token) => {

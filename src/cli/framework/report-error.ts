@@ -9,14 +9,14 @@ import { isGiven } from "./parse-values.ts";
 
 const cancelledExitCode = 130;
 const maxCharacters = 1000;
-// The general remedies of these kinds do not help at a terminal.
+// For these kinds, the usual remedy helps only clients of the HTTP API.
 const withoutRemedy = new Set<ErrorKind>(["internalError", "unavailable", "validationFailed", "wrongState"]);
 
 /** Prints an error on standard error, with `--json` as JSON. Returns the exit code. */
 export async function reportError(error: unknown, run: Run): Promise<number> {
   const { terminal } = run;
   const { exit, kind, message: whole, remedy, details } = describeProblem(error, run);
-  // A message may contain long typed text.
+  // Cuts the message, because it may repeat a long typed text.
   const message = whole.length <= maxCharacters ? whole : `${whole.slice(0, maxCharacters)}…`;
   const command = commandLine(run.values);
   if (run.json) {
@@ -27,7 +27,7 @@ export async function reportError(error: unknown, run: Run): Promise<number> {
     return exit;
   }
   const lines = [`${exit === cancelledExitCode ? "" : "error: "}${message}`];
-  // A single field is already in the message; several are listed.
+  // The message already contains a single field, so only several fields are listed.
   if (details && details.length > 1) {
     lines.push(...details.map((detail) => `  ${detail.flag ?? detail.field} ${detail.message}`));
   }
@@ -48,7 +48,7 @@ function describeProblem(error: unknown, run: Run) {
   const { exit, kind } = error;
   const details = error.details?.map((detail) => ({ ...detail, flag: findArg(detail.field, run) }));
   const only = details?.length === 1 ? details[0] : undefined;
-  // One flag contains several fields, as in `variants.0.sku`.
+  // --variant has several fields, so `variants.0.sku` also needs the name `sku`.
   const part = only?.field.match(/^variants\.\d+\.(\w+)/)?.[1] ?? "";
   const message = only?.flag === undefined ? error.message : `${`${only.flag} ${part}`.trim()} ${only.message}`;
   const isObvious = kind === "malformedRequest" || withoutRemedy.has(kind);
@@ -57,8 +57,8 @@ function describeProblem(error: unknown, run: Run) {
 }
 
 /**
- * The argument of a service's field: `currency_sign` is `--currency-sign`, `origins.1` is `<origin...>`. An argument
- * may also stand for a part of a field, such as `tracking.url`.
+ * Finds the argument for a field in an error of a service: `--currency-sign` for `currency_sign`, `<origin...>` for
+ * `origins.1`. Some arguments are for a part of a field, such as `tracking.url`.
  */
 function findArg(field: string, { command, values }: Run): string | undefined {
   const hyphens = (text: string) => text.replaceAll(/[._]/g, "-");

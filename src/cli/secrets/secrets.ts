@@ -14,7 +14,7 @@ const letters = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
 
 export const passwordNote =
   "A password needs at least 16 characters with a lowercase letter, an uppercase letter, a digit and a special character, " +
-  "and must not be a common one. At a terminal it is hidden, and one is generated if you type none.";
+  "and must not be a common one. At a terminal, it is not shown while you type. If you type nothing, a password is generated.";
 
 export const passwordFlags = {
   "password-stdin": {
@@ -27,7 +27,7 @@ export const passwordFlags = {
   "save-password-to": fileArg("Generate a password, and write it to this new file (mode 0600) instead of printing it"),
 } as const satisfies CommandArgs;
 
-/** Flags that exclude each other, including those of `user create`. `--save-password-to` generates a password. */
+/** Flags that exclude each other. Two flags generate a password, and can be used together, so there are two groups. */
 export const passwordGroups = ["random-password", "save-password-to"].map((generates) => {
   return ["password-stdin", "password-file", "no-password", generates];
 });
@@ -39,7 +39,7 @@ export interface NewPassword {
   isRandom: boolean;
 }
 
-/** Reads, generates or asks for a new password. An error about a missing one also names the flags `others`. */
+/** Reads, generates or asks for a new password. `others` are further flags that the error for no password names. */
 export async function resolvePassword(
   args: PasswordChoice,
   console: Console,
@@ -64,11 +64,11 @@ export async function readPassword(args: PasswordChoice, console: Console): Prom
   return { password: await readSecretLine(console, "--password-stdin"), isRandom: false };
 }
 
-/** Reads one line of standard input, without its line break. Refuses a terminal, because it would show the secret. */
+/** Reads one line of standard input, without its line break. Refuses a terminal, which would show the typed secret. */
 async function readSecretLine(console: Console, flag: string): Promise<string> {
   if (console.stdinIsTerminal) throw invalidFlag(flag, "needs a pipe or a file on standard input");
   const line = withoutBreak(await console.readInput(maxBytes));
-  if (line === "") throw invalidFlag(flag, "needs a line on standard input, which is empty");
+  if (line === "") throw invalidFlag(flag, "needs a line on standard input, but standard input is empty");
   if (/[\r\n]/.test(line)) throw invalidFlag(flag, "needs exactly one line on standard input");
   return line;
 }
@@ -97,7 +97,7 @@ export async function askStrongPassword(): Promise<NewPassword> {
   return { password: typed ?? makePassword(), isRandom: typed === null };
 }
 
-/** Generates a password that satisfies the policy (specification, section 8): 145 random bits, in readable groups. */
+/** Generates a password that satisfies the policy (specification, section 8): 145 random bits, in groups of five. */
 function makePassword(): string {
   for (;;) {
     const characters = Array.from({ length: 25 }, () => letters[randomInt(letters.length)]).join("");
@@ -113,8 +113,8 @@ interface SecretRecord<T> {
 }
 
 /**
- * Creates a secret and delivers it once: to a new file, or to standard output. `-q` prints the record's
- * first field, and the secret unless it went to a file. Nothing is created if the file cannot be created.
+ * Creates a secret and delivers it once: to a new file, or to standard output. With `-q`, prints the record's first
+ * field, and the secret if there is no file. If the file cannot be created, no secret is created.
  */
 export async function deliverSecret<T extends object>(
   console: Console,
@@ -143,7 +143,7 @@ export async function deliverSecret<T extends object>(
   return made;
 }
 
-/** Checks that a file can be created. Errors: conflict for one that exists, malformedRequest; `save` throws internalError. */
+/** Checks that a file can be created. Errors: conflict if it exists, malformedRequest; from `save`, internalError. */
 export function planSecretFile(given: string, flag = "--save-secret-to") {
   const path = resolve(given);
   const alreadyExists = conflict(`The file ${path} already exists.`, { remedy: "Choose another file name." });

@@ -6,7 +6,7 @@ const endsInCommand = /^(?<prose>[\s\S]*: )bodega (?<words>[^"]+)$/;
 
 const namesDatabase = / --(?:data-dir|database-url)[ =]/;
 
-/** Builds command lines for remedies, and adds the flags that name the database if they are missing. */
+/** Returns a function that completes a command in a remedy with the program's name and the given database flags. */
 export function commandLine(args: Readonly<Record<string, unknown>>): (words: string) => string {
   const given = (["data-dir", "database-url"] as const).flatMap((name) => {
     const value = args[name];
@@ -15,7 +15,7 @@ export function commandLine(args: Readonly<Record<string, unknown>>): (words: st
   return (words) => `${programName()} ${words}${namesDatabase.test(words) ? "" : given.join("")}`;
 }
 
-/** Splits a sentence into its text and the command at its end, completed so that it can be pasted. */
+/** Splits a sentence into its prose and the command at its end. `complete` makes the command ready to paste. */
 export function splitCommand(text: string, complete: (words: string) => string) {
   const { prose = text, words } = endsInCommand.exec(text)?.groups ?? {};
   return { prose, command: words === undefined ? undefined : complete(words) };
@@ -26,7 +26,7 @@ export function completeCommand(text: string, complete: (words: string) => strin
   return prose + (command ?? "");
 }
 
-/** How to call this program in the current directory, so that printed commands can be pasted. */
+/** Returns the word that starts this program in the current directory, for commands that users paste. */
 export function programName(): string {
   if (!isExecutable || Bun.which("bodega") === process.execPath) return "bodega";
   const below = relative(process.cwd(), process.execPath);

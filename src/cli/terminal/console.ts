@@ -17,10 +17,10 @@ export function invalidFlag(flag: string, message: string, remedy?: string): App
 
 export type Console = ReturnType<typeof createConsole>;
 
-/** Applies the shared flags. Colours need a terminal, no NO_COLOR (any non-empty value), and not TERM=dumb. */
+/** Returns the terminal with the shared flags applied. NO_COLOR with any value, or TERM=dumb, disables colours. */
 export function createConsole(terminal: Terminal, flags: Readonly<Record<string, unknown>>) {
   const { env } = terminal;
-  // The library of prompts reads this variable.
+  // The prompt library reads NO_COLOR.
   if (flags["no-color"] === true) env.NO_COLOR = "1";
   return {
     ...terminal,
@@ -36,12 +36,12 @@ export function createConsole(terminal: Terminal, flags: Readonly<Record<string,
 }
 
 export interface ListView<Row> {
-  /** Fields of the rows, or columns with other contents. The first one names the row and is never cut. */
+  /** Fields of the rows, or columns with computed texts. The first column identifies the row, and is never cut. */
   columns: readonly ((keyof Row & string) | Column<Row>)[];
-  /** The text that `-q` prints of each row. Default: the first column. */
+  /** Returns the text that `-q` prints for a row. Default: the first column. */
   id?(row: Row): string;
   empty: string;
-  /** The maximum number of rows that were read. If it is reached, there may be more. */
+  /** The maximum number of rows. If there are as many, a note says that there may be more. */
   limit?: number;
 }
 
@@ -65,7 +65,7 @@ export async function printList<Row>(console: Console, rows: readonly Row[], vie
   await console.write(text);
   if (hidden.length > 0) await info(console, `Hidden columns: ${hidden.join(", ")}. --json shows all.`);
   if (rows.length === view.limit) {
-    await info(console, `These are ${rows.length} rows, the limit. To list more, use a higher --limit.`);
+    await info(console, `The list ends at the limit of ${rows.length} rows. For more, use a higher --limit.`);
   }
 }
 
@@ -74,7 +74,7 @@ function columnOf<Row>(field: keyof Row & string): Column<Row> {
   return { header, value: (row) => formatValue(row[field]) };
 }
 
-/** Prints one record for people, as JSON, or with `-q` its first field or `idField`. */
+/** Prints one record for people, or with `--json` as JSON. With `-q`, prints only `idField` or the first field. */
 export async function printRecord(console: Console, record: object, idField?: string): Promise<void> {
   if (console.json) return printJson(console, record);
   const entries = Object.entries(record);
@@ -93,7 +93,7 @@ export async function printRecord(console: Console, record: object, idField?: st
   await console.write(renderFields(fields, { width: console.columns, color: console.color }));
 }
 
-/** Fills fields of a record into a sentence: `{name}`; `{revoked token}` becomes `1 token` or `2 tokens`. */
+/** Replaces `{name}` in a sentence by a field of a record. `{revoked token}` becomes `1 token` or `2 tokens`. */
 function fillIn(sentence: string, record: object): string {
   return sentence.replace(/\{(\w+)( ?)(.*?)\}/g, (_, field, space, noun) => {
     const value: unknown = Object.entries(record).find(([name]) => name === field)?.[1];
@@ -110,7 +110,7 @@ export function fitLines({ columns }: Pick<Console, "columns">, text: string): s
   return lines.join("\n");
 }
 
-/** Wraps a text to the terminal. A command at its end is completed, and stays on one line so that it can be pasted. */
+/** Wraps a text to the terminal. Completes a command at its end, and does not wrap it, so that it can be pasted. */
 export function fitSentence(
   { columns, command: complete }: Pick<Console, "columns" | "command">,
   text: string,
@@ -136,7 +136,7 @@ export async function warn(console: Console, text: string): Promise<void> {
   await note(console, `warning: ${text}`);
 }
 
-/** Formats a value for people: `yes`, `none`, `-`, or the text with escaped control characters. */
+/** Formats a value for people: `yes`, `no`, `none`, `-`, or a text with escaped control characters. */
 export function formatValue(value: unknown): string {
   if (value === null || value === undefined) return "-";
   if (typeof value === "boolean") return value ? "yes" : "no";

@@ -10,7 +10,7 @@ import { confirmAction } from "./prompt.ts";
 import { onExit } from "./terminal.ts";
 import { escapeJson } from "./text.ts";
 
-/** Returns the format of an export; asks before it replaces a file. Errors: malformedRequest for `--json` with stdout. */
+/** Asks before an export replaces a file. Returns its format. Errors: malformedRequest for `--json` without a file. */
 export async function prepareExport(console: Console, args: { output: string; format?: "csv" | "ndjson" | undefined }) {
   if (console.json && args.output === "-") throw invalidFlag("--json", "requires --output <file>");
   const path = resolve(args.output);
@@ -35,7 +35,7 @@ interface Export<T> {
   render(page: readonly T[]): string;
 }
 
-/** Writes pages with a progress bar. A file is renamed when complete; pipes and devices are written directly. */
+/** Writes pages to a file, pipe or device, with a progress bar. A failed export leaves no file. */
 export async function writeExport<T>(
   console: Console,
   { output, format, mode = 0o666, header, noun, total, pages, render }: Export<T>,
@@ -69,7 +69,7 @@ function standardOutput(console: Console) {
   return { path: undefined, write, finish: async () => {}, discard: async () => {} };
 }
 
-/** A file under a temporary name until it is complete; a pipe or device is written directly. */
+/** Opens a file under a temporary name, which `finish` renames; a pipe or device under its own name. */
 async function openFile(given: string, mode: number) {
   const path = await realpath(given).catch(() => resolve(given));
   const found = await stat(path).catch(() => undefined);

@@ -2,14 +2,14 @@ import { AppError, malformedRequest } from "../../server/errors.ts";
 import { CancelledError, type Console, fitLines } from "./console.ts";
 import { escapeControls } from "./text.ts";
 
-/** Asks before a dangerous command runs, unless `--yes` is given. Errors: malformedRequest. */
+/** Asks before a dangerous action, unless `--yes` is given. Errors: malformedRequest without a terminal and `--yes`. */
 export async function confirmAction(console: Console, question: string): Promise<void> {
   if (console.assumeYes) return;
   if (!console.canAsk) throw needsFlag("--yes", question);
   if (!(await askYesNo(escapeControls(question), false))) throw new CancelledError();
 }
 
-/** Asks to type the name of what will be deleted, unless `--confirm <name>` is given; `--yes` is not enough. */
+/** Asks the user to type the name of what will be deleted. `--confirm` can give the name; `--yes` is not enough. */
 export async function confirmName(console: Console, warning: string, name: string, given: string | undefined) {
   let typed = given;
   if (typed === undefined) {
@@ -21,7 +21,7 @@ export async function confirmName(console: Console, warning: string, name: strin
   throw malformedRequest(`The name does not match ${JSON.stringify(name)}. Nothing was changed.`);
 }
 
-/** Returns true if an answer passes its check, otherwise the reason. The command itself reports unexpected errors. */
+/** Returns true if an answer is valid, otherwise the reason. The command will report unexpected errors. */
 async function judgeAnswer(check: () => unknown): Promise<true | string> {
   try {
     await check();
@@ -36,7 +36,7 @@ async function judgeAnswer(check: () => unknown): Promise<true | string> {
 interface TextQuestion {
   suggestion?: string | undefined;
   optional?: boolean;
-  /** Throws AppError for a wrong answer, so that the service defines the rule. */
+  /** A function of a service that throws AppError for a wrong answer. */
   check?: (text: string) => unknown;
 }
 
@@ -71,11 +71,11 @@ export async function askNewPassword(needs: string, check: (password: string) =>
 }
 
 function askHidden(message: string): Promise<string> {
-  // A key that shows the text would leave it in the scrollback.
+  // No key may show the password, because it would stay on the screen.
   return ask(({ password }, context) => password({ message, mask: true, toggleMask: false }, context));
 }
 
-/** Breaks a question with its mark between words; the library would break it within words. */
+/** Wraps a question between words, because the library would break lines within words. */
 function fit(message: string): string {
   return fitLines({ columns: process.stderr.columns }, `? ${message}`).slice(2);
 }
@@ -95,7 +95,7 @@ function needsFlag(flag: string, question: string): AppError {
 async function ask<T>(
   prompt: (prompts: typeof import("@inquirer/prompts"), context: object) => Promise<T>,
 ): Promise<T> {
-  // ctrl-D closes the input without an answer, and the process would end with exit code 0.
+  // After ctrl-D no answer can come. Without this, the process would end silently.
   const abandoned = new AbortController();
   const abandon = () => abandoned.abort();
   process.once("beforeExit", abandon);

@@ -9,15 +9,15 @@ export type Terminal = ReturnType<typeof openTerminal>;
 const interruptedExitCode = 130;
 const terminatedExitCode = 143;
 const defaultColumns = 80;
-/** A service that does not answer must not keep an interrupted command running. */
+/** After ctrl-C, a command has this time to clean up, because a service may not answer. */
 const cleanUpMs = 5000;
 const endings = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Connects a `Terminal` to the running process. SIGINT ends the process with 130 until signals are released. */
+/** Returns the terminal of a process. SIGINT ends the process with exit code 130, until `releaseSignals` is called. */
 export function openTerminal(host: NodeJS.Process) {
   const interrupt = () => host.exit(interruptedExitCode);
   host.on("SIGINT", interrupt);
-  // Callbacks of write report failures; without a listener, the event would end the process.
+  // Without a listener, this event would end the process. The callbacks of `write` report failures instead.
   for (const stream of [host.stdout, host.stderr]) {
     stream.on("error", () => {});
     // A terminal that does not know its width reports 0.
@@ -31,7 +31,7 @@ export function openTerminal(host: NodeJS.Process) {
     stderrIsTerminal: host.stderr.isTTY === true,
     /** Columns of the terminal on standard output; undefined if it is no terminal. */
     columns: host.stdout.isTTY ? host.stdout.columns : undefined,
-    /** Standard error if it is a terminal, to draw on. */
+    /** Standard error, for progress bars; undefined if it is no terminal. */
     screen: host.stderr.isTTY ? host.stderr : undefined,
     /** Writes to standard output. A closed pipe (`| head`) is no error, a full disk is one. */
     async write(text: string): Promise<void> {
@@ -40,7 +40,7 @@ export function openTerminal(host: NodeJS.Process) {
       if (failure === undefined || !isRead) return;
       throw internalError(`The result could not be written to standard output (${failure.code ?? "unknown"}).`);
     },
-    /** Whether standard output still has a reader, as far as writes have shown. Without one, long output stops. */
+    /** Whether standard output still has a reader, so that long output can stop. Becomes false with a failed write. */
     hasReader: () => isRead,
     /** Writes to standard error: notes, questions, errors. Never throws. */
     async writeError(text: string): Promise<void> {
@@ -61,7 +61,7 @@ export function openTerminal(host: NodeJS.Process) {
     },
     /** Yields standard input in pieces until its end. Throws if `signal` is aborted. */
     streamInput: (signal: AbortSignal) => addAbortSignal(signal, host.stdin) as AsyncIterable<Uint8Array>,
-    /** The next SIGINT calls `act`. A second SIGINT ends the process; so does a timeout if `act` has not ended it. */
+    /** The next SIGINT calls `act`. A second SIGINT ends the process, and so does the time limit for `act`. */
     onInterrupt(act: () => void): void {
       host.off("SIGINT", interrupt);
       host.once("SIGINT", () => {
@@ -70,7 +70,7 @@ export function openTerminal(host: NodeJS.Process) {
         act();
       });
     },
-    /** Until the returned function is called, signals do not end the process. The function returns the first signal. */
+    /** Signals do not end the process until the returned function is called, which returns the first signal. */
     holdSignals(): () => NodeJS.Signals | undefined {
       let first: NodeJS.Signals | undefined;
       const record = (signal: NodeJS.Signals) => {
@@ -84,14 +84,14 @@ export function openTerminal(host: NodeJS.Process) {
         return first;
       };
     },
-    /** Gives the processor to other processes first: 0 is the usual priority, 19 the lowest. */
+    /** Sets the priority of this process: 0 is the usual one, 19 the lowest. */
     setPriority: (priority: number) => setPriority(priority),
-    /** Leaves SIGINT and SIGTERM to a command that runs until it is stopped. */
+    /** Stops the handling of SIGINT here, for a command with its own handler. */
     releaseSignals: () => void host.off("SIGINT", interrupt),
   };
 }
 
-/** Runs `cleanUp` when the process ends, even by SIGTERM. Returns a function that cancels this. */
+/** Runs `cleanUp` when the process ends, also by SIGTERM. Returns a function that removes the handler. */
 export function onExit(cleanUp: () => void): () => void {
   // Without a listener, SIGTERM would end the process without its exit handlers.
   const terminate = () => process.exit(terminatedExitCode);

@@ -1,5 +1,5 @@
-// Control characters, line separators, direction overrides and lone surrogates. With these, a stored text could move
-// the cursor, recolour the screen or reorder text.
+// Control characters, line separators, direction overrides and lone surrogates. With them, a stored text could move the
+// cursor, or change the colours and the order of the text on the screen.
 const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]/gu;
 
 const shortForms: Record<string, string> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
@@ -23,13 +23,13 @@ export interface Column<Row> {
 }
 
 interface Layout {
-  /** Columns of the terminal; undefined for a file or pipe, for which nothing is cut. */
+  /** Columns of the terminal; undefined for a file or pipe. Then nothing is cut. */
   width: number | undefined;
   color: boolean;
 }
 
 const gap = 2;
-/** Shorter texts, such as states, amounts and times, are never cut. */
+/** No column is cut to fewer characters, so states, amounts and times stay whole. */
 const narrowestColumn = 12;
 const narrowestField = 16;
 const indent = "  ";
@@ -71,9 +71,9 @@ export function renderFields(fields: readonly (readonly [label: string, value: s
 }
 
 /**
- * Lays out rows below a line of headers, without borders. In a narrow terminal, texts are cut, then columns hidden:
- * empty ones first, then the last. If half of them would be hidden, each row becomes a block of lines.
- * @returns also the headers of the hidden columns.
+ * Formats rows as a table. For a narrow terminal, it cuts texts, then hides columns: empty ones first, then the last
+ * ones. If it had to hide half of the columns, it formats each row as a block of lines instead.
+ * @returns the text, and the headers of the hidden columns.
  */
 export function layOutTable<Row>(rows: readonly Row[], columns: readonly Column<Row>[], { width, color }: Layout) {
   const all = columns.map((column, index) => readCells(rows, column, index));
@@ -97,12 +97,12 @@ export function layOutTable<Row>(rows: readonly Row[], columns: readonly Column<
   return { text: lines.join(""), hidden };
 }
 
-/** Cuts a text to a number of terminal columns, between characters, and marks the cut with …. */
+/** Cuts a text to a number of terminal columns, and marks the cut with …. */
 export function truncateText(text: string, width: number): string {
   if (Bun.stringWidth(text) <= width) return text;
   let kept = "";
   let used = 1;
-  // Bun.sliceAnsi leaves a wide character at the cut, which makes the text too long.
+  // Not Bun.sliceAnsi: it keeps a wide character at the cut, so the text would be too long.
   for (const { segment } of new Intl.Segmenter().segment(text)) {
     used += Bun.stringWidth(segment);
     if (used > width) break;
@@ -111,7 +111,7 @@ export function truncateText(text: string, width: number): string {
   return width < 1 ? "" : `${kept}…`;
 }
 
-/** The first column, ids and timestamps are useless when cut, so other columns are cut or hidden instead. */
+/** Reads the cells of a column. The first column, ids and timestamps are never cut: a part of them is useless. */
 function readCells<Row>(rows: readonly Row[], { header, value }: Column<Row>, index: number) {
   const texts = rows.map((row) => escapeControls(value(row)));
   const width = Math.max(...[header, ...texts].map((text) => Bun.stringWidth(text)));
@@ -119,7 +119,7 @@ function readCells<Row>(rows: readonly Row[], { header, value }: Column<Row>, in
   return { header, texts, width, isWhole, minWidth: isWhole ? width : Math.min(width, narrowestColumn) };
 }
 
-/** Returns the columns that fit when texts are cut; undefined if half would be hidden. */
+/** Returns the columns that fit with cut texts; undefined if half of the columns would not fit. */
 function fitColumns(columns: readonly Cells[], width: number): readonly Cells[] | undefined {
   const shown = [...columns];
   const isEmpty = ({ texts }: Cells) => texts.every((text) => text === "-" || text === "");
@@ -148,7 +148,7 @@ function sum(numbers: number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** Wraps a text between words to a number of terminal columns; a wider word stays whole. */
+/** Wraps a text between words to a number of terminal columns. A longer word stays on one line. */
 export function wrapWords(text: string, width: number): string[] {
   return Bun.wrapAnsi(text, width).split("\n");
 }

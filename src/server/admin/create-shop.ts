@@ -19,16 +19,16 @@ export interface ShopPlan {
     country: string | null;
     pricesIncludeTax: "yes" | "no";
   } | null;
-  /** Prepared before the transaction, because hashing the password takes long. */
+  /** The owner, prepared before the transaction because hashing the password takes long. */
   owner: NewUser | null;
-  /** With origins, it is a storefront key, which visitors can read. Without any, it works in no browser. */
+  /** A key with origins is a storefront key, which visitors can read. A key without origins works in no browser. */
   key: { name: string; publish: boolean; origins: string[] } | null;
 }
 
 export interface Shop {
   store: TenantDetails | null;
   owner: User | null;
-  /** The oldest key that is not revoked; with its secret only when it was just created. */
+  /** The oldest key that is not revoked. `app_secret` is set only if the key was just created. */
   key: (AppKeyDetails & { app_secret?: string }) | null;
 }
 
@@ -47,8 +47,8 @@ export async function findShop(ctx: SystemCtx, namespace: string): Promise<Shop>
 }
 
 /**
- * Creates the missing parts in one transaction; two concurrent callers create one shop. Returns the shop, and which
- * parts were created.
+ * Creates the missing parts in one transaction. If two callers run at once, they create one shop. Returns the shop, and
+ * which parts were created.
  * @throws notFound for a store that neither exists nor is planned; conflict when another user has the owner's address;
  * validationFailed; wrongState when the secret key is not the one of the database.
  */

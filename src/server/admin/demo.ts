@@ -30,7 +30,7 @@ export const demoNamespace = "demo";
 const namespace = demoNamespace;
 const email = "ada@example.com";
 const keyFile = "demo-key.json";
-/** Pages on this machine may use this key. So may the printed requests, which send no `Origin`. */
+/** Pages on this machine may use this key. The printed requests may use it too, although they send no `Origin`. */
 const pageKey = {
   namespace,
   name: "Demo pages",
@@ -39,7 +39,7 @@ const pageKey = {
   origins: ["localhost", "127.0.0.1", "[::1]"],
   allowNoOrigin: true,
 };
-/** Pictures by file name, in base64. Further views show parts of a picture, which `details.json` names. */
+/** Pictures by file name, in base64. `details.json` describes further pictures, which show parts of a product. */
 const pictures = collectFiles("admin/demo-pictures") as Record<string, string>;
 const details: Record<string, object> = demoDetails;
 
@@ -52,8 +52,8 @@ interface DemoPlace {
 /**
  * Fills an empty data directory with a sample store: products in categories, rates, a discount code, a customer and two
  * published keys, one of them for pages. Later starts keep the data. Each start prints working requests, so the secrets
- * are stored in `demo-key.json`, readable by its owner only. Returns them with the store, the id of a product, and
- * whether it is new.
+ * are stored in `demo-key.json`, readable by its owner only.
+ * @returns the secrets, the store, the id of a product, and whether the store is new.
  * @throws conflict when the directory contains stores that the demo did not create, or the file is damaged.
  */
 export async function seedDemo(db: Database, vault: Vault, now: () => number, { dataDir, shopUrl }: DemoPlace) {
@@ -66,7 +66,7 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, { 
   }
   const isNew = !tenants.some((tenant) => tenant.namespace === namespace);
   const password = `Aa1-${randomBytes(12).toString("base64url")}`;
-  // Prepared before the transaction, because hashing the password would block other writers.
+  // The customer is prepared before the transaction, because hashing the password would block other writers.
   const customer = isNew ? await prepareUser(ctx, { email, name: "Ada", password, email_verified: true }) : undefined;
   return inTransaction(ctx, async (tx) => {
     const kept = customer ? { ...(await createStore(tx, customer)), password } : readKept(path);

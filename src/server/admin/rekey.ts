@@ -40,9 +40,9 @@ const selectWebhooks = statement((q) =>
 export type RekeyReport = Awaited<ReturnType<typeof rekeyDatabase>>;
 
 /**
- * After the old key was lost, makes the present key the key of the database, and removes what only the old key could
- * decrypt. Second factors stay, although they no longer work: without them, a password alone would suffice. No server
- * may be running.
+ * Makes the present secret key the key of the database after the old one was lost, and removes what only the old key
+ * could decrypt. Second factors stay, although they no longer work: without them, a password alone would suffice. No
+ * server may be running.
  * @returns what was removed, the users whose second factor must be reset, and the webhooks that need a new secret;
  * `rekeyed` is false when the database already used this key.
  */

@@ -76,7 +76,7 @@ function quoteArgument(word: string): string {
   return quoteWord(word.replaceAll("$", "$$$$"));
 }
 
-/** `%` starts a specifier even in quotes. */
+/** Quotes a word. systemd takes `%` as the beginning of a specifier, even in quotes. */
 function quoteWord(word: string): string {
   const text = word.replaceAll("%", "%%");
   return /^[\w@%+=:,./$-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;

@@ -47,7 +47,7 @@ export function logAnswer(deps: LogDeps, answered: Answered): void {
     request_id: requestId,
     namespace,
     caller: idOf(actor),
-    // The address of a successful caller is not logged; a refused caller may have to be found.
+    // The log contains the addresses of refused callers only, because an operator may have to find these callers.
     ip: code === undefined ? undefined : deps.clientIpOf(request),
     origin: code === codeOf("appAuthFailed") ? (request.headers.get("origin") ?? undefined) : undefined,
     fault: isExplained(failure, status) ? undefined : describeFault(failure),
@@ -63,7 +63,7 @@ function idOf(actor: Actor | undefined): string | undefined {
   return actor?.kind === "user" ? actor.userId : undefined;
 }
 
-/** Whether the error code says enough for the log. True for refusals, except of a malformed password hash. */
+/** Whether the error code alone explains the failure: true for refusals, unless a stored password hash is malformed. */
 function isExplained(failure: unknown, status: number): boolean {
   if (!(failure instanceof AppError)) return status < 500;
   return (status < 500 && failure.kind !== "invalidLogin") || !(failure.cause instanceof Error);

@@ -31,7 +31,7 @@ export async function answerCall(
 }
 
 const keyForm = /^[\x21-\x7e]{1,255}$/;
-/** All visitors of a page are one caller, so their keys must not be guessable. */
+/** Visitors of a page share one app key. With a guessed idempotency key, one could get another visitor's reply. */
 const minPageKey = 22;
 
 /** POST routes support `Idempotency-Key`, except those with secrets. */
@@ -72,13 +72,13 @@ function isPageKey(actor: Actor): boolean {
   return actor.kind === "app" && hasScope(actor.scopes, "orders:place") && !hasScope(actor.scopes, "orders:write");
 }
 
-/** Null for visitors, because they cannot be distinguished. */
+/** The caller within whose requests an idempotency key is unique; null for visitors, who cannot be distinguished. */
 function callerOf(actor: Actor): string | null {
   if (actor.kind === "app") return `app:${actor.appId}`;
   return actor.kind === "user" ? `user:${actor.userId}` : null;
 }
 
-/** The fingerprint is keyed, because a plain hash of a body with a password could be guessed. */
+/** The fingerprint uses a secret key: from a plain hash of a body, somebody could guess a password in the body. */
 function fingerprintOf({ method, path }: Route, { ctx, params, query, body, lang, subject }: Call): string {
   const sent = body instanceof Uint8Array ? new Bun.CryptoHasher("sha256").update(body).digest("hex") : body;
   const asked = { method, path, params, query, body: sent, lang, subject };

@@ -24,10 +24,9 @@ export interface AppDeps
   trustedProxies: readonly string[];
   isEncrypted: boolean;
   bodyLimits?: BodyLimits;
-  /** Memory for kept replies. */
   replyCacheBytes?: number;
   peerOf: (request: Request) => string | null;
-  /** Gets calls of `/health/live` whose request id begins with `doctor-`. */
+  /** Called for each request of `/health/live` whose id begins with `doctor-`. */
   onSeen?: (seen: RecentRequest) => void;
   routes?: readonly Route[];
 }
@@ -61,8 +60,8 @@ export function createApp(deps: AppDeps) {
     aot: true,
     normalize: false,
     strictPath: false,
-    // Elysia looks for the path of a URL after a fixed number of characters: after `http://`, or, if true, after
-    // `https://` and three characters of the host. `listen` ensures that the host is long enough.
+    // To find the path in a URL, Elysia skips a fixed number of characters: those of `http://`, or, if this is true,
+    // those of `https://` and three of the host. `listen` ensures that the host is long enough.
     handler: { standardHostname: deps.isEncrypted },
   });
   const noRouteMeter = pipeline.meter.anyMethod(noRoute);

@@ -68,7 +68,7 @@ interface Attempt {
 
 const originRemedy = "Use the key from an allowed origin, or allow this one: bodega origin add";
 
-/** These errors count towards tooManyAuthAttempts. */
+/** Errors that count towards tooManyAuthAttempts. */
 const countedKinds: ReadonlySet<AppError["kind"]> = new Set([
   "invalidAppCredentials",
   "appAuthFailed",
@@ -80,8 +80,8 @@ const countedKinds: ReadonlySet<AppError["kind"]> = new Set([
 
 /**
  * If several methods were sent, the first that succeeds counts (specification, section 5).
- * @throws invalidAppCredentials to tokenExpired (see `errors.ts`); userTokenInvalid if the route is about the token
- * itself; tooManyAuthAttempts instead of these once the address has used up its attempts.
+ * @throws one of the errors from invalidAppCredentials to tokenExpired in `errors.ts`; userTokenInvalid if the route is
+ * about the token itself; tooManyAuthAttempts instead of these once the address has used up its attempts.
  */
 export function authenticate(deps: AuthDeps, access: readonly Access[], attempt: Attempt): Actor | Promise<Actor> {
   try {
@@ -96,7 +96,7 @@ async function countFailure(deps: AuthDeps, attempt: Attempt, error: unknown): P
   const { request, requestId, sent, tenant, isCounted } = attempt;
   // A request without credentials is no attempt, and always gets notAuthenticated.
   const hasSent = sent.app !== null || sent.user.token !== undefined || sent.user.user_id !== undefined;
-  // Only a request with the right secret gets this remedy, so nothing was guessed.
+  // An error with `originRemedy` means that the secret was right, so the caller guessed nothing.
   const isGuess = error instanceof AppError && countedKinds.has(error.kind) && error.remedy !== originRemedy;
   if (!isCounted && hasSent && isGuess) {
     await deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace: tenant.namespace, requestId });
@@ -105,8 +105,9 @@ async function countFailure(deps: AuthDeps, attempt: Attempt, error: unknown): P
 }
 
 /**
- * Reads `X-Client-Address`, in which a server sends its customer's address, so that limits count the customer. Ignored
- * without the scope `auth:forward`, and for keys of pages, which every visitor can read. Throws malformedRequest.
+ * Returns the address in `X-Client-Address`. A shop's server sends its customer's address there, so that limits count
+ * the customer. Null without the scope `auth:forward`, and for keys of pages, which every visitor can read. Throws
+ * malformedRequest.
  */
 export function forwardedAddress(deps: AuthDeps, attempt: Attempt): string | null {
   const { request, sent } = attempt;
@@ -157,9 +158,8 @@ function verifyMethods(deps: AuthDeps, access: readonly Access[], attempt: Attem
   if (app && "error" in app) failures.push(app.error);
   try {
     const actor = app && "value" in app && verifyApp(deps, app.value, attempt);
-    // On a public route, a user token names the user for whom the key acts, so a wrong token is refused. On other
-    // routes the key is tried first, unless only the user can be admitted, because a page sends its key with every
-    // call.
+    // A page sends its key with every call. On a public route, a user token says for whom the key acts, so the token
+    // must be valid. On other routes, the token is checked only if the key alone does not suffice.
     if (actor && (user.token === undefined || (!allowsAnonymous(access) && isAdmitted(access, actor)))) return actor;
   } catch (error) {
     failures.push(requireAuthError(error));
@@ -184,7 +184,7 @@ function verifyApp(deps: AuthDeps, { appSecret }: { appSecret: string }, { key, 
   const hash = Bun.SHA256.hash(appSecret) as Uint8Array;
   const secret = key?.secrets.find((known) => sameHash(known.hash, hash) && known.expiresAt > now);
   const isValid = key && secret && key.usable && key.tenantId === tenant.id && key.expiresAt > now;
-  // All of these get the same reply, so that it does not reveal which part was right.
+  // Every wrong part gets the same reply, so that the reply does not reveal which part was right.
   if (!isValid) throw appAuthFailed();
   const verdict = verifyOrigin(key, origin);
   if (!verdict.allowed) throw appAuthFailed(verdict.reason, { remedy: originRemedy });

@@ -4,7 +4,7 @@ import { AppError, bodyTooLarge, malformedRequest, unavailable, unsupportedMedia
 import { parseExactJson } from "../values/exact-json.ts";
 import { formatBytes } from "../values/units.ts";
 
-/** The JSON object of a request, or its error, which is thrown only after the caller is authenticated. */
+/** The JSON object in a request's body, or why the body is invalid. Callers throw this error after authentication. */
 export interface Body {
   value?: Record<string, unknown>;
   error?: AppError;
@@ -26,7 +26,7 @@ export interface BodyMemory {
 /**
  * Counts memory for a body. The first 64 KiB of a JSON body do not count, so that idle connections do not use up the
  * limit.
- * @param store the request's store. Its bodies may use at most as much memory as they leave free for others.
+ * @param store the request's store. All its bodies together may use at most half of the memory that other stores leave.
  */
 export function reserveMemory(memory: BodyMemory, store?: string) {
   let own = 0;
@@ -41,7 +41,7 @@ export function reserveMemory(memory: BodyMemory, store?: string) {
   return {
     add(bytes: number) {
       const max = store === undefined ? memory.left : memory.left - bytes - (held.get(store) ?? 0);
-      // A body that timed out may still be arriving.
+      // After a timeout, the rest of the body may still arrive.
       if (isReleased || bytes > max) throw unavailable("Too many large bodies are being received.");
       hold(bytes);
     },
@@ -53,7 +53,7 @@ export function reserveMemory(memory: BodyMemory, store?: string) {
 }
 
 const smallBytes = 64 * 1024;
-/** Longer bodies take longer to parse and validate than most requests. */
+/** Parsing and validating a longer body takes longer than most requests. */
 const quickBytes = 16 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const maxDropped = 64 * 1024 * 1024;
@@ -61,7 +61,7 @@ const maxDropped = 64 * 1024 * 1024;
 const maxSmallChunks = 2000;
 const smallChunkBytes = 64;
 const deepest = 64;
-/** The largest product has about 8,500 values. */
+/** The largest valid product has about 8,500 values. */
 const maxValues = 10_000;
 const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace] = Buffer.from('"\\,[]{}');
 const none: Body = {};
@@ -86,7 +86,7 @@ export async function readBody(
     if (bytes.length === 0) return none;
     if (unsupported) return { error: unsupported };
     if (bytes.length <= quickBytes) return parse(bytes);
-    // Long bodies queue apart from the store's short requests, so that they do not delay these.
+    // Long bodies have a queue of their own, so that they do not delay the store's short requests.
     const party = `${partyOf(request.url)} body`;
     await yieldToEventLoop(party, request);
     request.signal.throwIfAborted();
@@ -101,12 +101,12 @@ export async function readBody(
   }
 }
 
-/** Reading a long body must not be delayed, because Bun keeps all that arrives in memory. */
+/** Whether a body is long. Such a body must be read without delay, because Bun keeps what arrives in memory. */
 export const hasLongBody = (headers: Headers): boolean => Number(headers.get("content-length")) > smallBytes;
 
 /**
- * Reads and drops the body of a refused request if the connection closes after the reply. A client that writes
- * everything before it reads would otherwise get a broken connection. Returns whether the connection can continue.
+ * Reads and drops the body of a refused request if the connection closes after the reply. Without this, a client that
+ * writes everything before it reads would not get the reply. Returns whether the connection can continue.
  */
 export async function dropBody(request: Request, limits: BodyLimits): Promise<boolean> {
   const { method, headers } = request;
@@ -114,7 +114,7 @@ export async function dropBody(request: Request, limits: BodyLimits): Promise<bo
   // An unread body that is endless or too large could keep the connection busy for long.
   const isBusy = length === null ? headers.has("transfer-encoding") : Number(length) > limits.bytes + maxDropped;
   if (!isBusy && !/close/i.test(headers.get("connection") ?? "")) return true;
-  // A client that sent `Expect` sends no body after a refusal. Bun offers no body of a GET or HEAD.
+  // A client that sent `Expect` sends no body after a refusal. Bun gives no access to the body of a GET or HEAD.
   if (method === "GET" || method === "HEAD" || headers.has("expect")) return !isBusy;
   const { error } = await readBody(request, { bytes: 0, ms: limits.ms }, { left: 0 });
   return error?.headers === undefined;
@@ -153,14 +153,14 @@ async function collectAtOnce(request: Request, limits: BodyLimits): Promise<Uint
   return bytes;
 }
 
-/** A body that is too large is read to its end and dropped, for the reason given at `dropBody`. */
+/** Reads a long body. One that is too large is read to its end and dropped, so that the client gets the reply. */
 async function collectChunks(request: Request, limits: BodyLimits, held: Hold): Promise<Uint8Array> {
   let chunks: Uint8Array[] = [];
   let size = 0;
   let count = 0;
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    // A chunk costs as much as a hundred bytes, and a chunk can be one byte.
+    // A chunk of any size, even of one byte, takes as long as a hundred bytes.
     if (++count > maxSmallChunks && size < count * smallChunkBytes) {
       throw malformedRequest("The body comes in too many small chunks.", closing);
     }
@@ -194,7 +194,7 @@ function parse(bytes: Uint8Array): Body {
 
 function tooLarge(limits: BodyLimits, mustClose: boolean): AppError {
   const message = `The body is larger than ${formatBytes(limits.bytes)}.`;
-  // Unread bytes would be taken for the next request, so the connection is closed.
+  // The server would read the rest of the body as the next request, so it closes the connection.
   return bodyTooLarge(message, mustClose ? closing : {});
 }
 

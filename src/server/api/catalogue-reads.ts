@@ -18,7 +18,7 @@ interface ReadDeps {
 /** All that a reply depends on, and the time of the read. */
 interface Read {
   tenantId: string;
-  /** All that the reply depends on besides the database. Callers who see the same share it. */
+  /** All that the reply depends on besides the database. Calls with the same name get the same reply. */
   name: string;
   minute: number;
   /** The commit counter, read before the rows, so that a later commit changes it; null for a database server. */
@@ -50,15 +50,14 @@ export async function answerWithEtag(
   };
   const tags = request.headers.get("if-none-match");
   const kept = await findCurrent(replies, read);
-  const present = tags === null ? undefined : (kept ?? (await read.stateNow()));
-  if (tags !== null && present) {
-    headers.ETag = entityTag(read, present);
-    if (isListed(tags, headers.ETag)) return new Response(null, { status: 304, headers });
+  const present = kept || tags === null ? kept : await read.stateNow();
+  if (present) headers.ETag = kept?.etag ?? entityTag(read, present);
+  if (tags !== null && headers.ETag !== undefined && isListed(tags, headers.ETag)) {
+    return new Response(null, { status: 304, headers });
   }
   const head = `{"request_id":"${requestId}`;
   const accepted = request.headers.get("accept-encoding");
   if (kept) {
-    headers.ETag = entityTag(read, kept);
     if (kept.language !== undefined) headers["Content-Language"] = kept.language;
     const coding = chooseCoding(accepted, head.length + kept.tail.length);
     if (coding !== undefined) headers["Content-Encoding"] = coding;
@@ -69,7 +68,8 @@ export async function answerWithEtag(
   headers.ETag = entityTag(read, { state, version: recordVersion });
   const text = withPublicUrls(successText(requestId, answer, headers), publicUrl);
   if (route.mayKeep?.(call.query as never) && replies.wants(read.name)) {
-    const reply = { tail: new KeptTail(text.slice(head.length)), state, version: recordVersion, language };
+    const tail = new KeptTail(text.slice(head.length));
+    const reply = { tail, etag: headers.ETag, state, version: recordVersion, language };
     await keep(replies, read, reply);
   }
   const coding = chooseCoding(accepted, text.length);
@@ -86,8 +86,8 @@ function nameOf({ id }: Route, { ctx, params, query, lang }: Call, release: stri
 }
 
 /**
- * Returns the kept reply if nobody has committed since, or if the commits left its state as it was. Likes and views do
- * not change the state, so after a commit a reply lasts only for the minute of its tag.
+ * Returns the kept reply if nobody has committed since, or if the commits did not change its state. Likes and views are
+ * not part of the state, so after a commit, a reply lasts only until its minute ends.
  */
 async function findCurrent(replies: ReplyCache, read: Read): Promise<KeptReply | undefined> {
   const kept = replies.find(read.tenantId, read.name);
@@ -100,7 +100,10 @@ async function findCurrent(replies: ReplyCache, read: Read): Promise<KeptReply |
     }
   }
   kept.commits = read.commits;
-  kept.minute = read.minute;
+  if (kept.minute !== read.minute) {
+    kept.minute = read.minute;
+    kept.etag = entityTag(read, kept);
+  }
   return kept;
 }
 
@@ -108,7 +111,7 @@ function isSame(kept: State, present: State | undefined): boolean {
   return kept.state === present?.state && kept.version === present.version;
 }
 
-/** Keeps a reply if its state is still the same: several statements may have read it. */
+/** Keeps a reply only if its state did not change while several statements read it. */
 async function keep(replies: ReplyCache, { stateNow, ...read }: Read, reply: Omit<KeptReply, "commits" | "minute">) {
   const after = await stateNow();
   const { commits, minute } = read;

@@ -52,8 +52,8 @@ export type Query = Record<string, string | string[]>;
 const commonNames: ReadonlySet<string> = new Set(commonParameters);
 
 /**
- * Throws malformedRequest for invalid percent-encoding, or for a repeated name unless its schema is an array, because
- * two readers could use different values.
+ * Throws malformedRequest for invalid percent-encoding, or for a repeated name whose schema is not an array, because
+ * two programs could use different values of it.
  */
 export function parseQuery(url: string, schema?: TObject): { common: Common; query: Query } {
   const common: Common = {};
@@ -99,7 +99,7 @@ const versionForm = /^([1-9]\d{0,14})(?:\.[a-z0-9]{13})?$/;
 
 /**
  * Returns the version; null without the header or for `*`. A weak tag matches: proxies turn `"2"` into `W/"2"`.
- * @throws malformedRequest for anything but one tag, preconditionFailed for a foreign one.
+ * @throws malformedRequest for anything but one tag, preconditionFailed for a tag that no server of Bodega sends.
  */
 export function parseIfMatch(header: string | null): number | null {
   if (header === null || header.trim() === "*") return null;

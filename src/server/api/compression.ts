@@ -1,12 +1,12 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
-/** Brotli takes several times as long for the same size. */
+/** Brotli is not among them, because it takes several times as long for the same size. */
 export type Coding = "zstd" | "gzip";
 type Body = Uint8Array<ArrayBuffer>;
 
 const minLength = 1024;
-/** Longer content is compressed in a thread. */
+/** Longer content is compressed in another thread. */
 const maxLengthAtOnce = 64 * 1024;
 /** Higher levels take much longer and save a few percent of a product list. */
 const zstdLevel = { level: 3 } as const;
@@ -14,8 +14,8 @@ const gzipLevel = { level: 1 } as const;
 const gzipInThread = promisify(gzip);
 
 /**
- * Reads the names in `Accept-Encoding`, not their order of preference. Use it only for texts without secrets, because
- * the length of a compressed text reveals repetitions in it (BREACH).
+ * Chooses a coding that `Accept-Encoding` names, whatever the order of preference. Use it only for texts without
+ * secrets, because the length of a compressed text reveals repetitions in it (BREACH).
  */
 export function chooseCoding(accepted: string | null, length: number): Coding | undefined {
   if (accepted === null || length < minLength) return undefined;

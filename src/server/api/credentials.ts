@@ -36,7 +36,7 @@ function readBearer(authorization: string | null) {
   return { id, secret, isUser: id.startsWith("usr_") };
 }
 
-/** Prefers the header (specification, section 5). The error is invalidAppCredentials. */
+/** Returns the key in the header, else that in query or body (specification, section 5), or invalidAppCredentials. */
 function readAppCredentials(header: ReturnType<typeof readBearer>, common: Common): KeyCredentials {
   if (header && !header.isUser) {
     const form = "Authorization must be `Bearer <app_id>:<app_secret>`, with the colon.";
@@ -63,7 +63,7 @@ export interface TokenCredentials {
 type UserCredentials = Partial<Record<"user_id" | "token", string | undefined>>;
 
 /**
- * With app credentials, `user_id` without `token` names a user and is no authentication attempt.
+ * Returns the user's credentials; null if none were sent. Beside app credentials, `user_id` alone only names a user.
  * @throws invalidTokenParams if one of the two is missing or malformed.
  */
 export function tokenCredentialsOf(sent: UserCredentials, besideApp: boolean): TokenCredentials | null {
@@ -88,7 +88,7 @@ export function bodyMayCarryCredentials(route: Route, query: Common, authorizati
 
 export type RequestCredentials = ReturnType<typeof extractCredentials>;
 
-/** `key` has the app credentials, even if the route ignores them. */
+/** `key` contains the app credentials. `app` is the same, or null if the route ignores credentials. */
 export function extractCredentials(
   route: Route,
   query: Common,
@@ -108,7 +108,8 @@ export function extractCredentials(
 }
 
 /**
- * Throws the error of credentials that were sent without a namespace (specification, section 7), else namespaceMissing.
+ * Returns the namespace. Throws the error of credentials that came without one (specification, section 7), or
+ * namespaceMissing.
  */
 export function requireNamespace(
   { common: { namespace }, app, user }: RequestCredentials,

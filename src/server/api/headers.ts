@@ -34,7 +34,7 @@ function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
-/** Reads the client's address when a service needs it. Few do, and reading it costs as much as the rest of a read. */
+/** Reads the client's address only when a service needs it. Few do, and reading it takes as long as a whole read. */
 export class RequestClient implements NonNullable<Ctx["client"]> {
   readonly #ipOf: (request: Request) => string | null;
   readonly #request: Request;
@@ -54,7 +54,7 @@ export class RequestClient implements NonNullable<Ctx["client"]> {
 }
 
 const exposed = "X-Request-Id, Retry-After, ETag, Content-Language, Idempotency-Replayed";
-// The wildcard allows other headers of libraries, but not Authorization. Browsers before 2022 do not know the wildcard.
+// `*` allows the other headers that libraries send, but not Authorization. Browsers before 2022 do not know `*`.
 const allowedHeaders =
   "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Order-Token, X-Request-Id, Cache-Control, Pragma, " +
   "X-Requested-With, traceparent, tracestate, baggage, sentry-trace, *";
@@ -65,7 +65,7 @@ export function allowOrigin(headers: Record<string, string>, origin: string): vo
   headers.Vary = "Origin";
 }
 
-/** A preflight names no key, so any origin is allowed. The request itself is checked. */
+/** A preflight names no key, so any origin is allowed. The request that follows is checked. */
 export function preflightHeaders(headers: Record<string, string>, origin: string | null, methods: string): void {
   headers.Allow = methods;
   if (origin === null) return;

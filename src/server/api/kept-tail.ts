@@ -80,7 +80,7 @@ function splitGzip(member: Bytes): CompressedTail {
 const crcPolynomial = 0xedb88320;
 const crcOne = 0x80000000;
 
-/** Returns x^(8·length). The CRC-32 of a head is multiplied by it if so many bytes follow the head. */
+/** Returns x^(8·length), by which the CRC-32 of a head is multiplied when `length` bytes follow the head. */
 function shiftCrc(length: number): number {
   let power = crcOne;
   let square = crcOne >>> 8;
@@ -112,7 +112,7 @@ const maxWindowBits = 23;
 function splitZstd(frame: Bytes, tailLength: number): CompressedTail {
   const blocks = findZstdBlocks(frame);
   const windowBits = Math.min(Math.max(Math.ceil(Math.log2(tailLength)), minWindowBits), maxWindowBits);
-  // The 0 means neither content size nor checksum. The exponent of the window counts from 1 KiB.
+  // The 0 says that there is neither a content size nor a checksum. The exponent of the window counts from 1 KiB.
   const header = new Uint8Array([...zstdMagic, 0, (windowBits - 10) << 3]);
 
   function join(head: Bytes): Bytes {

@@ -52,7 +52,7 @@ interface Found {
   failure?: unknown;
 }
 
-/** How a request gets its body, which is read at most once, and its store and key. */
+/** Functions that read a request's body, at most once, and look up its store and key. */
 interface Sources {
   receive: (namespace?: string) => Promise<Body>;
   find: CredentialLookup["find"];
@@ -117,7 +117,6 @@ async function answer(found: Found, incoming: RouteRequest, sources: Sources): P
     : answerCall(found.deps, incoming, call, headers);
 }
 
-/** Reads the credentials that were sent, and looks up the store and the key. */
 async function identify(found: Found, incoming: RouteRequest, { receive, find }: Sources) {
   const { request, route } = incoming;
   const { query, common } = parseQuery(request.url, route.query);
@@ -147,7 +146,6 @@ function countAttempt(deps: PipelineDeps, { request, requestId }: RouteRequest, 
   return deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace, requestId });
 }
 
-/** Counts an attempt, checks credentials and origin, and whether the caller may use the route. */
 async function admit(
   found: Found,
   incoming: RouteRequest,
@@ -195,7 +193,7 @@ async function countForgery(deps: PipelineDeps, incoming: RouteRequest, { failur
 /** Whether a page may read why it was refused. If its key was not accepted, only allowed origins of that key may. */
 function mayReadRefusal({ sent, actor, known }: Found, origin: string): boolean {
   if (!sent?.app || actor || known?.tenant === null) return true;
-  // The secret may be wrong.
+  // The key has the id that was sent; the secret that was sent may be wrong.
   const key = known?.key;
   return key != null && key.tenantId === known?.tenant?.id && verifyOrigin(key, origin).allowed;
 }

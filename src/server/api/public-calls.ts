@@ -6,7 +6,7 @@ import type { BodyLimits } from "./body.ts";
 
 const publicBytes = 64 * KiB;
 
-/** Calls of `/auth/` are counted as attempts instead. */
+/** Whether calls count as public writes. Calls of `/auth/` count as attempts instead. */
 const isPublicWrite = ({ method, access }: Route) =>
   method !== "GET" && allowsAnonymous(access) && !ignoresCredentials(access);
 
@@ -20,7 +20,7 @@ export function bodyLimitsOf(route: Route, { bytes, ms }: BodyLimits): BodyLimit
   return { bytes: isPublic ? Math.min(bytes, publicBytes) : bytes, ms };
 }
 
-/** These refusals come before the service counts a write. Some notFound come later and count twice. */
+/** Errors of requests that were refused before the service counted them. Some notFound come later and count twice. */
 const uncounted: ReadonlySet<ErrorKind> = new Set([
   "malformedRequest",
   "validationFailed",

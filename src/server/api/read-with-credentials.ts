@@ -1,8 +1,8 @@
 import type { CredentialLookup, ResolvedCredentials } from "../modules/app-keys/lookup.ts";
 
 /**
- * Answers a read. With a database server, it uses the cached store and key, and checks them in the same round trip as
- * the data. If they have changed, it answers again.
+ * Answers a read. With a database server, it first uses the cached store and key, and checks them in the round trip
+ * that reads the data. If the store or key has changed, the read is answered again.
  */
 export async function readWithCredentials<T>(
   lookup: CredentialLookup,

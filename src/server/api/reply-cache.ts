@@ -8,9 +8,10 @@ export interface KeptReply {
   /** The state and version of the reply, as in `State`. */
   state: string;
   version: number | undefined;
-  /** The minute in which the reply was last known to be current. */
+  /** The minute in which the reply was last known to be current, and the entity tag in that minute. */
   minute: number;
-  /** The commit counter that was read before the rows, or before the state that was still the same. */
+  etag: string;
+  /** The commit counter, read before the rows, or before a later check that found the same state. */
   commits: number | null;
 }
 
@@ -22,14 +23,14 @@ interface Share {
 /** Keys and objects of an entry. */
 const overheadBytes = 1024;
 
-/** Compressed forms, which are made later, take about half as much again. */
+/** Includes the compressed forms, which are made later and take about half as much as the tail. */
 function bytesOf(name: string, { tail, state }: KeptReply): number {
   return overheadBytes + name.length + state.length + 1.5 * tail.length;
 }
 
 /**
- * Keeps replies in memory, up to a number of bytes. The least recently used reply of the store with the most bytes goes
- * first, so that no store displaces the others.
+ * Keeps replies in memory, up to a number of bytes. When more come, the store with the most bytes loses its least
+ * recently used reply, so that no store displaces the replies of others.
  */
 export class ReplyCache {
   readonly #maxBytes: number;

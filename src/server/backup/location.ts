@@ -39,7 +39,7 @@ export function makeBackupsFolder(dataDir: string): string {
   return folder;
 }
 
-/** Parses a directory, a `.tar.gz` file, `s3://bucket/prefix`, or an object. Throws validationFailed. */
+/** Parses where to store a backup: a directory, a `.tar.gz` file, an S3 prefix or object. Throws validationFailed. */
 export function parseDestination(given: string, source: string): BackupLocation {
   if (given === "") throw invalidOption(source, "must not be empty");
   const place = backupDestination({ value: given, source }) as string;
@@ -49,7 +49,7 @@ export function parseDestination(given: string, source: string): BackupLocation 
   throw invalidOption(source, `must be a directory, or a file that ends in ${ending}`);
 }
 
-/** Parses any file, or an S3 object. Throws validationFailed, or notFound for a missing file. */
+/** Parses where to read a backup: any file, or an S3 object. Throws validationFailed; notFound for a missing file. */
 export function parseSource(given: string, source: string, remedy = "Check the path."): BackupLocation {
   if (given.startsWith("s3:")) return parseDestination(given, source);
   const path = resolve(given);
@@ -71,7 +71,7 @@ type Kind = "backup" | "restore-test";
 
 interface LastResults {
   last_success: { at: string; place: string; bytes: number } | null;
-  /** The last failure; null after a later success. `place` is where a restore test read the state. */
+  /** The last failure; null after a later success. `place` is the location that a restore test used. */
   last_failure: { at: string; message: string; place?: string | undefined } | null;
 }
 

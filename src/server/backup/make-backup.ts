@@ -49,7 +49,7 @@ interface BackupOptions {
 }
 
 /**
- * Makes a backup and records the result. Verifying the copy blocks the process, so a server runs a command for it.
+ * Makes a backup and records the result. Verifying it blocks the process, so a server makes backups in a child process.
  * @throws unavailable when the location or the disk cannot be used, validationFailed when the copy is damaged.
  */
 export async function makeBackup(config: Config, options: BackupOptions): Promise<BackupReport> {
@@ -77,12 +77,12 @@ async function writeBackup(config: Config, options: BackupOptions) {
   try {
     await explainCopying(config, () => {
       makeBackupsFolder(config.dataDir);
-      // Left behind by a killed process.
+      // A killed process may have left unfinished files.
       rmSync(staging, { recursive: true, force: true });
       mkdirSync(staging, { mode: 0o700 });
     });
     await removeStaleRestores(config.dataDir);
-    // Names the unfinished upload of a data directory, which its next backup replaces.
+    // The unfinished uploads of a data directory always have the same name, so that its next backup replaces them.
     const id = createHash("sha256").update(`${hostname()}:${config.dataDir}`).digest("hex").slice(0, 16);
     const upload = await storage.upload(name, id, signal);
     try {
@@ -106,7 +106,7 @@ async function writeBackup(config: Config, options: BackupOptions) {
         schema: manifest.schema.at(-1)?.name ?? null,
         stores: manifest.stores,
         removed: [] as string[],
-        /** Failures of later steps; the backup is complete. */
+        /** Failures of steps after the backup was complete. */
         warnings: [] as string[],
       };
       if (faults !== undefined)
@@ -184,7 +184,7 @@ async function prune(storage: ObjectStorage, manifest: Manifest, keep: number, r
     const own: string[] = [];
     for (const name of await listBackups(storage)) {
       const found = await peekManifest(await storage.head(name));
-      // The new one is never removed, even if the clock was ahead when others were made.
+      // The new backup is never removed, even if the clock was ahead when older ones were made.
       const isNew = report.backup.endsWith(name);
       if (!isNew && found?.database.begun_at === manifest.database.begun_at) own.push(name);
     }

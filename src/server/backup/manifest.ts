@@ -22,7 +22,7 @@ export function parseManifest(text: string): Manifest {
   return manifest;
 }
 
-/** Exits with 1, not 2, because the command line was correct. */
+/** The error of a damaged archive. It exits with 1, not 2, because the command line was correct. */
 export function damaged(message: string, options: Pick<ErrorOptions, "remedy" | "cause"> = {}): AppError {
   return validationFailed(message, { exit: 1, ...options });
 }

@@ -15,7 +15,7 @@ const hour = 60 * minute;
 const cleanUpMs = 5000;
 
 export interface CommandRun {
-  /** The program, which may need a runtime before it. */
+  /** The command line of this program: its path, after that of a runtime if it needs one. */
   command: readonly string[];
   env: Environment;
 }
@@ -23,7 +23,7 @@ export interface CommandRun {
 interface ScheduledCommand {
   kind: "backup" | "restore-test";
   words: string[];
-  /** Results of other places do not count. */
+  /** A result counts only if its place begins with this. */
   place: string;
   everyMs: number;
   retryMs: number;
@@ -66,7 +66,7 @@ export function scheduleRestoreTests(config: Config): ScheduledCommand | undefin
   };
 }
 
-/** Runs a command when its last result is old enough: restarts neither add nor delay runs. `check` polls at once. */
+/** Runs a command when its last result is old enough, so restarts neither add nor delay runs. `check` polls now. */
 export function startSchedule(
   config: Config,
   scheduled: ScheduledCommand,
@@ -115,8 +115,8 @@ export function startSchedule(
 }
 
 /**
- * Runs a command of this program with the settings of a server. It ends with the server, after `timeoutMs`, or at the
- * signal.
+ * Runs a command of this program with the settings of a server. The command ends with the server, after `timeoutMs`, or
+ * when the signal aborts.
  * @returns the output and the reason of a failure; undefined for a success.
  */
 async function runServerCommand(

@@ -8,7 +8,7 @@ const checks = new Semaphore(options);
 const healthParty = "/health/";
 /** When a turn of the event loop has taken this many milliseconds, further requests wait for the next one. */
 const budgetMs = 10;
-/** Idle turns follow a long turn, one per this many milliseconds: Bun completes few TLS handshakes a turn. */
+/** After a long turn come idle turns, one for each 2 ms of it, because Bun completes few TLS handshakes in a turn. */
 const restMs = 2;
 let endsAt: number | undefined;
 const ends: (() => void)[] = [];
@@ -31,7 +31,7 @@ export function yieldToEventLoop(party?: string, { client, signal }: Caller = {}
       if (party === healthParty) await nextTurn();
       else while (!signal?.aborted && isOver()) await nextTurn();
       resolve();
-      // The caller works in this tick. Later requests may have read later commits, so they must not share its snapshot.
+      // The caller works in this tick. A later request may have read a later commit, so it must not share the snapshot.
       if (!signal?.aborted) await new Promise((next) => process.nextTick(next));
       if (turns.waiting === 0 || isOver()) endTurn();
     };

@@ -72,7 +72,7 @@ export class Semaphore {
     this.#held--;
   }
 
-  /** Refuses the latest caller of the member with the most waiting. Returns false if that is the caller's own. */
+  /** Refuses the newest call of the member with the most waiting calls. Returns false if the caller is that member. */
   #makeRoom(own: Waiter[]): boolean {
     let longest: Waiter[] = [];
     for (const members of this.#parties.values()) {

@@ -63,12 +63,12 @@ export function readDatabaseConfig(options: Options) {
     databaseUrl: databaseUrl(options.get("BODEGA_DATABASE_URL", "database-url")),
     databaseAuthToken: matching(options.get("BODEGA_DATABASE_AUTH_TOKEN"), /^[\x21-\x7e]+$/, tokenHint),
     databaseAuthTokenFile: options.env.BODEGA_DATABASE_AUTH_TOKEN_FILE,
-    /** Encrypts secrets in the database; undefined is the file `secret.key` in the data directory. */
+    /** Encrypts secrets in the database. If it is undefined, the file `secret.key` in the data directory is used. */
     secret: matching(options.get("BODEGA_SECRET"), /^[\s\S]{32}/, secretHint),
   };
 }
 
-/** Mail stays in the outbox without the URL, which requires the sender. */
+/** Without the URL, mail stays in the outbox. With the URL, the sender is required. */
 export function readMailConfig(options: Options) {
   const url = smtpUrl(options.get("BODEGA_SMTP_URL"));
   return { smtpUrl: url, mailFrom: mailFrom(options.get("BODEGA_MAIL_FROM"), url !== undefined) };
@@ -104,7 +104,7 @@ function smtpUrl({ value, source }: Option): string | undefined {
   if (!url || url.hostname === "") {
     throw invalidOption(source, "must be an smtp or smtps URL, such as smtps://user:password@mail.example.com");
   }
-  // Other programs take options here, such as ignoring certificates; an error is better than ignoring them.
+  // Other programs read options from such URLs, for example to ignore certificates. An error is better.
   if (!["", "/"].includes(url.pathname) || url.search !== "" || url.hash !== "") {
     throw invalidOption(source, "must end after the host and port: paths and queries are not supported");
   }
@@ -144,7 +144,7 @@ function readBackupConfig(options: Options) {
   };
 }
 
-/** Pictures go to `s3://bucket/prefix`, or to the database if undefined. */
+/** Returns where pictures are stored, such as `s3://bucket/prefix`; undefined is the database. */
 export function readMediaConfig({ get }: Options) {
   const option = get("BODEGA_MEDIA");
   const { value = "database", source } = option;

@@ -15,7 +15,7 @@ export function makeDataDir(dir: string): void {
   }
 }
 
-/** With a libSQL server there may be no data directory. */
+/** Returns the data directory to start a process in, if it exists. With a libSQL server there may be none. */
 export function workingDir(dataDir: string): { cwd?: string } {
   return fs.existsSync(dataDir) ? { cwd: dataDir } : {};
 }
@@ -25,7 +25,7 @@ export function removeIfPossible(path: string): void {
   attempt(() => fs.rmSync(path, { recursive: true, force: true }));
 }
 
-/** Writes and renames a temporary file: nobody reads a part. Throws unavailable; if `isNew`, also if `path` exists. */
+/** Replaces a file by a rename, so nobody reads a part. Throws unavailable; with `isNew`, also if `path` exists. */
 export function writeWhole(dataDir: string, path: string, text: string | Uint8Array, isNew = false): void {
   makeDataDir(dataDir);
   const temporary = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;
@@ -41,7 +41,7 @@ export function writeWhole(dataDir: string, path: string, text: string | Uint8Ar
   }
 }
 
-/** Resolves links, because the WAL and locks must be beside the file itself: two directories may link to one file. */
+/** Resolves links: two directories may link to one file, whose WAL and locks must be beside the file itself. */
 export function databaseFile(dataDir: string): string {
   const path = join(dataDir, "bodega.db");
   return fs.existsSync(path) ? fs.realpathSync(path) : path;
@@ -64,14 +64,14 @@ export function refuseStandby(dataDir: string): void {
 }
 
 export function restrictFile(path: string, mode = 0o600): void {
-  // The WAL may not exist yet, and a file of another owner keeps its mode.
+  // Failures are ignored: the WAL may not exist yet, and only its owner can change the mode of a file.
   attempt(() => fs.chmodSync(path, mode));
 }
 
 /** Gives a file that root has created to the owner of `like`, so that a server of that account can open it. */
 export function chownLike(path: string, like: string): void {
   if (process.getuid?.() !== 0) return;
-  // The file may not exist yet, or the file system may have no owners.
+  // Failures are ignored: the file may not exist yet, or the file system may have no owners.
   attempt(() => {
     const { uid, gid } = fs.statSync(like);
     // A file of another owner stays as it is, and a link is not followed.

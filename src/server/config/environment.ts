@@ -96,7 +96,7 @@ function withEnvFile(env: Environment, dataDir: string): Environment {
   return { ...env, ...Object.fromEntries(added) };
 }
 
-/** Keeps variables that are set; `kept` lists those with another value. Throws validationFailed, unavailable. */
+/** Adds variables that the file does not set; `kept` lists those that differ. Throws validationFailed, unavailable. */
 export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
   const path = envFilePath(dataDir);
   const before = readEnvFile(dataDir);
@@ -119,7 +119,6 @@ export function formatVariable(name: string, value: string): string {
   throw invalidField(name, "must not contain line breaks or both kinds of quotes");
 }
 
-/** Returns undefined for a missing file. Throws validationFailed when it cannot be read. */
 function readEnvFile(dataDir: string): string | undefined {
   const path = envFilePath(dataDir);
   try {
@@ -139,7 +138,7 @@ APNS_SANDBOX STRIPE_URL`.split(/\s/);
 const files = settingNames.filter((name) => name !== "NAMESPACE").map((name) => `${name}_FILE`);
 const known = new Set([...settingNames, ...files]);
 
-/** Does not repeat values, which may be secrets. Throws validationFailed when the file cannot be read. */
+/** Finds settings that this program does not know. Names no values. Throws validationFailed for an unreadable file. */
 export function findUnknownSettings(env: Environment, dataDir: string): { subject: string; message: string }[] {
   const describe = (variables: Environment, place: string) =>
     Object.keys(variables).flatMap((subject) => {

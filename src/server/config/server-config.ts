@@ -31,7 +31,7 @@ export function readServerConfig({ get }: Options) {
     host: matching(get("BODEGA_HOST", "host"), /^[\w.:%[\]-]+$/, "must be an IP address or a host name") ?? "127.0.0.1",
     port: integer(get("BODEGA_PORT", "port"), 0, 65535) ?? 8080,
     workers: integer(get("BODEGA_WORKERS", "workers"), 1, 64) ?? 1,
-    /** MiB. */
+    /** The memory for replies, in MiB. */
     replyCache: integer(get("BODEGA_REPLY_CACHE", "reply-cache"), 0, 65_536) ?? 32,
     publicUrl: publicUrl(get("BODEGA_PUBLIC_URL", "public-url")),
     trustedProxies: proxies(get("BODEGA_TRUSTED_PROXY", "trusted-proxy")),
@@ -52,7 +52,7 @@ function publicUrl({ value, source }: Option): string | undefined {
   if (value === undefined) return undefined;
   const url = parseUrl(value, ["http:", "https:"]);
   if (!url) throw invalidOption(source, "must be an http or https URL");
-  // The URL is published, and paths are appended to it.
+  // The URL is published, so it must not contain credentials. Paths are appended to it.
   if (url.username !== "" || url.password !== "") throw invalidOption(source, "must not contain a user or password");
   if (/[?#]/.test(value)) throw invalidOption(source, "must not contain a query or fragment");
   return value.replace(/\/+$/, "");

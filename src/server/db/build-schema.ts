@@ -2,7 +2,7 @@ import { Connection } from "./local/connection.ts";
 import { loadLibsql } from "./local/load-libsql.ts";
 import { createMigrationsTable, type Migration, splitMigration } from "./migrate.ts";
 
-/** A table, index, trigger or view with the statement that created it. `table` is that of an index or a trigger. */
+/** A table, index, trigger or view, and the SQL that created it. An index or trigger belongs to `table`. */
 export type SchemaObject = ReturnType<typeof toSchemaObject>;
 
 /** SQL for all objects of a database except those that SQLite creates itself, which are never triggers or views. */

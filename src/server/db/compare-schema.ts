@@ -6,7 +6,7 @@ export interface SchemaFault {
   object: SchemaObject;
 }
 
-/** Whether no pending migration precedes an applied one. Otherwise the expected schema is unknown. */
+/** Whether all migrations before the last applied one are applied. Otherwise the expected schema is unknown. */
 export function isWithoutGaps(applied: ReadonlySet<string>): boolean {
   return migrations.slice(0, applied.size).every(({ name }) => applied.has(name));
 }
@@ -23,7 +23,7 @@ export async function compareSchema(standing: readonly SchemaObject[], applied: 
   for (const [key, object] of expected) {
     const other = found.get(key);
     if (other === undefined) {
-      // A missing table's indexes and triggers are missing with it.
+      // If a table is missing, only the table is reported, not its indexes and triggers.
       if (object.type === "table" || found.has(keyOf({ type: "table", name: object.table }))) {
         faults.push({ kind: "missing", object });
       }

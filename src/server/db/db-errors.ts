@@ -57,7 +57,7 @@ export function mapServerError(error: unknown): unknown {
 
 const ownCodes = /^(?:SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG|UNKNOWN)|SQL_[A-Z_]+)/;
 
-/** True if only one statement failed, so that its transaction continues. */
+/** True if the error ends only the statement that failed, so that the transaction continues. */
 export function isOwnFailure(error: unknown): boolean {
   return error instanceof Error && ownCodes.test((error as CodedError).code ?? "");
 }
@@ -157,7 +157,7 @@ function remedyFor(message: string, { databaseUrl }: Place, command: CommandLine
   return `Check the disk, and that this account can read and write the file: ${command("doctor")}`;
 }
 
-/** Repeats work that found the database locked, with short pauses, until the deadline. Errors: mapped. */
+/** Repeats work that found the database locked, with short pauses, until the deadline. Errors: as `mapDbError`. */
 export async function retryWhileBusy<T>(work: () => Promise<T>, timeoutMs: number): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

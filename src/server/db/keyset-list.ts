@@ -18,7 +18,7 @@ interface KeysetList {
   joined?: SQL;
   /** Condition for all rows. Default: those of the store. */
   base?: SQL;
-  /** Conditions of filters. Without one, a filter compares the column of its name. */
+  /** Conditions of filters by name. A filter without a condition compares the column of its name. */
   conditions?: Record<string, SQL>;
   /** The column of each sort key; descending order by the first is the default. */
   sorts: Record<string, SQL>;
@@ -102,7 +102,7 @@ function compilePage(list: KeysetList, shape: Shape): Statement<PageRow> {
       from (select ${bounded} ${joined} ${page} limit ${param("limit")})) as page`);
 }
 
-/** The given bounds of a range of times as filters. Errors: validationFailed naming the field. */
+/** Returns the bounds of a time range in the query, as filters. Errors: validationFailed naming the field. */
 export function timeFilters(query: Readonly<Record<string, unknown>>, column: string): Record<string, string | number> {
   const bounds = readTimeRange(query, column);
   return Object.fromEntries(bounds.map(({ operator, value }) => [`${column} ${operator}`, value]));

@@ -35,7 +35,8 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   if (!serverAddress.test(url)) {
     throw validationFailed("The database address must begin with http:, https:, libsql:, ws: or wss:.");
   }
-  return (await import("./server/server-database.ts")).openServer(url, { readToken, lockDeadlineMs, beforeCommit });
+  const { ServerDatabase } = await import("./server/server-database.ts");
+  return new ServerDatabase(url, { readToken, lockDeadlineMs, beforeCommit });
 }
 
 async function openFile(options: DatabaseOptions & { lockDeadlineMs: number }): Promise<Database> {
@@ -58,12 +59,12 @@ async function openFile(options: DatabaseOptions & { lockDeadlineMs: number }): 
       isReplicated,
       isServerRunning: () => isServerRunning(dataDir),
       afterClose() {
-        // SQLite would change the modes of an existing WAL and its index to the file's.
+        // SQLite would give an existing WAL and its index the mode of the database file.
         if (leaveModes) closeToOthers();
         users.close();
       },
     });
-    // SQLite gives the WAL and its index the mode that the file has when it is created.
+    // SQLite creates the WAL and its index with the mode that the database file has at that moment.
     closeToOthers();
     return db;
   } catch (error) {

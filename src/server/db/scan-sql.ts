@@ -3,9 +3,9 @@ import { LruCache } from "../values/lru-cache.ts";
 export interface SqlShape {
   /** First keyword, upper case; empty for a blank statement. */
   verb: string;
-  /** True when it cannot change anything, so that a read-only connection can run it. */
+  /** True when the statement cannot change anything, so that a read-only connection can run it. */
   reads: boolean;
-  /** How many parameters it has. They are `?` or `?1`; the data layer accepts no named ones. */
+  /** How many parameters the statement has, written `?` or `?1`. The data layer accepts no named ones. */
   params: number;
   /** True when text follows the first statement; preparing such SQL silently drops the rest. */
   several: boolean;
@@ -40,7 +40,7 @@ export function scanSql(sql: string): SqlShape {
   return { verb, reads: isReading(sql, verb, found), params, several: isFollowed && !trigger };
 }
 
-/** Whether a statement that begins with WITH changes rows. If it only reads, it cannot contain these words. */
+/** Whether a statement that begins with WITH changes rows. One that only reads cannot contain these words. */
 function hasChange(found: readonly string[]): boolean {
   const words = found.map((token) => token.toUpperCase());
   return words.some((word, at) => changes.has(word) || (word === "INTO" && words[at - 1] === "REPLACE"));

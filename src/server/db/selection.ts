@@ -16,7 +16,7 @@ interface Selecting {
   config: { fields?: Record<string, Field>; returning?: { path: string[]; field: Field }[] };
 }
 
-/** Names the columns of a built query as its selection does, and returns the decoders of those that need one. */
+/** Gives the columns of a built query the names in its selection. Returns the decoders of columns that need one. */
 export function nameColumns(query: object): Decoder[] {
   const { config } = query as Selecting;
   const decoders: Decoder[] = [];
@@ -38,7 +38,6 @@ export function jsonOf<T>(text: SQLWrapper) {
   return sql`${text}`.mapWith((json: string) => JSON.parse(json) as T);
 }
 
-/** Returns the decoder of a column; undefined if its values are used as returned. */
 function decoderOf(source: Column | SQL) {
   if (is(source, Column)) return source.mapFromDriverValue === Column.prototype.mapFromDriverValue ? undefined : source;
   const { decoder } = source as unknown as { decoder: typeof noopDecoder };

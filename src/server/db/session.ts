@@ -39,8 +39,8 @@ export interface Database extends Session {
   /** Moves the WAL into the database file. Returns false when busy, or without a WAL. */
   checkpoint(): Promise<boolean>;
   /**
-   * On a file, tries a harmless write if a write was lost. On a server, connects again if there is a `warning` or the
-   * connection was not used recently. Errors: unavailable, also for a damaged file.
+   * On a file, tries a harmless write if an earlier write was lost. On a server, connects again if there is a `warning`
+   * or the connection was not used recently. Errors: unavailable, also for a damaged file.
    */
   checkWrites(): Promise<void>;
   /** The reason why acknowledged writes may be lost, if there is one. */

@@ -136,7 +136,7 @@ interface StoreTable {
   tenantId: SQLiteColumn;
 }
 
-/** A parameter for each name: values of an insert or an update whose columns and parameters have the same names. */
+/** Returns a parameter for each name, for an insert or update whose parameters have the names of its columns. */
 export function params<Name extends string>(...names: Name[]): Record<Name, SQL> {
   return Object.fromEntries(names.map((name) => [name, param(name)])) as Record<Name, SQL>;
 }

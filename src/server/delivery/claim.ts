@@ -37,10 +37,10 @@ export type DeadEnd = { outcome: "failed" | "dropped" | "expired"; error: string
 export type Queue<Task> = ReturnType<typeof createQueue<Task & Omit<Claim, "lease">>>;
 
 /**
- * Creates the functions that claim deliveries of a table, and those that bind the end of a claim for `batch`.
- * @param options which: a query for at most `max` ids of the source `key`, the most urgent first, without deliveries of
- * suspended stores. read: selects the tasks whose id is in `ids`, a JSON array. onDelivered, onEnded:
- * further assignments.
+ * Creates functions that claim deliveries of a table, and functions that return statements which end a claim.
+ * @param options which: a query for at most `max` due ids of the source `key`, the most urgent first, without
+ * deliveries of suspended stores. read: selects the tasks whose id is in `ids`, a JSON array. onDelivered, onEnded: SQL
+ * of further assignments.
  */
 export function createQueue<Task extends Omit<Claim, "lease">>(
   table: SQLiteTable,
@@ -78,7 +78,7 @@ export function createQueue<Task extends Omit<Claim, "lease">>(
       bind(markEnded, { id, lease, outcome, status, error, now: toTimestamp(now) }),
     postponed: ({ id, lease }: Claim, { status, error }: Outcome, next: number) =>
       bind(postpone, { id, lease, next: toTimestamp(next), status, error }),
-    /** The attempt does not count. @param next epoch milliseconds. */
+    /** Ends a claim whose attempt does not count. @param next when to try again, in epoch milliseconds. */
     released: ({ id, lease }: Claim, next: number) => bind(release, { id, lease, next: toTimestamp(next) }),
   };
 }

@@ -13,8 +13,8 @@ const maxSkipped = 200;
 
 /**
  * Sends the deliveries of a channel. Any number of engines, in any number of processes, share the work, because a
- * delivery is leased in the database before it is sent. It is sent again, with the same id, if its result cannot be
- * recorded.
+ * delivery is leased in the database before it is sent. If its result cannot be recorded, a delivery is sent again,
+ * with the same id.
  */
 export class DeliveryEngine<Task extends Claim> {
   attempts = 0;
@@ -27,7 +27,7 @@ export class DeliveryEngine<Task extends Claim> {
   #skipped = 0;
   #isStopping = false;
   #timer: Timer | undefined;
-  /** The effect of a database that does not answer, such as `mail stays queued`. */
+  /** What the notice says about a database that does not answer, such as `mail stays queued`. */
   #effect = "";
 
   constructor(channel: Channel<Task>, { policy, ...deps }: ChannelDeps & { policy: SchedulerPolicy }) {
@@ -36,7 +36,6 @@ export class DeliveryEngine<Task extends Claim> {
     this.#scheduler = new Scheduler(policy, deps.now);
   }
 
-  /** Polls until it is stopped. */
   start({ kind }: Database, effect: string): this {
     this.#effect = effect;
     const poll = async () => {
@@ -81,7 +80,7 @@ export class DeliveryEngine<Task extends Claim> {
         const { source, max } = next;
         const tasks = await this.#channel.queue.claim(this.#deps, { key: source.key, max });
         for (const task of tasks) await this.#begin(source, task);
-        // The source may have more.
+        // The source may have more deliveries.
         if (tasks.length === max && this.#skipped < maxSkipped) this.#scheduler.ask(source);
       }
     } finally {
@@ -89,7 +88,6 @@ export class DeliveryEngine<Task extends Claim> {
     }
   }
 
-  /** Begins to send a claimed delivery, or releases it if its receiver has no permit. */
   async #begin(source: Source, task: Task): Promise<void> {
     const { queue, maxAttempts = Number.POSITIVE_INFINITY } = this.#channel;
     const { db, now } = this.#deps;
@@ -110,7 +108,7 @@ export class DeliveryEngine<Task extends Claim> {
     });
   }
 
-  /** Waits for work that fails if the database does. A claimed delivery is repeated when its lease ends. */
+  /** Runs work that fails only if the database does, and reports that. Claimed deliveries are repeated later. */
   #follow(start: () => Promise<unknown>): Promise<unknown> {
     const report = () => {
       if (!this.#isFailing) this.#deps.notice?.("warn", `the database does not answer; ${this.#effect}`);

@@ -15,7 +15,7 @@ export class DeliveryFailure extends Error {}
 
 export function describeFailure(error: unknown): string {
   if (error instanceof DeliveryFailure) return error.message;
-  // With several addresses there are several errors.
+  // A name with several addresses has one error for each. The last one is shown.
   const { code, message } = (error instanceof AggregateError ? error.errors.at(-1) : error) as NodeJS.ErrnoException;
   return `${code ?? "failed"}: ${message}`.slice(0, 300);
 }
@@ -68,7 +68,7 @@ export function isPublicHost(host: string): boolean {
 
 const globalUnicast = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
 
-/** Whether an address is public. IPv6 that embeds IPv4 (mapped, 6to4, NAT64, Teredo) is not: that may be private. */
+/** Whether an address is public. IPv6 that embeds IPv4 (mapped, 6to4, NAT64, Teredo) is not: it may be private. */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
@@ -109,7 +109,7 @@ export async function postMessage({ url, allowPrivate, lookup, body, ...post }: 
   const request = url.protocol === "https:" ? requestSecure(url, options) : requestPlain(url, options);
   request.end(body);
   const answered = once(request, "response");
-  // Errors after the answer do not change it.
+  // An error after the answer does not change the answer.
   const ignore = () => {};
   request.on("error", ignore);
   const response: IncomingMessage = (await answered)[0];

@@ -99,7 +99,7 @@ export class Scheduler {
     circuit.isTrusted = false;
     if (isClosed && circuit.failed.add(target).size < this.#policy.opensAfter) return null;
     const now = this.#now();
-    // Concurrent failed attempts count once.
+    // Attempts that fail at the same time open the circuit once.
     if (this.openMs(receiver) === 0) {
       circuit.openUntil = now + Math.min(openMs.first * 2 ** circuit.openings, openMs.longest);
       circuit.openings += 1;

@@ -44,7 +44,7 @@ const serverChecks: Checks<CheckSubject> = {
   ...{ mail: server.checkMail, tls: server.checkTls, address: checkPublicUrl },
 };
 const databaseChecks: Checks<StoreSubject> = { clock: server.checkClock, backups: checkBackups };
-/** These also run for one store (`-n`). */
+/** Checks that also run for one store (`-n`). */
 const storeChecks: Checks<StoreSubject> = {
   ...{ stores: stores.checkStores, taxes: stores.checkTaxes, accounts: stores.checkAccounts, keys: stores.checkKeys },
   ...{ outbox: stores.checkOutbox, webhooks: stores.checkWebhooks, payments: checkPayments },
@@ -59,7 +59,7 @@ const recordChecks: Checks<RecordSubject> = {
 };
 /** Checks that `db check` omits. */
 export const environmentChecks = [directoryChecks, serverChecks, databaseChecks, storeChecks].flatMap(Object.keys);
-/** Checks that `--ignore` can omit. Other checks need an open directory and database, so these cannot be omitted. */
+/** Checks that `--ignore` can omit. The other checks open the directory and the database, so they always run. */
 export const optionalChecks = [
   ...["text", "integrity", "references", "standby"],
   ...[...environmentChecks, ...Object.keys(recordChecks)].filter((id) => id !== "directory"),
@@ -117,7 +117,6 @@ export interface RunOptions {
   fix?: boolean;
   skip?: string[];
   strict?: boolean;
-  /** Has the names of the checks that are running. */
   running?: Set<string>;
   deps: { timeoutMs: number; command: CommandLine };
 }
@@ -163,7 +162,6 @@ export class Run {
     await Promise.all(Object.entries(checks).map(run));
   }
 
-  /** Runs the checks of records in order and, if requested, fixes what each finds. */
   async runRecords(subject: RecordSubject): Promise<void> {
     for (const [id, check] of Object.entries(recordChecks)) {
       await this.#try("records", id, () => Array.fromAsync(check(subject)));

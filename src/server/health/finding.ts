@@ -21,7 +21,7 @@ export interface Finding {
   field?: string;
   is?: string | number | null;
   should?: string | number | null;
-  /** Fixes it. Safe while a server runs; may throw. */
+  /** Fixes the finding. Safe while a server runs; may throw. */
   fix?: (() => unknown) | undefined;
 }
 

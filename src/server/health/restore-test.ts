@@ -20,7 +20,7 @@ import { reasonOf } from "./finding.ts";
 export async function testRestore(config: Config, place: string) {
   const { dataDir } = config;
   const { last_success: last, last_failure: failed } = readLast(dataDir, "restore-test");
-  // The server may have its place from a flag.
+  // If the server got its place from a flag, only the recorded results name the place.
   const isOwn = [restoreTestPlace(config), failed?.place, last?.place].includes(place);
   const record = (change: Parameters<typeof recordResult>[2]) => isOwn && recordResult(dataDir, "restore-test", change);
   try {

@@ -111,7 +111,7 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
   /** Further errors, besides those that follow from access, input and path. */
   errors?: readonly ErrorKind[];
   conditional?: boolean;
-  /** A body field with the name of a common parameter: the `token` of a device is no credential. */
+  /** A body field with the name of a common parameter, but another meaning: the `token` of a device. */
   ownField?: "token";
   /** Also accepts JSON that is sent as `text/plain`, as `navigator.sendBeacon` does. */
   plainText?: true;

@@ -22,7 +22,7 @@ export interface RequestLogEntry {
 
 export type LogRequest = (entry: RequestLogEntry) => void;
 
-/** Refused credentials, permissions and limits are warnings, because an attack causes them. */
+/** Refused credentials, permissions and limits are warnings, because they may come from an attack. */
 export function levelOf(status: number): LogLevel {
   if (status >= 500) return "error";
   return status === 401 || status === 403 || status === 429 ? "warn" : "info";

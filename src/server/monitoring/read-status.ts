@@ -57,7 +57,7 @@ function countSignIns(routes: readonly RouteStatus[]) {
   return {
     succeeded: statuses[200] ?? 0,
     failed: count("invalidLogin"),
-    /** Right password; a one-time code was requested. */
+    /** The password was right, and a one-time code was requested. */
     two_factor: count("twoFactorRequired"),
     limited: count("tooManyAuthAttempts") + count("tooManyAttempts"),
   };

@@ -24,7 +24,7 @@ export function openFolder(folder: string, dataDir?: string): ObjectStorage {
       await syncFolder(folder);
     },
     async create(name, bytes) {
-      // Created only here: if the directory is missing later, its disk may not be mounted.
+      // The directory is created only here. If it is missing later, its disk may not be mounted.
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const partial = await write(name, bytes);
       try {
@@ -118,7 +118,7 @@ const pauseRatio = 3;
 const minPauseMs = 5;
 const maxPauseMs = 50;
 
-/** Flushes and pauses regularly, so that commits do not wait for hundreds of collected megabytes. */
+/** Flushes a file and pauses after each batch, because commits would wait while hundreds of megabytes are flushed. */
 export function createPacer(signal: AbortSignal) {
   let waiting = 0;
   let startedAt = performance.now();

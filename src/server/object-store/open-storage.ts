@@ -12,7 +12,7 @@ const partBytes = 16 * 1024 * 1024;
 /** How long to wait for Bun, which aborts a multipart upload in the background without reporting the end. */
 const abortMs = 1000;
 
-/** Backups in `dataDir` get its owner, even from root. Throws validationFailed for S3 without an account. */
+/** Opens a place for backups. Files in `dataDir` get its owner. Throws validationFailed for S3 without an account. */
 export function openStorage(
   address: string,
   { s3, dataDir }: Pick<Config, "s3"> & { dataDir?: string },

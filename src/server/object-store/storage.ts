@@ -44,7 +44,7 @@ const reasons: Record<string, readonly [reason: string, remedy?: string]> = {
   FailedToOpenSocket: ["the S3 server cannot be reached"],
 };
 
-/** Returns unknown errors unchanged. The message of S3 may name the account, so it is omitted. */
+/** Explains an error of a disk or S3; others stay unchanged. Omits the message of S3, which may name the account. */
 export function storageError(error: unknown, place: string, what: string): unknown {
   if (error instanceof AppError) return error;
   const code = errnoOf(error);

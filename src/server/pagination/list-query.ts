@@ -81,7 +81,7 @@ export function readRange<T>(
   });
 }
 
-/** Returns bounds as stored texts. Throws validationFailed naming the field. */
+/** Returns the bounds of a time range, as stored texts. Throws validationFailed naming the field. */
 export function readTimeRange(query: Readonly<Record<string, unknown>>, name: string): RangeBound[] {
   return readRange<string>(query, name, parseTime);
 }
@@ -104,7 +104,7 @@ export function parseIds(text: string): string[] {
 
 export type Fields = ReadonlySet<string>;
 
-/** Adds `id`; undefined means all. Throws validationFailed for an unknown name. */
+/** Parses `fields`, and adds `id`; undefined means all fields. Throws validationFailed for an unknown name. */
 export function parseFields(text: string | undefined, known: readonly string[]): Fields | undefined {
   return text === undefined ? undefined : new Set(["id", ...parseNames("fields", text, known)]);
 }

@@ -54,7 +54,7 @@ export async function* applyChain(
 ): AsyncGenerator<ChainState, boolean> {
   const ids = mainChain(parseSegmentIds(await place.list(prefixes.segment, segmentName(from))));
   const overtaken = ids.find(({ sequence }) => sequence <= from.sequence);
-  // Reads the segment, which throws a more exact error if it is forged.
+  // If the segment is forged, reading it throws a more exact error.
   if (overtaken) await getObject(place, segmentName(overtaken));
   if (overtaken) throw damagedReplica(`${segmentName(overtaken)} replaced segments that were applied here`);
   let state = from;
@@ -134,7 +134,7 @@ export function createChainWriter(place: ReplicaTarget, origin: Origin, lastSegm
   return {
     last: () => previous.id,
 
-    /** Whether the place still has this claim and the last segment. Throws conflict if it has a later claim. */
+    /** Whether the place still has this claim and the last segment. Throws conflict if the place has a later claim. */
     async isInPlace(): Promise<boolean> {
       const { id, hash } = previous;
       await requireNewest(place, origin.generation, checks % listEvery === 0);

@@ -103,7 +103,7 @@ export async function readNewestGeneration(place: ReplicaTarget): Promise<number
   return name === undefined ? 0 : Number(name.slice(prefixes.generation.length));
 }
 
-/** Returns undefined for a place without claims. Throws as `readClaim`. */
+/** Returns the newest claim; undefined for a place without claims. Throws as `readClaim`. */
 export async function readNewestClaim(place: ReplicaTarget) {
   const generation = await readNewestGeneration(place);
   if (generation === 0) return undefined;
@@ -113,7 +113,7 @@ export async function readNewestClaim(place: ReplicaTarget) {
   return { generation, claim };
 }
 
-/** Returns undefined for an unclaimed generation. Throws as `getObject`. */
+/** Returns the claim of a generation; undefined if nobody has claimed it. Throws as `getObject`. */
 export async function readClaim(place: ReplicaTarget, generation: number): Promise<Claim | undefined> {
   return (await getObject<Claim>(place, generationName(generation), smallCallMs))?.header;
 }
@@ -161,7 +161,7 @@ export class GenerationLease {
     notice("warn", `Whether another server took over the replica is not known: ${message} ${remedy}`.trimEnd());
   }
 
-  /** `generation` is the last one that this server had there; 0 for none. */
+  /** `generation` is the last one that this server had in the place; 0 for none. */
   async #require(generation: number): Promise<PlaceState> {
     const { database, dataDir, takeOver, known } = this.#options;
     const found = await readPlace(this.#place);
@@ -189,7 +189,7 @@ export class GenerationLease {
     throw await newerState(this.#place, found, generation);
   }
 
-  /** Whether the database contained the last segment when it was opened. */
+  /** Whether the database, when it was opened, contained the last segment. */
   #has(lastSegment: LastSegment | undefined): boolean {
     const end = lastSegment?.header?.end;
     if (end === undefined) return false;
@@ -217,7 +217,7 @@ export class GenerationLease {
       // The previous server may have written meanwhile.
       const lastSegment = await readLastSegment(this.#place);
       const continues = this.#has(lastSegment);
-      // Only the content at the opening of the database was compared.
+      // The ends describe the database as it was opened, so no later comparison may use them.
       this.#ends.clear();
       this.#isOver = true;
       return { generation, lastSegment, continues, at: claim.at };

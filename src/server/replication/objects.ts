@@ -7,7 +7,7 @@ import { attempt } from "../values/attempt.ts";
 import { formatBytes, KiB, MiB } from "../values/units.ts";
 import type { ReplicaTarget } from "./target.ts";
 
-/** A verified object of a replica. The object that follows stores its `hash`. */
+/** A verified object of a replica. The next object contains its `hash`. */
 export interface StoredObject<Header> {
   header: Header;
   payload: Uint8Array;

@@ -10,7 +10,7 @@ import type { ReplicaTarget } from "./target.ts";
 
 /**
  * Warns of a place on the disk of the data, and of a missing replica, for example if its disk is not mounted.
- * @param known the generation that this data directory last had there; 0 for none.
+ * @param known the generation that this data directory last had in the place; 0 for none.
  */
 export async function checkPlace(place: ReplicaTarget, known: number, dataDir: string, notice: LogWriter["notice"]) {
   const shared = await describeShared(place.address, dataDir);
@@ -20,7 +20,7 @@ export async function checkPlace(place: ReplicaTarget, known: number, dataDir: s
   notice("error", `${message} Is its disk mounted?`);
 }
 
-/** Returns an empty text for a place on another disk. */
+/** Describes that the replica is on the disk of the data; an empty text for another disk. */
 export async function describeShared(address: string, dataDir: string): Promise<string> {
   const find = (path: string) => stat(path).catch(() => stat(dirname(path)).catch(() => undefined));
   const place = isAbsolute(address) ? await find(address) : undefined;

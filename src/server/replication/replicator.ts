@@ -42,7 +42,7 @@ export class Replicator {
   #bytesSinceSnapshot = 0;
   /** All commits until this time were sent. Epoch milliseconds. */
   #sentAt = Date.now();
-  /** Commits since this time need a new snapshot to be restored. */
+  /** Commits since this time can be restored only after a new snapshot. */
   #baseLostAt: number | undefined;
   #ownCheckedAt = Number.NEGATIVE_INFINITY;
   readonly #failures: ReturnType<typeof trackFailures>;

@@ -13,13 +13,13 @@ export interface SegmentHeader {
   /** When the server claimed the generation. It distinguishes a replica from a later one in the same place. */
   claimed: string;
   sequence: number;
-  /** The segment before it; null for the first one of a place. */
+  /** The previous segment; null for the first one of a place. */
   previous: { generation: number; sequence: number; hash: string } | null;
-  /** Whether commits before it were lost, so that it can only follow a snapshot. */
+  /** Whether commits before this segment were lost, so that it can only follow a snapshot. */
   isBase: boolean;
   /** The database contains all commits until this time. */
   at: string;
-  /** The last segments that are earlier than the segment before them, because the clock was set back. */
+  /** The latest segments whose time is before that of the previous segment, because the clock was set back. */
   clockRewinds?: { sequence: number; at: string }[];
   pageCount: number;
   end: WalPosition;

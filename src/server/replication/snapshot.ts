@@ -58,7 +58,7 @@ export class SnapshotCopy {
     this.bytes += compressed.length;
   }
 
-  /** Makes the snapshot usable. The copy is consistent with the segment `consistentFrom`. */
+  /** Makes the snapshot usable. Its copy is consistent once the segment `consistentFrom` is applied. */
   async finish(header: Pick<SnapshotHeader, "database" | "version" | "at" | "consistentFrom">): Promise<void> {
     const whole: SnapshotHeader = { format: 1, ...this.id, ...header, parts: this.#parts };
     await putObject(this.#place, snapshotName(this.id), whole);
@@ -76,7 +76,7 @@ export function createPurge(place: ReplicaTarget, keepMs: number) {
     begin() {
       isDue = true;
     },
-    /** Stops, because a new snapshot may need parts of an unfinished one. */
+    /** Stops removing, because a new snapshot may need parts of an unfinished one. */
     stop() {
       names = [];
       isDue = false;

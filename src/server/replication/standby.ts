@@ -49,7 +49,7 @@ export class Standby {
   #isBroken = false;
   #isStuck = false;
   applied = 0;
-  /** When the copy last contained everything; undefined without a copy. */
+  /** When the copy last contained all commits of the replica; undefined without a copy. */
   #currentAt: number | undefined;
   #checkedAt = Number.NEGATIVE_INFINITY;
   readonly #failures: ReturnType<typeof trackFailures>;
@@ -98,7 +98,7 @@ export class Standby {
         this.#failures.begin(error);
         const isEmpty = error instanceof AppError && error.kind === "notFound";
         const hasCopy = this.#known.state !== null && !this.#isBroken;
-        // Restoring the whole state again and again would load the place.
+        // To restore the whole state again and again would overload the place.
         pauseMs = isEmpty || hasCopy ? pollMs : Math.min(pauseMs * 2, maxRetryMs);
       }
       await withSignal(Bun.sleep(pauseMs), signal).catch(() => {});
@@ -137,7 +137,9 @@ export class Standby {
     return parseSegmentIds(snapshots).at(-1);
   }
 
-  /** Whether this is still the replica of the copy. Throws unavailable if it is gone, wrongState for another shop's. */
+  /**
+   * Whether the place still has the copy's replica. Throws unavailable if it is gone, wrongState for another shop's.
+   */
   async #isContinued({ generation, database, claimed }: ChainState): Promise<boolean> {
     const { place } = this.#known;
     if (this.#isBroken) return true;

@@ -10,7 +10,7 @@ import { claimGeneration, readNewestClaim, requireNewest } from "./generation.ts
 import { readStandbyState, Standby, type StandbyOptions, type StandbyState } from "./standby.ts";
 import { openReplica, readReplicaState, writeReplicaState } from "./target.ts";
 
-/** Also accepts a standby that has become a server. Throws notFound without one, validationFailed for another place. */
+/** Returns a standby's state, even once it is a server. Throws notFound, or validationFailed for another place. */
 export function requireStandby(config: Config): Pick<StandbyState, "place" | "state"> {
   const { dataDir, replicateTo } = config;
   const own = readReplicaState(databaseFile(dataDir));
@@ -35,7 +35,7 @@ export async function takeOver(config: Config, options: TakeOverOptions): Promis
   const { dataDir } = config;
   const { place: replicateTo } = requireStandby(config);
   const path = databaseFile(dataDir);
-  // Before the first copy, both files are missing. After an interrupted attempt, only the copy is missing.
+  // Before the first copy, there is neither file. After an interrupted attempt, only the copy is missing.
   if (existsSync(copyFile(dataDir)) || !existsSync(path)) {
     refuseShop(dataDir);
     const standby = new Standby(openReplica(replicateTo, config), { config, ...options });
@@ -58,7 +58,7 @@ async function promote(standby: Standby, address: string, config: Config, { noti
   for (let attempt = 1; attempt <= 3 && !isCurrent; attempt++) isCurrent = await standby.catchUp();
   const { database } = requireStandby(config).state as ChainState;
   const generation = ((await readNewestClaim(place))?.generation ?? 0) + 1;
-  // The state identifies the file also after its renaming, so that after an interruption the replica is continued.
+  // The state still identifies the file after it is renamed, so that the replica continues after an interruption.
   const note = (end: WalPosition | null = null) =>
     writeReplicaState(copyFile(dataDir), { place: address, generation, end }, true);
   note();

@@ -42,7 +42,7 @@ export function openReplica(
   return { ...openBoundedStorage(address, config, "replica", timeoutMs), vault, isUnchecked, keyRemedy };
 }
 
-/** Throws validationFailed for a `--replicate-to` in the data directory. */
+/** Returns where `--replicate-to` points. Throws validationFailed for a place in the data directory. */
 export function requireApart(given: string, dataDir: string): string {
   const source = "--replicate-to";
   const address = backupDestination({ value: given, source }) as string;
@@ -85,7 +85,7 @@ export function readReplicaState(databasePath: string, place?: string) {
   });
 }
 
-/** Writes the state. If that fails, the next server makes a new snapshot. Throws unavailable if `isMust`. */
+/** Writes the state. If that fails, throws unavailable with `isMust`; else the next server makes a new snapshot. */
 export function writeReplicaState(databasePath: string, state: Omit<ReplicaState, "file">, isMust = false): void {
   const text = `${JSON.stringify({ ...state, file: identify(databasePath) })}\n`;
   try {

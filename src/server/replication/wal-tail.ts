@@ -22,7 +22,7 @@ export interface WalRead {
   changes: Changes;
   /** Whether the changes were read when the WAL was emptied, and kept in memory. */
   isHeld: boolean;
-  /** Whether there were no later commits when the changes were read. */
+  /** Whether the changes included the latest commit when they were read. */
   isAll: boolean;
 }
 

@@ -65,7 +65,7 @@ function answerShop(shop: ShopConfig) {
       return new Response(`${words}\n`, { status, headers });
     };
     if (!["GET", "HEAD"].includes(request.method)) return refuse(405, "Method not allowed", { Allow: "GET, HEAD" });
-    // The Host header can be anything.
+    // The Host header can contain anything, so the URL may be invalid.
     const { pathname, search } = URL.parse(request.url) ?? {};
     if (pathname === undefined) return refuse(400, "The Host header is not the name of a host");
     // Views of the shop have their addresses after the hash.

@@ -27,7 +27,7 @@ interface ListenOptions {
   certificate: KeyPair | null;
 }
 
-/** Throws unavailable if the port is in use or the host is not an address of this machine. */
+/** Serves the API. Throws unavailable if the port is in use or the host is not an address of this machine. */
 export function listen(config: Config, db: Database, options: ListenOptions) {
   const { version, vault, log, monitor, shared, certificate } = options;
   let isDraining = false;

@@ -17,14 +17,14 @@ export const idleSeconds = 30;
 const maxHeaderBytes = 32_768;
 /** How long a stopping listener still answers, and asks clients to reconnect, before it drains. */
 const handoverMs = 500;
-/** For this last part of that time, Linux defers new connections, and open connections send their requests. */
+/** In the last part of `handoverMs`, Linux defers new connections, while open connections send their requests. */
 const deferMs = 250;
 /** Suites of TLS 1.2 with forward secrecy and authenticated encryption. All of TLS 1.3 have both. */
 const ciphers = ["ECDSA", "RSA"]
   .flatMap((auth) => ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].map((c) => `ECDHE-${auth}-${c}`))
   .join(":");
 
-/** Throws unavailable if the port is in use or the host is not an address of this machine. */
+/** Opens the port. Throws unavailable if it is in use or the host is not an address of this machine. */
 export function openPort(config: Config, { shared, certificate, fetch }: PortOptions) {
   // Bun's only way to set this, for the whole process. The types declare it as a constant.
   Object.assign(http, { maxHeaderSize: maxHeaderBytes });
@@ -62,7 +62,7 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
     url: addressOf({ ...config, port }),
     port,
     peerOf: (request: Request) => current.server.requestIP(request)?.address ?? null,
-    /** If it throws, the certificate is unchanged. */
+    /** Switches to another certificate. If this throws, the previous one stays in use. */
     present(pair: KeyPair) {
       const before = current;
       current = begin(port, pair);
@@ -72,10 +72,10 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
     async stop(graceMs: number) {
       isStopping = true;
       await Bun.sleep(Math.min(handoverMs - deferMs, graceMs));
-      // Only this imports the module, because it opens the C library.
+      // The module is imported only here, because it opens the C library.
       if (graceMs > 0) (await import("./defer-connections.ts")).deferConnections(port);
       await Bun.sleep(Math.min(deferMs, graceMs));
-      // The time starts here, so that a request whose body does not arrive is answered before its connection is closed.
+      // `graceMs` begins here, so that a request whose body does not arrive is answered before the end.
       const deadline = performance.now() + graceMs;
       const open = [...servers];
       const stopped = Promise.all(open.map((server) => server.stop()));
@@ -92,13 +92,26 @@ async function closeAfter(answer: Response | Promise<Response>): Promise<Respons
   return response;
 }
 
-/** Checks that a port is free before several sockets share it. Picks a free one for port 0. Throws as `openPort`. */
-export async function reservePort(config: Config): Promise<number> {
-  const probe = bindPort(config, () =>
-    Bun.serve({ hostname: config.host, port: config.port, reusePort: false, fetch: () => new Response(null) }),
+/**
+ * Checks that a port is free before several sockets share it. Picks a free one for port 0 and keeps it from other
+ * programs until `release`. Throws as `openPort`.
+ */
+export async function holdPort(config: Config) {
+  // Clients know a chosen port, and their connections must not come here.
+  const isPicked = config.port === 0;
+  const socket = bindPort(config, () =>
+    Bun.serve({ hostname: config.host, port: config.port, reusePort: isPicked, fetch: () => new Response(null) }),
   );
-  const port = probe.port ?? config.port;
-  await probe.stop(true);
+  socket.unref();
+  const release = () => socket.stop(true);
+  if (!isPicked) await release();
+  return { port: socket.port ?? config.port, release };
+}
+
+/** As `holdPort`, without keeping the port. */
+export async function reservePort(config: Config): Promise<number> {
+  const { port, release } = await holdPort(config);
+  await release();
   return port;
 }
 

@@ -20,7 +20,7 @@ import { quoteWord } from "../values/shell-quote.ts";
 import { type JobOptions, startBackgroundJobs } from "./background-jobs.ts";
 import { listen } from "./listen.ts";
 import { type ServerMonitor, startMonitor, startWorkerMonitor } from "./monitor.ts";
-import { addressOf, othersOf, reservePort } from "./port.ts";
+import { addressOf, holdPort, othersOf, reservePort } from "./port.ts";
 import { prepareDatabase } from "./prepare-database.ts";
 import { graceMs, lastLinesMs, limitShutdown, nextStopSignal } from "./shutdown.ts";
 import { startWorkers } from "./workers.ts";
@@ -94,7 +94,8 @@ async function runMain(given: Config, run: Run): Promise<number> {
   const config = await becomeServer(given, run);
   // Several listeners share the port: one for each worker, or a new one for each certificate.
   const isShared = config.workers > 1 || certificate !== null;
-  const portConfig = isShared ? { ...config, port: await reservePort(config) } : config;
+  const held = isShared ? await holdPort(config) : undefined;
+  const portConfig = { ...config, port: held?.port ?? config.port };
   if (config.databaseUrl === undefined) new BallastFile(databaseFile(config.dataDir)).makeRoomToStart();
   const db = await openServedDatabase(config);
   try {
@@ -103,6 +104,7 @@ async function runMain(given: Config, run: Run): Promise<number> {
     const jobs = await startBackgroundJobs(config, db, { ...run, vault });
     const monitor = startMonitor(config, db, { ...jobs, version, log, certificate: () => certificate?.current() });
     const answering = await startAnswering(portConfig, db, { run, vault, monitor, certificate });
+    await held?.release();
     jobs.beginReplication();
     certificate?.start(async (pair) => answering.present(pair));
     await monitor.open(answering.url);
@@ -154,7 +156,7 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
     const vault = await openVault(config, db);
     await claimDatabase(db, vault);
     const monitor = startWorkerMonitor(db);
-    // The main process logs the certificate.
+    // The main process logs the certificate, so a worker does not.
     const certificate = await openTls(config, { ...log, notice() {} });
     const pair = certificate?.current() ?? null;
     const listener = listen(config, db, { version, vault, log, monitor, shared: true, certificate: pair });

@@ -38,7 +38,6 @@ export function parseScopes(scopes: readonly string[]): string[] {
   return knownScopes.filter((scope) => wanted.has(scope));
 }
 
-/** Returns the scopes of a name, which may be a family such as `orders:*`. */
 function parseScope(scope: string): string[] {
   const meant = knownScopes.filter(
     (known) => known === scope || (scope.endsWith(":*") && known.startsWith(scope.slice(0, -1))),
@@ -50,7 +49,7 @@ function parseScope(scope: string): string[] {
   );
 }
 
-/** Writing does not include reading. */
+/** Whether the scopes include this one. Writing does not include reading. */
 export function hasScope(scopes: ReadonlySet<string>, scope: Scope): boolean {
   return scopes.has("*") || scopes.has(scope);
 }
@@ -62,7 +61,7 @@ export const keyPurposes: Record<"storefront" | "backend" | "import", readonly K
   import: ["products:read", "products:write", "media:write"],
 };
 
-/** Returns an empty list for the scopes of a storefront key. */
+/** Says what visitors could do with a page's key of these scopes; empty for the scopes of a storefront key. */
 export function listVisitorActs(scopes: readonly string[]): string[] {
   return knownScopes.flatMap((scope) => (scopes.includes(scope) ? visitorActs[scope] || [] : []));
 }

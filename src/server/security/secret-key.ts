@@ -38,7 +38,7 @@ export async function openVault(config: SecretConfig, db: Session): Promise<Vaul
 export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
   const value = vault.fingerprint();
   await run(db, rememberFingerprint, { value });
-  // Two servers with different keys that start at the same time both find none.
+  // Two servers that start at once with different keys both find no key, so the stored key is compared.
   if ((await get(db, selectFingerprint))?.value !== value) throw wrongSecret(otherSecret);
 }
 
@@ -87,21 +87,20 @@ function readSecret({ secret, dataDir, leaveModes }: SecretConfig, mayMake: bool
     writeWhole(dataDir, path, `${made}\n`, true);
     return made;
   } catch (error) {
-    // If several processes create it, the first one wins.
+    // If several processes create the file, the first one is kept.
     const first = findSecret(path);
     if (first === undefined) throw error;
     return first;
   }
 }
 
-/** Whether other accounts can read the key's file. Using the key restricts the file. */
+/** Whether other accounts can read the key's file. The next use of the key makes the file private. */
 export const isKeyOpen = (dataDir: string) => ((attempt(() => statSync(secretPath(dataDir)))?.mode ?? 0) & 0o044) !== 0;
 
 function secretPath(dataDir: string): string {
   return join(dataDir, "secret.key");
 }
 
-/** Returns undefined without a file. Errors: unavailable if unreadable, wrongState without a valid secret. */
 function findSecret(path: string, leaveModes = false): string | undefined {
   let secret: string;
   try {

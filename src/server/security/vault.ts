@@ -38,7 +38,7 @@ export function createVault(readSecret: () => string) {
         "base64url",
       );
     },
-    /** Returns null when it was sealed with another key, for another place, or altered. */
+    /** Decrypts a text. Returns null if it was sealed with another key or for another place, or was altered. */
     open(purpose: VaultPurpose, place: string, sealed: string) {
       const bytes = Buffer.from(sealed, "base64url");
       if (bytes.length < nonceBytes + tagBytes) return null;

@@ -6,7 +6,7 @@ function fallbacksOf(tag: string): string[] {
   return parts.map((_, index) => parts.slice(0, parts.length - index).join("-"));
 }
 
-/** A tag in `wanted` also matches its more general forms. The default is English. */
+/** Returns the first language that a tag of `wanted`, or one of its general forms, matches; English if none does. */
 export function chooseLanguage(
   wanted: readonly (string | null | undefined)[],
   available: Readonly<Record<string, unknown>>,

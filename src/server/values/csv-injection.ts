@@ -1,6 +1,6 @@
 import { stringify } from "csv-stringify/sync";
 
-// Readers that separate cells by semicolons or tabs start a new cell at each, even inside quotes.
+// Some readers start a new cell at each semicolon or tab, even inside quotes.
 const guarded = /(?<=^|[;\t\r\n])(?='*[=+\-@＝＋－＠])|^(?='*[\t\r\n])/g;
 const guards = /(?<=^|[;\t\r\n])'(?='*[=+\-@＝＋－＠])|^'(?='*[\t\r\n])/g;
 

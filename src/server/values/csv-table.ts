@@ -75,7 +75,7 @@ function readNumber(cell: string | undefined, decimalComma: boolean): number | n
   return Number(decimalComma ? cell.replace(",", ".") : cell);
 }
 
-/** Makes an error about `rates.3.price` name line, column and value of the cell. Returns other errors unchanged. */
+/** Makes an error about a field such as `rates.3.price` name the cell. Returns other errors unchanged. */
 export function locateInTable(error: unknown, rows: readonly TableRow[]): unknown {
   const fault = error instanceof AppError ? error.details?.[0] : undefined;
   const [, at, column = ""] = /^\w+\.(\d+)\.?(.*)$/.exec(fault?.field ?? "") ?? [];

@@ -31,7 +31,7 @@ function foldCase(text: string): string {
   return folded.replaceAll("ς", "σ").normalize("NFKC");
 }
 
-/** Throws validationFailed naming the field. */
+/** Parses an address. Throws validationFailed naming the field. */
 export function parseEmail(field: string, email: string): { email: string; emailKey: string } {
   const key = emailKey(email);
   if (key === null) throw invalidField(field, "must be an email address, such as ada@example.com");

@@ -51,7 +51,7 @@ const deepest = 20;
 /** The database refuses metadata that a merge makes too large. */
 export const mergedMetadataTooLarge = `would be larger than ${formatBytes(maxBytes)} once merged`;
 
-/** Accepts at most 16 KiB and 20 levels. Throws validationFailed naming `metadata`. */
+/** Returns metadata as JSON text. Throws validationFailed, naming `metadata`, above 16 KiB or 20 levels. */
 export function metadataText(value: Record<string, unknown>): string {
   checkShape(value, 0, { left: maxBytes / 2 });
   const json = JSON.stringify(value);
@@ -59,7 +59,7 @@ export function metadataText(value: Record<string, unknown>): string {
   return json;
 }
 
-/** Throws validationFailed for too many values or levels. Each value takes at least two bytes, so the count stops early. */
+/** Throws validationFailed for too many levels, or for more values than fit: each takes at least two bytes. */
 function checkShape(value: unknown, depth: number, budget: { left: number }): void {
   if (--budget.left < 0) throw invalidField("metadata", `must be at most ${formatBytes(maxBytes)}`);
   if (typeof value === "number" && !Number.isFinite(value)) {

@@ -1,4 +1,4 @@
-/** Two generations cost one lookup on a hit; a strict least-recently-used order would rewrite the map at each read. */
+/** Has two generations, so that a hit is one look-up. A strict order of use would change the map at each read. */
 export class LruCache<T> {
   readonly #half: number;
   #young = new Map<string, T>();

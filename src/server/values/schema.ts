@@ -36,7 +36,7 @@ export const languageForm: Form = {
   pattern: "^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?$",
 };
 
-/** A comma-separated list of names, without the spaces that services ignore. */
+/** The form of a list of these names, separated by commas. Services also accept spaces, which this form omits. */
 export function namesForm(names: readonly string[]): Form {
   const name = `(${names.join("|")})`;
   return { pattern: `^${name}(,${name})*$` };
@@ -71,7 +71,7 @@ export function oneOf<const T extends string>(texts: readonly T[], options: Sche
   );
 }
 
-/** A malformed id is treated as an unknown one: notFound. */
+/** A malformed id gets the same error as an unknown one: notFound. */
 export const IdParams = Type.Object({ id: Type.String() });
 
 export function deleted($id: string) {

@@ -97,7 +97,6 @@ function explain({ type, schema, value }: ValueError): string {
   return `must be ${describe(schema)}`;
 }
 
-/** Describes accepted values by `expects` if the schema has it, otherwise by its limits. */
 function describe(schema: TSchema): string {
   if (typeof schema.expects === "string") return schema.expects;
   return descriptions[schema[Kind]]?.(schema) ?? "an object";

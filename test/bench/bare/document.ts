@@ -1,12 +1,12 @@
-/** The columns that a product's document is made of. */
+/** The columns from which a product's document is made. */
 export const documentColumns = `id, title, slug, description, status, price_minor, compare_at_minor, currency,
   currency_digits, sku, stock, reserved, allow_backorder, images, tags, metadata, translations, variants, category_ids, likes_count,
   views_count, lang, version, created_at, updated_at, published_at, weight_g, requires_shipping, tax_class`;
 
-/** A row of these columns. */
+/** A row with these columns. */
 export type DocumentRow = Record<string, string | number | null>;
 
-/** A product's document, built from its row as most programs do. */
+/** Builds a product's document from its row, as most programs do. */
 export function toDocument(row: DocumentRow): Record<string, unknown> {
   const { currency_digits, price_minor, compare_at_minor, stock, reserved, allow_backorder, ...shown } = row;
   const scale = 10 ** Number(currency_digits);

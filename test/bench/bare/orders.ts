@@ -1,5 +1,5 @@
-// Orders of the bare side: stock reserved by a conditional update, a number without gaps, the order and its line, in
-// one transaction with its own commit. No credentials, no checks, no events.
+// Orders of the bare side. One transaction reserves stock with a conditional update, assigns a number without gaps, and
+// inserts the order and its line. There are no credentials, checks and events.
 import type { Database } from "bun:sqlite";
 
 interface Input {
@@ -16,8 +16,8 @@ interface Held {
 }
 
 /**
- * Prepares the statements; the result takes a body and returns the order as JSON; undefined when the product is sold
- * out.
+ * Prepares the statements. The returned function takes a body and returns the order as JSON; undefined if the product
+ * is sold out.
  */
 export function prepareOrders(db: Database, tenantId: string): (input: Input) => string | undefined {
   const hold = db.query<Held, (string | number)[]>(

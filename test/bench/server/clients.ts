@@ -5,13 +5,13 @@ const getters = 8;
 const buyers = 4;
 const pauseMs = 5;
 const retryAfterMs = 50;
-/** A call that has no success by then ends the drill. */
+/** If a call has no success within this time, the drill ends. */
 const giveUpMs = 60_000;
 
-/** One call of a client, with its retries. */
+/** A call of a client, including its retries. */
 export interface Call {
   startedAt: number;
-  /** From the first request to the success. */
+  /** Milliseconds from the first request to the success. */
   ms: number;
   retries: number;
 }
@@ -24,18 +24,21 @@ export interface Acknowledged {
 
 /** Clients that read products and create orders, one call after another, until they are stopped. */
 export interface Clients {
-  /** The calls that have ended, in the order of their ends. */
+  /** The calls that have ended, in the order in which they ended. */
   calls: Call[];
   acknowledged: Acknowledged[];
-  /** Resolves when each client has had a success after this time. Throws when a client gave up. */
+  /** Resolves when each client has had a success after this time. Throws if a client gave up. */
   served: (since: number) => Promise<void>;
-  /** Resolves when no call that began before this time waits any more. Throws when a client gave up. */
+  /** Resolves when all calls that began before this time have ended. Throws if a client gave up. */
   settled: (before: number) => Promise<void>;
-  /** Lets each client finish its call. Throws when a client gave up. */
+  /** Stops the clients after their present calls. Throws if a client gave up. */
   stop: () => Promise<void>;
 }
 
-/** Starts the clients. A call that fails is repeated; an order with the same idempotency key, which its note names. */
+/**
+ * Starts the clients. They repeat a failed call, for orders with the same idempotency key. The order's note contains
+ * the key.
+ */
 export function startClients(url: string, { headers, productIds, ...store }: Store): Clients {
   const calls: Call[] = [];
   const acknowledged: Acknowledged[] = [];
@@ -77,7 +80,7 @@ export function startClients(url: string, { headers, productIds, ...store }: Sto
   }
 
   const running = Promise.all(lastSuccess.map((_, client) => run(client)));
-  // Thrown by the functions that wait for the clients.
+  // Ignored here, because the functions that wait for the clients throw it.
   running.catch(() => {});
   const poll = async (isDone: () => boolean) => {
     while (!isDone()) await Promise.race([running, Bun.sleep(2)]);

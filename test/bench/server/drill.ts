@@ -14,18 +14,18 @@ const maxWaitMs = 500;
 const downMs = 1000;
 const databaseName = "drill";
 
-/** Three copies behind a balancer, under load. */
+/** Three copies of Bodega behind a load balancer, under load. */
 interface Drill {
   bench: Bench;
   copies: Running[];
-  /** Starts this copy again, at its old address. */
+  /** Starts a copy again, at its previous address. */
   restart: (index: number) => Promise<void>;
   clients: Clients;
 }
 
 /**
- * Three copies before one durable libSQL server, behind HAProxy, while clients read products and create orders: copies
- * are killed, all are restarted in turn, and the libSQL server is killed. Then the orders are counted.
+ * Runs three copies on a durable libSQL server, behind HAProxy, while clients read products and create orders. Kills
+ * copies, restarts all in turn, and kills the libSQL server. Then counts the orders.
  */
 export async function runDrill(bench: Bench): Promise<Row[]> {
   await fillDatabase(bench);
@@ -55,7 +55,7 @@ export async function runDrill(bench: Bench): Promise<Row[]> {
   return rows;
 }
 
-/** Kills the copies in turn, at random moments, and starts each again a second later. */
+/** Kills the copies in turn at random moments, and starts each again after a second. */
 async function killCopies({ bench, copies, clients, restart }: Drill): Promise<Row[]> {
   const met: Call[] = [];
   for (let count = 0; count < bench.effort.rounds * 2; count++) {
@@ -90,7 +90,10 @@ async function restartAll({ bench, copies, clients, restart }: Drill): Promise<R
   ];
 }
 
-/** Kills the libSQL server and starts it again, several times; the row is the longest time until all clients were served. */
+/**
+ * Kills the libSQL server and starts it again, several times. The row is the longest time until all clients had a
+ * success.
+ */
 async function killDatabase({ bench, clients }: Drill, first: Sqld) {
   const options = { dir: join(bench.workDir, `sqld-${databaseName}`), port: Number(new URL(first.url).port) };
   let database = first;
@@ -110,7 +113,7 @@ async function killDatabase({ bench, clients }: Drill, first: Sqld) {
   return { row, database };
 }
 
-/** The calls that end during this work, or that it keeps waiting. */
+/** Returns the calls that end during `work`, and those that wait because of it. */
 async function meet(clients: Clients, work: () => Promise<void>): Promise<Call[]> {
   const before = clients.calls.length;
   await work();
@@ -127,7 +130,7 @@ function maxRetries(calls: readonly Call[]) {
   return figureAlone(Math.max(...calls.map(({ retries }) => retries)));
 }
 
-/** Checks the orders: the acknowledged ones are there under their numbers, and no number is left out. */
+/** Checks that all acknowledged orders exist with their numbers, and that no number is missing. */
 async function countOrders(databaseUrl: string, acknowledged: readonly Acknowledged[]): Promise<Row[]> {
   const db = await openStoreDatabase({ dataDir: "unused", url: databaseUrl });
   const { rows } = await db.execute("select id, number, note from orders");

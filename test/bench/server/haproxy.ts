@@ -2,12 +2,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findPort, type Running, startServer } from "../process.ts";
 
-/** A copy that has started gets requests after this time. */
+/** HAProxy checks each copy at this interval in milliseconds, so a started copy gets requests after this time. */
 export const checkEveryMs = 200;
 
 /**
- * Starts HAProxy. A copy leaves with its first failed connection or check, and returns with its next good check. A
- * request that could not be sent goes to another copy; one that was cut is answered 502, and its client must repeat it.
+ * Starts HAProxy. A copy gets no requests after a failed connection or check, until a check succeeds. HAProxy sends a
+ * request that could not be sent to another copy. An interrupted request gets 502, and its client must repeat it.
  */
 export async function startBalancer(workDir: string, ports: readonly number[]): Promise<Running> {
   const port = await findPort();

@@ -8,21 +8,21 @@ import { call, namespaceQuery } from "../store.ts";
 import { orderBody } from "../writes.ts";
 import { startCopy, startDatabase } from "./copy.ts";
 
-/** One way, so that trips do not overlap. */
+/** The delay in one direction, in milliseconds. It separates round trips from each other. */
 const delayMs = 5;
 const warmUps = 10;
 const samples = 15;
-/** After so long without a byte, nothing that the call before it caused is on its way. */
+/** After so many milliseconds without a byte, the work of the previous call is over. */
 const quietMs = 50;
 
-/** A proxy before a libSQL server that counts trips: turns at which the client sends after the server has answered. */
+/** A proxy before a libSQL server that counts round trips: how often the client sends after the server has replied. */
 interface TripCounter extends TcpProxy {
   trips: () => number;
-  /** Resolves when nothing has been sent for a while. */
+  /** Resolves when nothing was sent for a while. */
   quiet: () => Promise<void>;
 }
 
-/** One kind of call; `before` runs before each, unmeasured. */
+/** A kind of call. `before` runs before each call and is not measured. */
 interface Kind {
   name: string;
   send: (server: Running) => Promise<unknown>;
@@ -30,7 +30,7 @@ interface Kind {
   atMost: number;
 }
 
-/** Trips to the libSQL server that one call needs (medians), through a proxy that delays bytes. */
+/** Measures the round trips to the libSQL server that a call needs (medians), with a proxy that delays bytes. */
 export async function measureRoundTrips(bench: Bench): Promise<Row[]> {
   const database = await startDatabase(bench, "trips");
   const proxy = await startTripCounter(database.url);
@@ -63,7 +63,7 @@ function describeKinds({ binary, store, workDir }: Bench, databaseUrl: string): 
   ];
 }
 
-/** The median of calls that follow one another. */
+/** Returns the median of calls, one after another. */
 async function countTrips({ send, before }: Kind, server: Running, proxy: TripCounter): Promise<number> {
   for (let count = 0; count < warmUps; count++) await send(server);
   const trips: number[] = [];

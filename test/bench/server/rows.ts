@@ -10,8 +10,8 @@ import { fillDatabase, startWithDatabase } from "./copy.ts";
 import { measureRoundTrips } from "./round-trips.ts";
 
 /**
- * One copy before a libSQL server on this machine (the column `bodega`), compared with the same executable on a file
- * (the column `bare`).
+ * Compares a copy on a libSQL server on this machine (the column `bodega`) with the same executable on a file (the
+ * column `bare`).
  */
 export async function measureServer(bench: Bench): Promise<Row[]> {
   await fillDatabase(bench);
@@ -27,7 +27,7 @@ export async function measureServer(bench: Bench): Promise<Row[]> {
   for (const [name, atLeast, measure] of measured) {
     bench.say(`${name}, sqld beside file`);
     const figures = await measure().catch((error: Error) => {
-      // A copy that refuses a write under load has the ratio 0, and the other rows are measured all the same.
+      // If the copy refuses a write under load, the row has the ratio 0, and the other rows are still measured.
       bench.say(`failed: ${error.message}`);
       return { ours: 0, bare: Number.NaN, ratio: 0 };
     });

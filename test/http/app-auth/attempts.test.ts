@@ -7,7 +7,7 @@ import { onDatabase } from "../../support/suite.ts";
 const minute = 60_000;
 const request = "GET /products/";
 
-/** Fails this many times from an address, and returns the code of each reply. */
+/** Makes this many failed attempts from an address. Returns the code of each reply. */
 async function fail(shop: Shop, address: string, times: number, options = {}): Promise<(number | undefined)[]> {
   const codes: (number | undefined)[] = [];
   for (let n = 0; n < times; n++) {
@@ -21,7 +21,7 @@ const ten5203 = Array(10).fill(5203);
 onDatabase("file", (suite) => {
   const { test } = suite;
 
-  test("the audit log records once that an address is blocked, and again when it happens anew", async (shop) => {
+  test("the audit log records that an address is blocked, once for each block", async (shop) => {
     const address = newAddress();
     const readRows = async () => {
       const sql = "select code, address, actor_kind from audit_log where event = 'attempts.refused' and namespace = ?";
@@ -50,7 +50,7 @@ onDatabase("file", (suite) => {
     expect(await fail(shop, address, 1)).toEqual([5203]);
   });
 
-  test("calls without credentials are no attempts, and stay 5206", async (shop) => {
+  test("calls without credentials get 5206 and do not count as attempts", async (shop) => {
     const address = newAddress();
     for (let n = 0; n < 15; n++) expect((await shop.call(request, { address, auth: null })).code).toBe(5206);
     expect(await fail(shop, address, 10)).toEqual(ten5203);
@@ -111,7 +111,7 @@ onDatabase("file", (suite) => {
     }
     expect(await send("192.0.2.7", `1.2.3.4, ${caller}`)).toBe(5209);
     expect(await send("2001:db8:ffff::1", `::ffff:${caller}`)).toBe(5209);
-    // A peer that is not a trusted proxy is the client itself.
+    // The peer is no trusted proxy, so its own address counts.
     expect(await send(newAddress(), caller)).toBe(5203);
     expect(app.entries.at(-2)?.ip).toBe(caller);
     await app.stop();

@@ -102,7 +102,7 @@ onDatabase("file", (suite) => {
     expect(await replies()).toEqual(refused);
     await publishKey(system, appId);
     expect((await replies())[0]?.[1]).toBe(home);
-    // In another store the key does not exist.
+    // The other store does not have this key.
     expect(await replies(open.auth, shop)).toEqual(refused.map(([code]) => [code, null, message]));
     clock.advance(60_000);
     expect(await replies()).toEqual(refused);
@@ -128,7 +128,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("any origin may read the reply to a call without app credentials, such as its error, and that a store does not exist", async () => {
+  test("any origin may read the reply to a call without app credentials, including errors such as an unknown store", async () => {
     const headers = { origin: elsewhere };
     for (const [code, options] of [
       [5206, {}],

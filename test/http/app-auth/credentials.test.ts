@@ -9,7 +9,7 @@ const read = "GET /products/";
 const create = "POST /products/";
 const lamp = { title: "Lamp", price: 1 };
 const parameters = ({ key: { app_id, app_secret } }: Shop) => ({ app_id, app_secret });
-/** The secret with its last character changed. */
+/** Returns the secret with another last character. */
 const almost = (secret: string) => secret.slice(0, -1) + (secret.endsWith("A") ? "B" : "A");
 
 const accepted: Table = [
@@ -110,7 +110,7 @@ onDatabase("file", (suite) => {
       [5202, {}, { app_id: [app_id], app_secret }],
       [5203, {}, { app_id, app_secret: "wrong" }],
     ];
-    // A user token that fails in the query does not hide the key that succeeds in the body.
+    // An invalid user token in the query must not hide a valid key in the body.
     bodies.push([undefined, { user_id: "usr_1", token: "v2.x" }, { app_id, app_secret }]);
     for (const [expected, query, body] of bodies) {
       const sent = { auth: null, query, body: { ...lamp, ...body } };

@@ -16,7 +16,7 @@ import { until } from "../../support/until.ts";
 
 const minute = 60_000;
 
-/** The code of a call with these credentials, from a new address. */
+/** Makes a call with these credentials from a new address. Returns its code. */
 async function codeOf(shop: Shop, auth = shop.auth): Promise<number | undefined> {
   return (await shop.call("GET /products/", { auth })).code;
 }
@@ -65,7 +65,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "a second rotation with a shorter overlap shortens that of the first, and never lengthens it",
+    "a second rotation with a shorter overlap shortens the overlap of the first one, and never lengthens it",
     async () => {
       const { clock, system } = suite.app;
       const shop = await suite.shop();
@@ -79,7 +79,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a suspended store replies to nobody, and works again once it is resumed", async (shop) => {
+  suite.testOnFile("a suspended store replies to nobody, and works again when it is resumed", async (shop) => {
     expect(await codeOf(shop)).toBeUndefined();
     await suspendTenant(suite.app.system, shop.namespace);
     expect([await codeOf(shop), await codeOf(shop, "Bearer a:b")]).toEqual([5215, 5215]);
@@ -88,7 +88,7 @@ onEachDatabase((suite) => {
     expect([await codeOf(shop), await codeOf(shop, "Bearer a:b")]).toEqual([undefined, 5203]);
   });
 
-  suite.testOnFile("a deleted store loses its keys, and a new one of its name does not inherit them", async () => {
+  suite.testOnFile("a deleted store loses its keys, and a new store with its name does not get them", async () => {
     const { createTenant } = await import("../../../src/server/modules/tenants/service.ts");
     const shop = await suite.shop();
     await shop.createProduct();
@@ -149,7 +149,7 @@ onEachDatabase((suite) => {
     await until("the second use is written", async () => (await lastUsed()) === second);
   });
 
-  test("the last use of a key stays known when its used secret is replaced or removed", async () => {
+  test("the last use of a key is kept when the secret that was used is replaced or removed", async () => {
     const { clock, system } = suite.app;
     const endings = [
       ["rotated", (appId: string) => rotateKey(system, { appId, overlapMs: 0 })],

@@ -18,28 +18,28 @@ const passing =
   https://xn--bcher-kva.example https://[2001:db8::1] https://[2001:DB8:0:0:0:0:0:1]:8443`);
 
 const failing = [
-  // Neighbours of an exact entry.
+  // Hosts that are similar to an exact entry.
   ...words(`https://www.shop.example.com https://example.com https://evilshop.example.com https://shop.example.com.evil.com
     https://shop.example.comevil.com https://shop-example.com https://shop.example.com.`),
-  // Neighbours of a wildcard.
+  // Hosts that are similar to a wildcard.
   ...words(`https://example.org https://evilexample.org https://a.example.org.evil.com https://a.example.org.
     https://.example.org https://example.org.`),
-  // An entry that fixes scheme or port.
+  // Entries with a scheme or port do not match others.
   ...words(`http://pay.example.net http://local.example.net https://local.example.net:3001 http://a.dev.example.net
     https://a.dev.example.net:8080 http://dev.example.net:8080`),
-  // Names that only look alike.
+  // Names that only look the same.
   ...words(`https://bucher.example https://xn--bcher-kva.example.com`),
-  // Not the origin of a web page.
+  // Texts that are no origin of a page.
   ...words(`null NULL shop.example.com //shop.example.com file://shop.example.com ftp://shop.example.com
     chrome-extension://shop.example.com data:text/html,https://shop.example.com about:blank *`),
-  // More than scheme, host and port.
+  // Texts with more than scheme, host and port.
   ...words(`https://shop.example.com/ https://shop.example.com/path https://shop.example.com?x https://shop.example.com?
     https://shop.example.com#x https://shop.example.com# https://shop.example.com@evil.com
     https://user@shop.example.com https://user:pass@shop.example.com https://:pass@shop.example.com
     https://@shop.example.com https://evil.com/https://shop.example.com https://evil.com#.shop.example.com
     https://evil.com?.example.org https://evil.com:443@shop.example.com https://shop.example.com:99999
     https://shop.example.com:abc https:shop.example.com https://shop%2eexample.com`),
-  // With white space or a backslash.
+  // Texts with white space or a backslash.
   "https://shop.example.com https://evil.com",
   "https://evil.com, https://shop.example.com",
   "https://evil.com\\@shop.example.com",
@@ -126,7 +126,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("refused origins of a right secret are no attempts: a page with the wrong key stops nobody's sign-in", async () => {
+  test("a valid key from a refused origin does not count as an attempt, so a page with the wrong key blocks no sign-in", async () => {
     const address = newAddress();
     const from = { headers: { origin: "https://evil.example" }, address };
     for (let n = 0; n < 11; n++) expect((await shop.call("GET /products/", from)).code).toBe(5203);

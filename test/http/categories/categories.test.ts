@@ -29,7 +29,7 @@ async function make({ call }: Shop, body: Record<string, unknown>): Promise<Cate
 
 const slugsOf = ({ data }: ApiReply<Category[]>) => data.map(({ slug }) => slug);
 
-/** Clothing > Shirts > Polo, and Home. */
+/** Creates the categories Clothing > Shirts > Polo, and Home. */
 async function plant(shop: Shop) {
   const clothing = await make(shop, { title: "Clothing" });
   const shirts = await make(shop, { title: "Shirts", parent_id: clothing.id });
@@ -85,7 +85,7 @@ onEachDatabase((suite) => {
   const { test } = suite;
   runScenarios(suite, scenarios);
 
-  test("categories are listed by position, of one level or all", async (shop) => {
+  test("categories are listed by position, those of one level or all", async (shop) => {
     const { clothing, shirts } = await plant(shop);
     await make(shop, { title: "Trousers", parent_id: clothing.id });
     const list = async (query: Record<string, string>) => slugsOf(await shop.call("GET /categories/", { query }));
@@ -117,7 +117,7 @@ onEachDatabase((suite) => {
     expect((await move("shirts", home.id)).status).toBe(200);
   });
 
-  suite.testOnFile("two moves at once do not make a circle", async (shop) => {
+  suite.testOnFile("two concurrent moves do not make a cycle", async (shop) => {
     const [a, b] = [await make(shop, { title: "A" }), await make(shop, { title: "B" })];
     const move = ({ id }: Category, to: Category) =>
       shop.call(`PATCH /categories/${id}/`, { body: { parent_id: to.id } });
@@ -139,7 +139,7 @@ onEachDatabase((suite) => {
     expect((await make(shop, { title: "Polo" })).slug).toBe("polo");
   });
 
-  test("texts are in the language asked for, and a PATCH with a language changes that one only", async (shop) => {
+  test("texts are in the requested language, and a PATCH with a language changes only that language", async (shop) => {
     const { home } = await plant(shop);
     const path = `/categories/${home.id}/`;
     await shop.call(`PATCH ${path}`, {
@@ -156,7 +156,7 @@ onEachDatabase((suite) => {
     expect(list.data.map(({ title }) => title)).toContain("Haus");
   });
 
-  test("customers see published categories below published ones, and change none", async (shop) => {
+  test("customers see only published categories below published ones, and cannot change them", async (shop) => {
     const { clothing, home } = await plant(shop);
     await shop.call(`PATCH /categories/${clothing.id}/`, { body: { published: false } });
     const { id, token } = await openAccount(shop);

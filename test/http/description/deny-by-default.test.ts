@@ -17,14 +17,14 @@ import { bearer, type Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
-/** The route with values for its parameters. */
+/** Returns the request of a route, with a value for each parameter of its path. */
 const requestOf = (route: Route) => nameOf(route).replace(/:\w+/g, "x");
-/** Public routes, which require no scope (specification, section 4). */
+/** Public routes, which need no credentials (specification, section 4). */
 const publicRoutes = [
   ...["POST /auth/login/", "POST /auth/password/forgot/", "POST /auth/password/reset/"],
   ...["GET /likes/", "POST /likes/", "DELETE /likes/", "GET /bookmarks/", "POST /bookmarks/", "DELETE /bookmarks/"],
   ...["GET /views/", "POST /views/", "GET /notifications/register/", "POST /notifications/register/"],
-  // Browsers send no credentials for pictures.
+  // Public, because browsers send no credentials for pictures.
   "GET /media/:id/:file",
   // Its signature is its credential.
   "POST /payments/stripe/",
@@ -32,7 +32,7 @@ const publicRoutes = [
 ];
 const isPublic = ({ access }: Route) => access.some(({ kind }) => kind === "public");
 const scopesOf = ({ access }: Route) => access.flatMap((way) => (way.kind === "app" && way.scope ? [way.scope] : []));
-/** Routes for which every key of the store is enough. */
+/** Whether every key of the store may call the route. */
 const isForAnyKey = (route: Route) => isPublic(route) || route.access.includes(anyKey);
 
 describe("declarations of every route", () => {
@@ -124,7 +124,7 @@ onDatabase("file", (suite) => {
         (way) => way.kind === "public" || (way.kind === "token" && (way.role === undefined || way.role === role)),
       );
 
-    test(`${nameOf(route)} takes a key of only its scope and the users that it names, and refuses other users with 5300`, async () => {
+    test(`${nameOf(route)} accepts a key with only its scope and the declared users, and refuses other users with 5300`, async () => {
       const scopes = scopesOf(route);
       if (scopes.length > 0) {
         const auth = bearer(await shop.issueKey({ scopes }));

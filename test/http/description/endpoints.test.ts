@@ -10,7 +10,7 @@ const path = join(import.meta.dir, "../../../docs/API.md");
 const examplesPath = join(import.meta.dir, "../../../src/server/api/description/examples.json");
 const heading = "\n## Every endpoint\n";
 
-/** Replacements by field, for values that differ from run to run or are too long to read. */
+/** Replacements for fields whose values differ in each run, or are too long to read. */
 const placeholders: Record<string, unknown> = {
   access_token: "…",
   app_secret: "…",
@@ -30,7 +30,7 @@ const placeholders: Record<string, unknown> = {
   vapid_public_key: "…",
   visitor: "…",
 };
-/** The value as the documentation shows it: stable, and with one item of each list. */
+/** Returns a value as the documentation shows it: the same in each run, with one item of each list. */
 function display(value: unknown, key = ""): unknown {
   if (value !== null && value !== undefined && key in placeholders) return placeholders[key];
   if (Array.isArray(value)) return value.slice(0, 1).map((item) => display(item));
@@ -56,7 +56,7 @@ function display(value: unknown, key = ""): unknown {
 
 const lineWidth = 100;
 
-/** JSON with each value that fits on one line on one line. */
+/** Formats JSON. A value that fits on one line is printed on one line. */
 function print(value: unknown, indent = ""): string {
   const flat = JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
   if (flat.length + indent.length <= lineWidth || typeof value !== "object" || value === null) return flat;
@@ -117,7 +117,7 @@ async function describeRoute(world: World, route: Route, examples: Record<string
   ].join("\n");
 }
 
-/** The values of the parameters in a path. */
+/** Returns the values of the parameters in a path. */
 function paramsOf(path: string, target: string): Record<string, unknown> {
   const parts = target.split("/");
   const names = path.split("/").map((part, index) => [part, parts[index]] as const);
@@ -126,7 +126,7 @@ function paramsOf(path: string, target: string): Record<string, unknown> {
   );
 }
 
-/** A link to a section, as GitHub names it. */
+/** Returns the link to a section, as GitHub builds it. */
 function linkTo(title: string): string {
   const anchor = title
     .toLowerCase()
@@ -135,7 +135,7 @@ function linkTo(title: string): string {
   return `- [${title}](#${anchor})`;
 }
 
-/** The text with its table of contents, which ends where the first section begins. */
+/** Replaces the table of contents, which ends at the first section. */
 function withContents(text: string): string {
   const [, introduction = "", rest = ""] = /^([\s\S]*?\n)(?:- \[[\s\S]*?\n)?(\n## [\s\S]*)$/.exec(text) ?? [];
   const titles = [...rest.matchAll(/^#{1,2} (?<title>.*)$/gm)].map(({ groups }) => groups?.title as string);

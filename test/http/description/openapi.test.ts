@@ -91,7 +91,7 @@ onDatabase("file", (suite) => {
     for (const lang of wrong.lang) expect((await shop.call("GET /products/", { query: { lang } })).code).toBe(5102);
   });
 
-  test("bodies are as described when the server accepts them, and not when it refuses their texts", async (shop) => {
+  test("the description accepts the bodies that the server accepts, and refuses the texts that it refuses", async (shop) => {
     const ajv = describedBy(raw);
     const address = { line1: "Elm 1", city: "Bonn", country: "DE" };
     const message = { title: "Sale", body: "Lamps\nfor half", everyone: true };
@@ -174,7 +174,7 @@ onDatabase("file", (suite) => {
     expect(needed.map(([, ref]) => ref).filter((ref) => !named.has(ref as string))).toEqual([]);
   });
 
-  test("no two schemas have names that a generated client could not tell apart, and each reply of JSON has a name", () => {
+  test("all schemas have names that a generated client can distinguish, and each JSON reply has a name", () => {
     const names = Object.keys((raw.components as { schemas: object }).schemas);
     expect(new Set(names.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, ""))).size).toBe(names.length);
     const unnamed = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -244,7 +244,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("every operation lists its own errors under their status, with their meanings, and those that all can answer", () => {
+  test("every operation lists its own errors and the common ones, by status and with their meanings", () => {
     for (const [name, { parameters, responses }] of operations) {
       const {
         reply,
@@ -264,7 +264,7 @@ onDatabase("file", (suite) => {
       expect([name, allCodes(responses)]).toEqual([name, expect.arrayContaining([...errors.map(codeOf), ...general])]);
       expect(access.length).toBeGreaterThan(0);
       const successes = Object.keys(responses).filter((status) => Number(status) < 300);
-      // A create returns 200 for a dry run, and for a record that exists already.
+      // These creates also return 200: for a dry run, or for an existing record.
       const isTried = parameters.some((one) => one.name === "dry_run") && successes.includes("201");
       expect("304" in responses).toBe(readEtagSource !== undefined);
       expect(successes).toHaveLength(isTried || reply.existing !== undefined ? 2 : 1);
@@ -312,14 +312,14 @@ onDatabase("file", (suite) => {
   });
 });
 
-/** A validator that knows the description as `api`. */
+/** Returns a validator that has the description as `api`. */
 function describedBy(raw: ApiDescription["document"]): Ajv2020 {
   const ajv = new Ajv2020({ strict: false, validateSchema: false });
   addFormats.default(ajv);
   return ajv.addSchema(raw, "api");
 }
 
-/** The path of a route in the description. */
+/** Returns the path of a route in the form of the description. */
 function nameOf({ method, path }: Route): string {
   return `${method} ${path.replace(/:(\w+)/g, "{$1}")}`;
 }
@@ -328,10 +328,10 @@ function isNeeded(body: unknown): boolean {
   return (body as { required?: boolean } | undefined)?.required === true;
 }
 
-/** The codes that any operation can answer. */
+/** The codes that every operation can return. */
 const general: ErrorCode[] = [5000, 5001, 5100, 5101, 5102, 5202, 5204, 5209, 5215];
 
-/** The codes that the description of a response explains. */
+/** Returns the codes that the description of a response explains. */
 function codesOf(description = ""): ErrorCode[] {
   return [...description.matchAll(/^(\d{4})\b/gm)].map(([, code]) => Number(code) as ErrorCode);
 }

@@ -96,7 +96,7 @@ onEachDatabase((suite) => {
     expect((await (await suite.shop()).call(`GET /discounts/${discount}/`)).code).toBe(5301);
   });
 
-  test("unknown, not begun, over and used up are one reply; below the minimum has words of its own", async () => {
+  test("codes that are unknown, not yet valid, expired or used up get the same reply; below the minimum the reply differs", async () => {
     const { shop, place, items } = await open({ percent: 10, minimum: 20 });
     const now = suite.app.clock.now();
     const at = (ms: number) => new Date(now + ms).toISOString();
@@ -123,7 +123,7 @@ onEachDatabase((suite) => {
     expect((await place({ discount_code: "SOON" })).code).toBe(201);
   });
 
-  test("a code for products and categories reduces these only, with those of categories below", async () => {
+  test("a code for products and categories reduces only these, including subcategories", async () => {
     const { shop, place, product_id } = await open({ percent: 50 });
     const category = async (title: string, parent_id?: string) =>
       (await shop.call<{ id: string }>("POST /categories/", { body: { title, ...(parent_id && { parent_id }) } })).data
@@ -145,7 +145,7 @@ onEachDatabase((suite) => {
     expect([none.code, none.error?.message]).toEqual([5309, "The discount code does not apply to these goods."]);
   });
 
-  test("a code never takes more than the goods; an order of 0 is paid at once, and free shipping is free", async () => {
+  test("a code never exceeds the value of the goods; an order of 0 is paid at once, and free shipping costs 0", async () => {
     const { shop, place } = await open({ amount: 99 });
     const free = await place();
     expect(free.data).toMatchObject({ discount_minor: 1000, total_minor: 0, status: "paid", payment_status: "paid" });
@@ -158,13 +158,13 @@ onEachDatabase((suite) => {
     });
     const shipped = (await place({ ...address, discount_code: "SHIP" })).data;
     expect(shipped).toMatchObject({ shipping_minor: 0, discount_minor: 0, total_minor: 1000, discount_code: "SHIP" });
-    // A code for goods leaves the shipping to pay.
+    // The code pays for the goods, so only shipping is left to pay.
     expect((await place(address)).data).toMatchObject({ total_minor: 490, status: "pending" });
     const elsewhere = { ...address, shipping_address: addressIn("CH") };
     expect((await place({ ...elsewhere, discount_code: "SHIP" })).code).toBe(5308);
   });
 
-  test("64 checkouts at once never pass a limit, and the others learn that the code does not apply", async () => {
+  test("64 concurrent checkouts never exceed a limit, and the refused ones learn that the code does not apply", async () => {
     const { place, uses } = await open({ percent: 10, limit: 7 });
     const replies = await Promise.all(Array.from({ length: 64 }, (_, n) => place({ email: `eve-${n}@example.com` })));
     expect(replies.filter(({ code }) => code === 201)).toHaveLength(7);
@@ -172,7 +172,7 @@ onEachDatabase((suite) => {
     expect(await uses()).toBe(7);
   });
 
-  test("64 checkouts at once of one customer, by user or email, never pass the limit for each", async () => {
+  test("64 concurrent checkouts of one customer, by user or email, never exceed the limit per customer", async () => {
     const { shop, place, uses } = await open({ percent: 10, per_customer: 2 });
     const eve = await openAccount(shop, { email: "eve-of-codes@example.com" });
     const own = { email: undefined };
@@ -182,12 +182,12 @@ onEachDatabase((suite) => {
     );
     expect(replies.filter(({ code }) => code === 201)).toHaveLength(2);
     expect(await uses()).toBe(2);
-    // Another address in the order is still the same customer.
+    // With another email in the order, it is still the same customer.
     expect((await place({ email: "other@example.com" }, eve.call as never)).code).toBe(5309);
     expect((await place({ email: "bob@example.com" })).code).toBe(201);
   });
 
-  test("an order that expires, is cancelled or refunded before it is sent gives its use back", async () => {
+  test("an order that expires, or is cancelled or refunded before it is sent, no longer counts as a use of its code", async () => {
     const { shop, place, uses, items } = await open({ percent: 10, limit: 1, per_customer: 1 });
     const first = (await place()).data;
     expect([(await place()).code, await uses()]).toEqual([5309, 1]);
@@ -204,7 +204,7 @@ onEachDatabase((suite) => {
     expect(await uses()).toBe(1);
     await actOn(shop, paid, "refund");
     expect(await uses()).toBe(0);
-    // Once something was sent, the use stays.
+    // After a parcel was sent, the use of the code still counts.
     const sent = await makeOrder(shop, items, { discount_code: "ten" });
     await actOn(shop, sent, "pay");
     await actOn(shop, sent, "fulfill");
@@ -213,7 +213,7 @@ onEachDatabase((suite) => {
     expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
   });
 
-  test("a dry run shows what a code takes off, and uses nothing", async () => {
+  test("a dry run shows the discount of a code, and does not count as a use", async () => {
     const { place, uses, page } = await open({ percent: 10, limit: 1 });
     const query = { dry_run: "true" };
     for (let n = 0; n < 3; n++) {
@@ -227,7 +227,7 @@ onEachDatabase((suite) => {
     expect((await place({}, page, { query })).code).toBe(5309);
   });
 
-  test("ten refused codes in ten minutes from an address are enough, dry runs included; others go on", async () => {
+  test("after ten refused codes in ten minutes, dry runs included, an address can try no more; others can", async () => {
     const { shop, place, page, items } = await open({ percent: 10 });
     const address = newAddress();
     const attempt = async (discount_code: string, n = 0, from = address) => {
@@ -239,7 +239,7 @@ onEachDatabase((suite) => {
     expect(await attempt("TEN")).toEqual([201, null]);
     suite.app.clock.advance(60_000);
     expect(await attempt("GUESS-9", 1)).toEqual([5309, null]);
-    // A right code is refused as well, so that guessing on reveals nothing.
+    // A right code is refused, too, so that more guesses reveal nothing.
     for (const code of ["GUESS-10", "TEN"]) expect(await attempt(code, 1)).toEqual([5107, "540"]);
     expect((await place({ discount_code: null }, page, { address })).code).toBe(201);
     expect(await attempt("TEN", 0, newAddress())).toEqual([201, null]);
@@ -248,7 +248,7 @@ onEachDatabase((suite) => {
     const [other, same] = [await suite.shop({ tenant: unlimitedOrders }), newAddress()];
     await Promise.all(Array.from({ length: 20 }, (_, n) => attempt(`MANY-${n}`, n, same)));
     expect(await attempt("TEN", 0, same)).toEqual([5107, "600"]);
-    // Another store is not concerned, and neither is the terminal.
+    // The limit does not affect another store, nor the terminal.
     await createCode(other, { code: "TEN", percent: 10 });
     const { id: product_id } = await other.createProduct();
     const elsewhere = await openPage(other, same);

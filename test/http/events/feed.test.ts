@@ -131,7 +131,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "events are kept for thirty days; the newest, and those that a webhook still needs, longer",
+    "events are kept for thirty days; the newest one, and those that a webhook still needs, are kept longer",
     async () => {
       await suite.app.db.execute("delete from events");
       const clock = createClock();

@@ -17,7 +17,10 @@ import type { Shop } from "../../support/factories.ts";
 import { onEachDatabase, type Suite } from "../../support/suite.ts";
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
-/** Names of fields with secrets. The token of an order is added to a reply after it is stored. */
+/**
+ * Names of fields with secrets. `access_token` is not among them, because the token of an order is added after the
+ * reply is stored.
+ */
 const secretNames = /(?<!access_)token|secret|recovery|otpauth|password|qr_svg/;
 
 describe("declarations of routes", () => {
@@ -62,7 +65,7 @@ const Runs = Type.Object({ run: Type.Integer() });
 const common = { tag: "Trial", errors: ["wrongState"], reply: { status: 201, data: Runs } } as const;
 const access = [app("products:write")] as const;
 
-/** Routes for cases that the product's own routes do not have. */
+/** Routes of this test, for cases that no route of the product has. */
 const trialRoutes = [
   defineRoute("POST", "/trial/", "try", {
     ...common,
@@ -101,7 +104,7 @@ const trialRoutes = [
   }),
 ];
 
-/** Every row of every table, as text. */
+/** Returns all rows of all tables, as text. */
 async function dump({ app: { db } }: Suite): Promise<string> {
   const { rows: tables } = await db.execute(
     "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%' and sql not like 'create virtual%'",
@@ -159,7 +162,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile("visitors have no keys: each of their requests runs", async () => {
+  suite.testOnFile("keys of visitors are ignored: each of their requests runs", async () => {
     const send = { ...keyed(), auth: null };
     const [first, second] = [await call("POST /open/", send), await call("POST /open/", send)];
     expect(second.data.run).toBe((first.data.run as number) + 1);
@@ -188,7 +191,7 @@ onEachDatabase((suite) => {
       expect(typeof secret).toBe("string");
       expect(rows).not.toContain(secret as string);
     }
-    // The hash of a request is keyed: a plain one could be searched for the password.
+    // The hash of a request is keyed. From a plain hash, one could find the password by trying.
     const otherKey = createVault(() => "another secret that only tests know, 32 characters or more");
     const elsewhere = startTestApp({ db: suite.database.db, clock: suite.app.clock, vault: otherKey });
     const there = createClient(elsewhere, { namespace: own.namespace, auth: own.auth });

@@ -134,7 +134,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("the same key in another store, or of another app key or user, is another key", async () => {
+  test("the same idempotency key in another store, or from another app key or user, is a different key", async () => {
     const [own, other] = [await suite.shop(), await suite.shop()];
     const key = newKey();
     const staff = await openAccount(own, { role: "staff" });
@@ -180,8 +180,8 @@ onEachDatabase((suite) => {
 });
 
 /**
- * Watches the transactions of a database. On a file every statement completes synchronously, so a transaction that lets
- * the event loop turn waits for something else, and blocks every writer.
+ * Watches the transactions of a database. In a file, statements complete synchronously. So if the event loop turns
+ * during a transaction, it waits for something else and blocks all writers.
  */
 function watchTurns(db: Database): { db: Database; transactions: () => number; turned: () => number } {
   let transactions = 0;
@@ -212,7 +212,7 @@ function watchTurns(db: Database): { db: Database; transactions: () => number; t
 
 onDatabase("file", (suite) => {
   for (const route of routes.filter(takesKey)) {
-    test(`${route.method} ${route.path} waits for nothing but the database inside its transaction`, async () => {
+    test(`${route.method} ${route.path} waits only for the database inside its transaction`, async () => {
       const watch = watchTurns(suite.database.db);
       const app = startTestApp({ db: watch.db, clock: suite.app.clock });
       const world = await openWorld(await createShop(app));

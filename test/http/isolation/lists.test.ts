@@ -10,7 +10,7 @@ import { onDatabase } from "../../support/suite.ts";
 
 const lists = routes.filter(({ reply, path }) => reply.page && !path.includes(":"));
 
-/** Every value of a parameter that a schema lists, or one that lets every record through. */
+/** Returns all values of a parameter that its schema lists, or one value that matches every record. */
 function valuesOf(name: string, schema: TSchema): string[] {
   if (schema[Kind] === "Union") return (schema.anyOf as TSchema[]).flatMap((one) => valuesOf(name, one));
   if (schema[Kind] === "Literal") return [String(schema.const)];
@@ -23,7 +23,7 @@ function valuesOf(name: string, schema: TSchema): string[] {
   return [];
 }
 
-/** Queries of a list: each parameter alone, and with a sort and a count. */
+/** Returns queries of a list: each parameter alone, and together with a sort and a count. */
 function queriesOf({ query }: Route): Record<string, string>[] {
   const queries: Record<string, string>[] = [{}];
   for (const [name, schema] of Object.entries(query?.properties ?? {})) {
@@ -39,7 +39,7 @@ function queriesOf({ query }: Route): Record<string, string>[] {
   return queries.filter((one) => Object.keys(one).every((name) => query && name in query.properties));
 }
 
-// The statements are the same for both kinds of database, and there are hundreds of calls.
+// Only on a file: there are hundreds of calls, and a server runs the same statements.
 onDatabase("file", (suite) => {
   let ours: World;
   let theirs: World;
@@ -70,7 +70,7 @@ onDatabase("file", (suite) => {
       if (slug && "slug" in (route.query?.properties ?? {})) queries.push({ slug });
       const askers = [...strangers, ...(call.isOwned ? callersOf(ours, { neighbour }, "another") : [])];
       for (const query of queries) {
-        // The store's own caller must be able to make the query.
+        // The query must succeed for a caller of the same store.
         const own = await makeCall(ours, call, { query });
         expect([query, own.error]).toEqual([query, undefined]);
         for (const { name, send } of askers) {
@@ -79,7 +79,7 @@ onDatabase("file", (suite) => {
           const { total, has_more: hasMore } = seen.page ?? {};
           if (total !== undefined && !hasMore)
             expect([name, query, total]).toEqual([name, query, (seen.data as never as []).length]);
-          // A cursor of another list, and staff without a customer, get an error.
+          // Errors are expected for a cursor of another list, and for staff who name no customer.
           const told = [200, 403, ...(at in query ? [400] : []), ...(call.query?.customer_id ? [404, 422] : [])];
           expect([name, query, told.includes(seen.status)]).toEqual([name, query, true]);
         }
@@ -88,7 +88,7 @@ onDatabase("file", (suite) => {
   }
 });
 
-/** Creates a record for each unique name of a store, and returns the replies. */
+/** Creates a record for each name that must be unique in a store. Returns the replies. */
 async function takeNames({ call }: Shop): Promise<unknown[]> {
   const lamp = { title: "Lamp", price: 2 };
   const named = await call<ProductReply>("POST /products/", { body: { ...lamp, slug: "the-lamp", sku: "LAMP-1" } });

@@ -9,7 +9,7 @@ import { callsOf, openWorld, type RouteCall, type routeCalls, type World } from 
 import { onDatabase } from "../../support/suite.ts";
 
 const origin = "https://shop.example.com";
-/** All that the key of a page may call because it is a key; routes without credentials are open to everyone. */
+/** All that a storefront key may call. Routes without credentials are open to everyone. */
 const allowed = [
   "GET /categories/",
   "GET /categories/:id/",
@@ -20,7 +20,7 @@ const allowed = [
   "GET /shipping/rates/",
   "GET /store/",
 ];
-/** Those that write: they answer nothing about the store. */
+/** Calls that write. Their replies say nothing about the store. */
 const signUps = ["POST /auth/code/", "POST /users/sign-up/", "POST /users/verify/", "POST /users/verify/resend/"];
 /** Those that answer about one order only to the visitor who has its token. */
 const withToken = [
@@ -39,7 +39,7 @@ onDatabase("file", (suite) => {
     await setOrigins(suite.app.system, { appId: key.app_id, origins: [origin] });
     page = { query: { app_id: key.app_id, app_secret: key.app_secret }, headers: { origin } };
   });
-  /** A call that succeeds with the store's key, made with the page's. */
+  /** Sends a call that succeeds with the store's key, but with the storefront key. */
   const send = ({ request, query, body }: RouteCall) =>
     world.shop.callAnonymously(request, {
       query: { ...query, ...(page.query as object) },
@@ -47,7 +47,7 @@ onDatabase("file", (suite) => {
       ...(body && { body }),
     });
 
-  /** The rows of the store, without those that record the last use of a key. */
+  /** Returns the rows of the store, except those that record the last use of a key. */
   const contents = async () => (await rowsOf(suite, world)).filter((row) => !row.startsWith("app_key_secrets"));
 
   test("the key of a page may call exactly the routes of the catalogue, of sign-up and of a visitor's own order", () => {
@@ -78,7 +78,7 @@ onDatabase("file", (suite) => {
   for (const route of routes.filter((one) => !isPublic(one))) {
     const name = nameOf(route);
     if (allowed.includes(name)) {
-      test(`${name} answers the key of a page, and changes nothing`, async () => {
+      test(`${name} accepts the key of a page, and changes nothing`, async () => {
         for (const make of callsOf(route)) {
           const call = await make(world);
           const before = await contents();
@@ -113,7 +113,7 @@ onDatabase("file", (suite) => {
   }
 
   for (const route of routes.filter((one) => isPublic(one) && !ignoresCredentials(one.access))) {
-    test(`${nameOf(route)} gives the key of a page no more than a visitor gets`, async () => {
+    test(`${nameOf(route)} returns to the key of a page only what a visitor gets`, async () => {
       for (const make of callsOf(route)) {
         const { code } = await send(await make(world));
         const call = await make(world);
@@ -126,7 +126,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a page that calls for a customer before one is signed in is told to sign a user in", async () => {
+  test("a page that makes a customer's call without a session gets the error to sign a user in", async () => {
     const list = await send({ request: "GET /wishlist/" });
     expect(list.error).toEqual({
       code: 5300,
@@ -140,7 +140,7 @@ onDatabase("file", (suite) => {
 
   test("a page reads with the key in the query without a preflight, and no log contains the secret", async () => {
     const { app_id, app_secret } = page.query as Record<string, string>;
-    // A simple request: the headers that a browser adds by itself, and no others.
+    // A simple request, with only the headers that browsers add.
     const url = `${suite.app.url}/products/?namespace=${world.shop.namespace}&app_id=${app_id}&app_secret=${app_secret}`;
     const ok = await fetch(url, { headers: { origin } });
     expect([ok.status, ok.headers.get("access-control-allow-origin")]).toEqual([200, origin]);

@@ -27,11 +27,11 @@ test("route-calls.ts has a call of every route, and no others", () => {
   expect(Object.keys(routeCalls).toSorted()).toEqual(routes.map(({ id }) => id).toSorted());
 });
 
-/** The status of a call's success. */
+/** Returns the status of a successful call. */
 const statusOf = (route: Route, call: RouteCall) =>
   call.status ?? (call.query?.dry_run ? 200 : route.reply.status) ?? 200;
 
-// The statements are the same for both kinds of database, so that on a server each call has only to succeed.
+// On a server, each call must only succeed, because the statements are the same as on a file.
 onDatabase("server", (suite) => {
   test("every route answers its call", async () => {
     const world = await openWorld(await suite.shop());
@@ -45,7 +45,7 @@ onDatabase("server", (suite) => {
   }, 60_000);
 });
 
-// Every step reads all rows of the stores, so that groups of routes have stores of their own, which stay small.
+// Each group of routes has its own stores, which stay small, because every step reads all their rows.
 const groupSize = Math.ceil(routes.length / 6);
 const groups = routes.flatMap((_, at) => (at % groupSize === 0 ? [routes.slice(at, at + groupSize)] : []));
 
@@ -58,7 +58,7 @@ function walk(suite: Suite, group: readonly Route[]): void {
   let theirs: World;
   let neighbour: Account;
   let strangers: Stranger[];
-  /** Calls that strangers have repeated; their stores may have users of the same addresses afterwards. */
+  /** The text of all calls that strangers have repeated. Their stores may contain the email addresses in it. */
   let repeated = "";
   beforeAll(async () => {
     ours = await openWorld(await suite.shop());
@@ -81,7 +81,7 @@ function walk(suite: Suite, group: readonly Route[]): void {
         const calls: [RouteCall, Pick<CallOptions, "query">][] = [[call, {}]];
         if (place === "query") calls.push([{ ...call, query: { ...call.query, ...named } }, {}]);
         if (place === "body") calls.push([{ ...call, body: { ...call.body, ...named } }, {}]);
-        // Users may make calls about themselves in their own store; calls as other users are below.
+        // Users may make calls about themselves in their own store. Calls as other users are tested below.
         const others = call.by || ignoresCredentials(route.access) ? strangers.slice(0, 1) : strangers;
         if (!ignoresCredentials(route.access)) repeated += JSON.stringify(call.body ?? {});
         for (const stranger of others) {
@@ -96,7 +96,7 @@ function walk(suite: Suite, group: readonly Route[]): void {
               ...spokenTwin,
               query: { ...spokenTwin.query, ...(moreTwin.query as object | undefined) },
             };
-            // Replies to a call without a record id may differ, for instance when both use the same address.
+            // Replies to calls without a record id may differ, for example when both use the same email address.
             if (JSON.stringify({ ...spoken, by: null }).search(idForm) >= 0) {
               expect([stranger.name, verdictOf(sent, seen)]).toEqual([stranger.name, verdictOf(sentTwin, twin)]);
             }
@@ -109,7 +109,7 @@ function walk(suite: Suite, group: readonly Route[]): void {
         }
         expect(await rowsOf(suite, ours)).toEqual(before);
         expect(idsAmong((await rowsOf(suite, theirs)).join("\n"), marks)).toEqual([]);
-        // The call must be able to succeed.
+        // Without the attack, the call succeeds.
         const valid = await makeCall(ours, call);
         expect([valid.status, valid.error]).toEqual([statusOf(route, call), undefined]);
       }
@@ -131,7 +131,7 @@ function walk(suite: Suite, group: readonly Route[]): void {
         for (const { id, token } of [customer, owner]) {
           expect((await send({ user_id: id, token })).code).toBe(refused);
         }
-        // A user of the store, with the token of another.
+        // The id of a user of this store, with the token of another user.
         expect((await send({ user_id: theirs.customer.id, token: theirs.owner.token })).code).toBe(refused);
         expect((await send({ user_id: theirs.customer.id, token: customer.token })).code).toBe(refused);
       });
@@ -180,7 +180,7 @@ function walk(suite: Suite, group: readonly Route[]): void {
     }
   }
 
-  test("the callers still have their credentials afterwards", async () => {
+  test("the credentials of the callers are still valid afterwards", async () => {
     for (const by of [ours.customer, ours.owner, neighbour]) {
       expect((await makeCall(ours, { request: "GET /users/me/", by })).status).toBe(200);
     }

@@ -30,7 +30,7 @@ onEachDatabase((suite) => {
       { url: "https://a.example/1", alt: "", position: 2 },
     ]);
     expect(data.variants[0]?.images).toEqual([{ media_id: first.id, url: first.url, alt: "", position: 0, ...size }]);
-    // A document as read can be written.
+    // A PATCH accepts what a GET returned.
     const { status, data: again } = await shop.call(`PATCH /products/${data.id}/`, { body: { images: data.images } });
     expect([status, again.images]).toEqual([200, data.images]);
   });
@@ -79,7 +79,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("a picture is deleted a day after nothing shows it any more", async (shop) => {
+  test("a picture is deleted a day after its last use", async (shop) => {
     const { db, clock } = suite.app;
     const exists = async ({ url }: { url: string }) => (await fetch(`${suite.app.url}${url}`)).status === 200;
     const purge = async () => {
@@ -113,7 +113,7 @@ onEachDatabase((suite) => {
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("a deleted store takes its pictures with it", async (shop) => {
+  test("the pictures of a store are deleted with it", async (shop) => {
     const { id } = await picture(shop);
     await shop.createProduct({ images: [{ media_id: id }] });
     await suite.app.db.execute({ sql: "delete from tenants where namespace = ?", args: [shop.namespace] });

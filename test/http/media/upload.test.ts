@@ -66,7 +66,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("the same file is stored once in a store, and apart in another", async () => {
+  test("the same file is stored once for each store", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const png = newPng();
     const first = await upload(shop.call, png);
@@ -80,7 +80,7 @@ onEachDatabase((suite) => {
     expect((await fetch(`${suite.app.url}${stolen}`)).status).toBe(404);
   });
 
-  test("many first viewers of one width get the same bytes", async ({ call }) => {
+  test("concurrent first requests for a width get the same bytes", async ({ call }) => {
     const { data } = await upload(call, newPng(700, 300));
     const [first, ...others] = await Promise.all(Array.from({ length: 12 }, () => serve(data, 320)));
     for (const other of others) expect(other).toEqual(first as typeof other);
@@ -112,7 +112,7 @@ onEachDatabase((suite) => {
 onDatabase("file", (suite) => {
   const { test } = suite;
   test("a photo is turned upright and loses its place, owner and all other metadata", async ({ call }) => {
-    // Red on the left, blue on the right; turned by a quarter to the right, red is above.
+    // Red on the left, blue on the right. After a quarter turn to the right, red is at the top.
     const png = makePng(60, 40, (x) => (x < 30 ? [250, 10, 10] : [10, 10, 250]));
     const photo = await makePhoto(png, 6);
     expect(Buffer.from(photo).includes("GPS 52.5")).toBe(true);
@@ -127,7 +127,7 @@ onDatabase("file", (suite) => {
     expect((rows[2 + channels] as number) < (rows[4 + channels] as number)).toBe(true);
   });
 
-  test("text chunks, trailing data and a long colour profile do not survive", async ({ call }) => {
+  test("text chunks, trailing data and a long colour profile are removed", async ({ call }) => {
     const script = Buffer.from("<script>alert(1)</script>");
     const profile = Buffer.alloc(40_000, script);
     profile.writeUInt32BE(profile.length, 0);
@@ -153,7 +153,7 @@ onDatabase("file", (suite) => {
   const svg = new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg"><script>1</script></svg>');
   const png = newPng(300, 300);
   const gifBomb = new Uint8Array(redGif);
-  // The size of its frame.
+  // Sets a huge size in the header of the frame.
   const frame = gifBomb.indexOf(0x2c);
   for (const at of [5, 6, 7, 8]) gifBomb[frame + at] = 255;
   const refusals: [string, Uint8Array<ArrayBuffer> | Promise<Uint8Array<ArrayBuffer>>, number, string?][] = [
@@ -179,7 +179,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a file can be the only field of a form", async ({ call }) => {
+  test("a file can be uploaded as the only field of a form", async ({ call }) => {
     const send = async (...files: Uint8Array<ArrayBuffer>[]) => {
       const body = form(...files);
       const type = body.headers.get("content-type") as string;
@@ -194,7 +194,7 @@ onDatabase("file", (suite) => {
     expect((await call("POST /media/", { raw: "--x\r\nnonsense", headers })).code).toBe(5100);
   });
 
-  test("only pictures are accepted, whatever type they claim, and without an encoding", async ({ call }) => {
+  test("only pictures are accepted, with any content type and without a content encoding", async ({ call }) => {
     const send = (raw: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) =>
       call("POST /media/", { raw, headers: { "content-type": "image/png", ...headers } });
     for (const type of ["application/json", "image/svg+xml", "image/png"]) {
@@ -205,7 +205,7 @@ onDatabase("file", (suite) => {
     expect((await send(Bun.gzipSync(newPng()), { "content-encoding": "gzip" })).code).toBe(5103);
   });
 
-  test("a file of 20 MiB is read, and a larger one refused", async ({ call }) => {
+  test("a file of 20 MiB is accepted, and a larger one is refused", async ({ call }) => {
     const padded = (bytes: number) => {
       const file = new Uint8Array(bytes);
       file.set(newPng());
@@ -222,7 +222,7 @@ onDatabase("file", (suite) => {
   });
 });
 
-/** The compressed pixels of a PNG. */
+/** Returns the compressed pixels of a PNG. */
 function idat(png: Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let at = 8; at < png.length; at += 12 + png.readUInt32BE(at)) {

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** The readiness reply of a server with these options. */
+/** Returns the readiness reply of a server with these options. */
 async function askReady(options: Partial<Parameters<typeof startTestApp>[0]>) {
   const app = startTestApp({ db: database.db, ...options });
   const reply = await createClient(app)("GET /health/ready", { namespace: null });
@@ -51,7 +51,7 @@ test("a server that is not ready is 503 with all reasons", async () => {
   expect((await askReady({})).status).toBe(200);
 });
 
-test("a database that does not answer is a reason, without its internal error", async () => {
+test("a database that does not answer is named as a reason, without its internal error", async () => {
   const broken = await openTestDatabase("file");
   await broken.db.execute("alter table __bodega_migrations rename to secret_name");
   await broken.db.execute("create view __bodega_migrations as select * from missing_inside");
@@ -63,7 +63,7 @@ test("a database that does not answer is a reason, without its internal error", 
   expect(reply.text).not.toMatch(/sql|closed|missing_inside/i);
 });
 
-test("a server whose writes cannot be committed is not ready until they can, and a probe of a sound one writes nothing", async () => {
+test("a server is not ready while its writes cannot be committed, and a probe of a working server writes nothing", async () => {
   const dir = makeDir();
   const db = (await openStoreDatabase({ dataDir: dir, lockDeadlineMs: 50 })) as FileDatabase;
   await migrate(db);
@@ -98,7 +98,7 @@ test("a server whose writes cannot be committed is not ready until they can, and
 
 test("a database server that hangs is reported in time, and gets one query for all callers", async () => {
   let connections = 0;
-  // The system accepts connections for a server that hangs, and nothing answers.
+  // The system accepts connections, and nothing replies, as with a server that hangs.
   const hung = Bun.listen({ port: 0, hostname: "127.0.0.1", socket: { open: () => void connections++, data() {} } });
   const db = await openStoreDatabase({ dataDir: "", url: `http://127.0.0.1:${hung.port}` });
   const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null, timeoutMs: 50 });
@@ -108,13 +108,13 @@ test("a database server that hangs is reported in time, and gets one query for a
       Array(5).fill([5001, ["database"]]),
     );
   }
-  // One for reads, one for writes.
+  // One connection for reads, and one for writes.
   expect(connections).toBeLessThanOrEqual(2);
   hung.stop(true);
   await db.close();
 });
 
-test("a doctor's request of /health/live is recorded as it arrived, and no other is", async () => {
+test("only the doctor's requests of /health/live are recorded as they arrived", async () => {
   const seen: RecentRequest[] = [];
   const app = startTestApp({ db: database.db, trustedProxies: ["127.0.0.1/32"], onSeen: (one) => seen.push(one) });
   const headers = {

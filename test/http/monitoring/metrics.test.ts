@@ -34,7 +34,7 @@ beforeAll(async () => {
   const metrics = { token, text: async () => renderMetrics(await status()) };
   app = startTestApp({ db, meter: watch.meter, metrics });
   shop = await createShop(app);
-  // The API description comes from an application with the same meter.
+  // Reads the API description first, because it uses an application with the same meter.
   await app.description();
 });
 
@@ -72,7 +72,7 @@ describe("counters increase exactly", () => {
     expect(grown("bodega_http_request_duration_seconds_count", products)).toBe(4);
     expect(grown("bodega_tenant_requests_total", { namespace: shop.namespace })).toBe(7);
     expect(grown("bodega_tenant_errors_total", { namespace: shop.namespace })).toBe(2);
-    // This includes the earlier call of the page itself.
+    // The count includes the earlier call of the metrics page itself.
     expect(after.sum(requests) - before.sum(requests)).toBe(8);
     expect(after.value("bodega_http_requests_in_flight")).toBe(0);
   });
@@ -88,7 +88,7 @@ describe("counters increase exactly", () => {
     expect(grown({ route: "(none)", method: "GET", status: "404" })).toBe(3);
     expect(grown({ route: "/products/", method: "other", status: "405" })).toBe(2);
     expect(grown({ route: "/products/", method: "OPTIONS", status: "200" })).toBe(1);
-    // An unknown store creates no series.
+    // Calls of an unknown store must not create a series.
     await shop.call("GET /products/", { namespace: "no-such-store" });
     expect((await read()).samples.map(({ labels }) => labels.namespace)).not.toContain("no-such-store");
   });
@@ -158,7 +158,7 @@ describe("/metrics at the server's own address", () => {
   });
 });
 
-test("a backup is known at once", async () => {
+test("a backup appears in the metrics at once", async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "bodega-figures-"));
   const read = () => readDatabaseFigures({ db: database.db, dataDir, certificateEnd: 0 });
   expect(await read()).toMatchObject({ last_backup_at: null });
@@ -174,7 +174,7 @@ test("an unreachable database does not delay the other figures", async () => {
   expect(await read).toMatchObject({ queues: null, certificate_expires_at: "1970-01-01T00:00:00.000Z" });
 });
 
-test("a probe is logged at level debug only, and one that fails at its own level", async () => {
+test("a probe is logged only at level debug, but a failed probe at the level of its error", async () => {
   const quiet = startTestApp({ db: database.db, metrics: { token, text: async () => "" } });
   const loud = startTestApp({ db: database.db, logLevel: "debug" });
   for (const path of ["/health/live", "/health/ready"]) {

@@ -12,7 +12,7 @@ import { onDatabase, onEachDatabase } from "../../support/suite.ts";
 
 const path = "/users/me/devices/";
 
-/** Acts after which a device that a thief registered must not receive the user's notifications. */
+/** Acts after which a device that a thief may have registered receives no more notifications of the user. */
 const acts: [string, (shop: Shop, account: Account) => Promise<unknown>][] = [
   [
     "a password reset",

@@ -48,7 +48,9 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("of two browsers that register one endpoint at once, one gets it", async ({ callAnonymously: call }) => {
+  test("if two browsers register one endpoint at the same time, one of them gets it", async ({
+    callAnonymously: call,
+  }) => {
     for (let round = 0; round < 5; round++) {
       const first = newSubscription();
       const claims = [first, newSubscription(first.endpoint), newSubscription(first.endpoint)];
@@ -59,7 +61,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a secret can be used once to take over an endpoint", async ({ callAnonymously: call }) => {
+  test("a secret can take over an endpoint only once", async ({ callAnonymously: call }) => {
     for (let round = 0; round < 5; round++) {
       const subscription = newSubscription();
       const { management_secret } = await registerWith(call, { subscription });

@@ -35,7 +35,7 @@ onDatabase("file", (suite) => {
       namespace,
     ).then((found) => found.map(({ id }) => id));
 
-  /** The target of a registration, and whether it has received a message. */
+  /** Returns the target of a registration, and whether it has received a message. */
   const targetOf = async (id: string) => {
     const [row] = await rows("select target, is_proven from push_registrations where id = ?", id);
     return [openTarget(vault, id, row?.target as string) as unknown, row?.is_proven];
@@ -99,14 +99,14 @@ onDatabase("file", (suite) => {
     const body = { platform: "android", token: newGoogleToken() };
     const fromBody = await plain<RegistrationReply>(post, { body: { ...body, namespace: shop.namespace, lang: "fr" } });
     expect([fromBody.status, fromBody.data.lang, fromBody.data.user_id]).toEqual([201, "fr", null]);
-    // The query's token is the user's, the body's is the device's.
+    // The token in the query is the user's; the token in the body is the device's.
     const signedIn = await plain<RegistrationReply>(post, {
       namespace: shop.namespace,
       query: { user_id: customer.id, token: customer.token },
       body,
     });
     expect([signedIn.status, signedIn.data.id, signedIn.data.user_id]).toEqual([200, fromBody.data.id, customer.id]);
-    // A shop's own server sends its key and the user's parameters.
+    // A server of the shop sends its key together with the user's parameters.
     const both = await shop.call<RegistrationReply>(post, {
       query: { user_id: customer.id, token: customer.token },
       body,
@@ -177,13 +177,13 @@ onDatabase("file", (suite) => {
     });
     expect([taken.status, taken.data.id]).toEqual([200, mine.id]);
     expect(await targetOf(mine.id)).toEqual([sealed(other), 0]);
-    // From here on the new keys are the ones that allow changes.
+    // From now on, changes need the new keys.
     expect((await call(post, { body: { platform: "web", subscription } })).code).toBe(5302);
     expect((await call(post, { body: { platform: "web", subscription: other } })).status).toBe(200);
     expect(await idsIn(namespace)).toHaveLength(2);
   });
 
-  test("a browser whose subscription has changed keeps its registration, and takes over no other", async () => {
+  test("a browser with a changed subscription keeps its registration, and cannot take over another one", async () => {
     const { callAnonymously: call } = await suite.shop();
     const taken = newSubscription();
     await registerWith(call, { subscription: taken });

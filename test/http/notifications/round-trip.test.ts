@@ -14,7 +14,7 @@ afterAll(closePushServices);
 onDatabase(
   "file",
   (suite) => {
-    /** Registers a browser over HTTP, for the signed-in user. */
+    /** Registers a browser of the signed-in user over HTTP. */
     async function register(
       { shop }: Awaited<ReturnType<typeof openPushes>>,
       { subscription }: Subscriber,

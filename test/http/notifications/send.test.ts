@@ -92,7 +92,7 @@ onDatabase("file", (suite) => {
     },
   ]);
 
-  test("a sent message is counted, shown and listed, for its own store only", async (shop) => {
+  test("a sent message is counted, shown and listed, but only in its own store", async (shop) => {
     const other = await suite.shop();
     const user = await openAccount(shop);
     await addDevice(shop, { platform: "web", topics: ["sale", "news"], userId: user.id, lang: "pt-BR" });

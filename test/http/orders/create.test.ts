@@ -8,7 +8,7 @@ import { makeUser } from "../../support/users.ts";
 
 const address = { name: "Eve", line1: "Rua 1", city: "Porto", postal_code: "4000-001", country: "PT" };
 
-/** A body for the shop's first product, with the changes of a row. */
+/** Returns the body of an order of the shop's first product, with the changes of a row. */
 function bodyWith(fields: Record<string, unknown>, product: Record<string, unknown> = {}) {
   return async (shop: Shop) => {
     const { id } = await shop.createProduct(product);
@@ -262,7 +262,7 @@ onEachDatabase((suite) => {
       expect(texts[0]).toInclude('"total_minor"');
       expect(texts).toEqual(Array(3).fill(texts[0]));
 
-      // The event of a new order is written by the program, later ones by a statement.
+      // The program writes the event of a new order; a statement writes later events.
       await shop.call(`POST /orders/${replies[0]?.data.id}/cancel/`, { body: {} });
       const { text, data } = await shop.call<{ data: object }[]>("GET /events/", {
         query: { types: "order.created,order.cancelled" },
@@ -359,7 +359,7 @@ onEachDatabase((suite) => {
     expect((await makeOrder(shop, items)).items.map(({ title }) => title)).toEqual(["Lamp", "Chair"]);
   });
 
-  test("a dry run returns the order without a number, and stores nothing", async (shop) => {
+  test("a dry run returns the order without a number, and writes nothing", async (shop) => {
     const lamp = await shop.createProduct({ stock: 5 });
     const before = await countOrderRows(shop);
     const send = { query: { dry_run: "true" }, body: { items: [{ product_id: lamp.id, quantity: 2 }] } };

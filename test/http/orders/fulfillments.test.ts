@@ -8,7 +8,7 @@ const tracking = { carrier: "DHL", number: "00 34/1" };
 
 onEachDatabase((suite) => {
   const { test, testOnFile } = suite;
-  /** Three lamps at 10 and two chairs at 5, with shipping of 4: 44, paid. */
+  /** Creates a paid order: three lamps at 10, two chairs at 5, and shipping of 4, in all 44. */
   async function open(shop: Shop) {
     const [lamp, chair] = [
       await shop.createProduct({ title: "Lamp", price: 10, stock: 9 }),
@@ -51,7 +51,7 @@ onEachDatabase((suite) => {
     ]);
     expect(sent(first.data)).toEqual([2, 0]);
     expect((await send([[chairs, 1]])).data.fulfillment_status).toBe("partially_fulfilled");
-    // The old endpoint sends the rest.
+    // The older endpoint sends everything that is left.
     const last = await actOn(shop, made, "fulfill");
     expect(last).toMatchObject({ status: "completed", fulfillment_status: "fulfilled", fulfilled_at: last.updated_at });
     expect(last.fulfillments[2]).toMatchObject({
@@ -66,7 +66,7 @@ onEachDatabase((suite) => {
     expect(await readEvents(shop, "order.fulfilled")).toHaveLength(1);
   });
 
-  test("no more pieces are sent than are left, also by many requests at once, and a refused parcel changes nothing", async (shop) => {
+  test("no more pieces are sent than are left, even by concurrent requests, and a refused parcel changes nothing", async (shop) => {
     const { made, lamps, chairs, send, read } = await open(shop);
     await actOn(shop, made, "pay");
     const other = await open(shop);
@@ -103,7 +103,7 @@ onEachDatabase((suite) => {
     expect(many.filter(({ code }) => code === 5306)).toHaveLength(9);
     const found = await read();
     expect([sent(found), found.fulfillments.length]).toEqual([[3, 0], 3]);
-    // Elsewhere there is no such order.
+    // Another store has no such order.
     const elsewhere = await suite.shop();
     expect((await elsewhere.call(`POST /orders/${made.id}/fulfillments/`, { body: {} })).code).toBe(5301);
     const page = await shop.issueKey({ scopes: ["orders:place"] });
@@ -140,7 +140,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`PATCH ${other.path}/fulfillments/${id}/`, { body: { tracking: null } })).code).toBe(5301);
   });
 
-  test("a parcel that was recorded by mistake is deleted within 24 hours, and its pieces are left again", async (shop) => {
+  test("a parcel that was recorded by mistake can be deleted within 24 hours, and its pieces are to send again", async (shop) => {
     const { made, path, lamps, send } = await open(shop);
     await actOn(shop, made, "pay");
     const ids: string[] = [];
@@ -172,14 +172,14 @@ onEachDatabase((suite) => {
     expect(sent(await read())).toEqual([3, 2]);
   });
 
-  test("pieces that were not sent are refunded first; those that came back are refunded as returned", async (shop) => {
+  test("pieces that were not sent are refunded first; pieces that came back are refunded as returned", async (shop) => {
     const { made, lamp, lamps, chairs, send, refund, read } = await open(shop);
     await actOn(shop, made, "pay");
     await send([[lamps, 2]]);
     const line = (quantity: number, returned?: boolean) => ({
       lines: [{ line_id: lamps, quantity, ...(returned !== undefined && { returned }) }],
     });
-    // One lamp was not sent.
+    // Only one lamp was not sent yet.
     const two = await refund(line(2));
     expect([two.code, two.error?.details?.[0]?.message]).toEqual([5306, expect.stringContaining("1 of Lamp")]);
     const unsent = await refund({ ...line(1), restock: true });
@@ -190,13 +190,14 @@ onEachDatabase((suite) => {
     const back = await refund(line(2, true));
     expect([cancelled(back.data), back.data.refunded_minor]).toEqual([[1, 0], 3000]);
     expect((await refund(line(1, true))).code).toBe(5306);
-    // The chairs remain; when they are not sent either, nothing is left, and something was sent: completed.
+    // The chairs are left to send. After they are refunded, nothing is left, and a part was sent: the order is
+    // completed.
     expect(back.data).toMatchObject({ status: "paid", fulfillment_status: "partially_fulfilled" });
     const rest = await refund({ lines: [{ line_id: chairs, quantity: 2 }] });
     expect(rest.data).toMatchObject({ status: "completed", fulfillment_status: "fulfilled", refunded_minor: 4000 });
     expect(cancelled(await read())).toEqual([1, 2]);
     expect((await send()).code).toBe(5306);
-    // Shipping is left, and is given back in parts, at most once.
+    // The shipping costs can still be refunded, in parts, but only once.
     expect((await refund({ shipping: 4.01 })).code).toBe(5306);
     const shipping = (await refund({ shipping: 1.5 })).data;
     expect((shipping.refunds.at(-1) as { shipping_minor?: number }).shipping_minor).toBe(150);
@@ -204,7 +205,7 @@ onEachDatabase((suite) => {
     expect((await refund({ shipping: 2.5 })).data).toMatchObject({ payment_status: "refunded", due_minor: 0 });
   });
 
-  test("goodwill takes money off the claim and leaves all pieces to send; more than is left is refused", async (shop) => {
+  test("a goodwill refund leaves all pieces to send; a refund of more than is left is refused", async (shop) => {
     const { made, send, refund, chairs } = await open(shop);
     await actOn(shop, made, "pay");
     const goodwill = await refund({ amount: 30, reason: "Late." });
@@ -226,7 +227,7 @@ onEachDatabase((suite) => {
     expect((await refund({})).code).toBe(5306);
   });
 
-  testOnFile("surplus, goodwill, lines and the rest add up in any order", async (shop) => {
+  testOnFile("refunds of surplus, goodwill, lines and the rest add up in any order", async (shop) => {
     const steps: Record<string, Record<string, unknown>> = { goodwill: { amount: 8 }, half: { shipping: 2 } };
     for (const names of [["goodwill"], ["goodwill", "line"], ["half", "line", "goodwill"], ["line", "goodwill"]]) {
       const { made, lamps, refund } = await open(shop);
@@ -245,7 +246,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a refund of money from several payments is one row for each, at most what is left of it", async (shop) => {
+  test("a refund from several payments is one row for each payment, at most what is left of that payment", async (shop) => {
     const { made, refund } = await open(shop);
     for (const [n, amount] of [20, 14, 10].entries()) {
       await actOn(shop, made, "pay", { body: { amount, reference: `bank-${n}` } });

@@ -49,7 +49,7 @@ onDatabase("file", (suite) => {
     expect((await read(order.id, "x".repeat(token.length), cancel)).code).toBe(5301);
     expect((await read(order.id, token, cancel)).data.status).toBe("cancelled");
     expect(await stockOf(shop, product)).toEqual({ stock: 20, reserved: 0 });
-    // Nothing secret is stored: neither the token nor a hash of it.
+    // The order's row contains neither the token nor a hash of it.
     const { rows } = await shop.app.db.execute({ sql: "select * from orders where id = ?", args: [order.id] });
     expect(JSON.stringify(rows)).not.toContain(token);
   });
@@ -72,7 +72,7 @@ onDatabase("file", (suite) => {
       const { code, fields } = await page("POST /orders/", { body: { items, email: wrong } });
       expect([wrong, code, fields]).toEqual([wrong, 5102, ["email"]]);
     }
-    // A dry run, before the buyer has written it, needs none; backends and customers may leave it out.
+    // A dry run needs no email, because the buyer may not have typed it yet. Backends and customers may leave it out.
     expect((await page("POST /orders/", { body: { items }, query: { dry_run: "true" } })).status).toBe(200);
     expect((await makeOrder(shop, items)).email).toBeNull();
     const own = await eve.call<OrderReply>("POST /orders/", { body: { items } });
@@ -86,7 +86,7 @@ onDatabase("file", (suite) => {
     expect((await page(`PATCH /orders/${own.data.id}/`, { body: { note: "x" } })).code).toBe(5300);
   });
 
-  test("a token opens its own order only, at its present version, for 180 days; otherwise none seems to exist", async () => {
+  test("a token opens only its own order, only while it is valid and for 180 days; otherwise the order is not found", async () => {
     const { shop, product, page, read } = await open();
     const [one, other] = [await placeAsGuest(page, product), await placeAsGuest(page, product)];
     const unknown = await read(absent, one.access_token);
@@ -108,7 +108,7 @@ onDatabase("file", (suite) => {
     ]) {
       await refused(one.id, wrong);
     }
-    // The same id in another store is another order, and an order of a customer has no token.
+    // Another store does not know this id, and an order of a customer has no token.
     const elsewhere = await open();
     expect((await elsewhere.read(one.id, token)).code).toBe(5301);
     await revokeAccess(await tenantContext(shop), one.id);
@@ -123,7 +123,7 @@ onDatabase("file", (suite) => {
     expect(again.text).not.toContain("Called.");
   });
 
-  test("a kept reply has no token; a replay computes it, and a page's key for it cannot be guessed", async () => {
+  test("a stored reply has no token, a replay computes it again, and a page's idempotency key cannot be guessed", async () => {
     const { shop, product, page, read } = await open();
     const body = { items: [{ product_id: product, quantity: 1 }], email };
     const send = (key: string) => page<GuestOrder>("POST /orders/", { body, headers: { "idempotency-key": key } });
@@ -140,7 +140,7 @@ onDatabase("file", (suite) => {
     expect((await read(first.id, access_token)).code).toBe(5301);
   });
 
-  test("an order that costs something else than the page showed is refused with its total, and reserves nothing", async () => {
+  test("an order with another total than the page showed is refused with the new total, and reserves nothing", async () => {
     const { shop, product, page } = await open({ pricesIncludeTax: "yes", country: "DE" });
     await setTaxes(shop, [["standard", "DE", 19]]);
     const body = { items: [{ product_id: product, quantity: 2 }], email };
@@ -176,7 +176,7 @@ onDatabase("file", (suite) => {
     const [, id = "", token = ""] =
       /^https:\/\/shop\.example\/order#(ord_\w+)\.(.+)$/.exec(mail?.values?.link ?? "") ?? [];
     expect([id, (await read(id, token)).code]).toEqual([order.id, 200]);
-    // Three mails in 20 minutes about an order, and none for calls that named no order.
+    // At most three mails in 20 minutes are sent for an order, and none for calls that name no order.
     for (let n = 0; n < 5; n++) expect(await ask(order.number, email)).toEqual(known);
     expect(await readAsked(shop)).toHaveLength(3);
     // Ten calls from one.
@@ -216,7 +216,7 @@ onDatabase("file", (suite) => {
     ]);
     const mails = await readAsked(shop);
     expect(mails.map(({ kind }) => kind)).toEqual(Array(3).fill("withdrawal_received"));
-    // Text of a stranger does not go to an address that nobody has verified.
+    // No mail contains a stranger's text, because nobody has verified the address.
     for (const text of ["Too big", "Eve"]) expect(JSON.stringify(mails)).not.toContain(text);
     expect(mails.map(({ values }) => values?.items)).toEqual(["1 × Lamp", "", ""]);
     for (const [fields, field] of [
@@ -227,8 +227,8 @@ onDatabase("file", (suite) => {
     ] as const) {
       expect([field, ...(await declare(fields))]).toEqual([field, 5102, expect.stringContaining(`"${field}"`)]);
     }
-    // A fourth receipt of an order in 20 minutes is not mailed, but the withdrawal counts. Nobody can use up these
-    // mails who knows only the address.
+    // The fourth receipt within 20 minutes is not mailed, but the withdrawal is recorded. A person who knows only the
+    // address cannot use up these mails.
     for (let n = 0; n < 3; n++) await page("POST /orders/access/", { body: { number: 90 + n, email } });
     for (let n = 0; n < 3; n++) expect(await declare({})).toEqual(known);
     expect(await readAsked(shop)).toHaveLength(5);
@@ -238,7 +238,7 @@ onDatabase("file", (suite) => {
     expect(many).toEqual([...Array(10).fill(200), 5107]);
   });
 
-  test("the receipt of a withdrawal has the time in the store's zone; staff see those that match no order", async () => {
+  test("the receipt of a withdrawal has the time in the store's zone; staff see withdrawals that match no order", async () => {
     const { shop, page } = await open({ timezone: "Asia/Kolkata" });
     const body = { number: 77, email, name: "Eve", text: "Too big." };
     await page("POST /orders/withdrawals/", { body, address: newAddress() });
@@ -250,7 +250,7 @@ onDatabase("file", (suite) => {
     expect(await listWithdrawals(await tenantContext((await open()).shop), 10)).toEqual([]);
   });
 
-  test("staff correct contact and addresses of an order; its amounts, country and zone stay", async () => {
+  test("staff can change contact and addresses of an order, but not its amounts, country and zone", async () => {
     const { shop, product, page, read } = await open();
     const [rate] = await setShipping(shop, [
       { zone: "home" },
@@ -276,7 +276,7 @@ onDatabase("file", (suite) => {
     for (const fields of [{ total: 1 }, { status: "paid" }, { shipping: 0 }, { email: "nobody" }]) {
       expect([fields, (await patch(fields)).code]).toEqual([fields, 5102]);
     }
-    // The same address in another case is the same, so the token stays.
+    // The same address with other upper and lower case is no change, so the token stays valid.
     expect((await patch({ email: "EVE@example.com" })).status).toBe(200);
     expect((await read(order.id, token)).code).toBe(200);
     expect((await patch({ email: "bob@example.com" })).data.email).toBe("bob@example.com");

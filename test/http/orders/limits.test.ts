@@ -20,7 +20,7 @@ onEachDatabase((suite) => {
     return { shop, id, eve, order };
   }
 
-  test("of fifty concurrent orders of a customer as many succeed as may be unpaid, and paying makes room", async () => {
+  test("of a customer's fifty concurrent orders, only as many succeed as may be unpaid, and a payment allows another one", async () => {
     const { shop, id, eve, order } = await open({ pendingOrders: 3 });
     const replies = await Promise.all(Array.from({ length: 50 }, () => eve.call<OrderReply>("POST /orders/", order())));
     const made = replies.filter(({ status }) => status === 201).map(({ data }) => data);
@@ -41,7 +41,7 @@ onEachDatabase((suite) => {
     expect(await next()).toBe(201);
   });
 
-  test("unpaid orders of a customer reserve at most their share of the whole stock, however they are split", async () => {
+  test("unpaid orders of a customer reserve at most the customer's share of the stock, however they are split", async () => {
     const { shop, id, eve, order } = await open({ stockShare: 50 });
     const other = await openAccount(shop);
     const first = await eve.call<OrderReply>("POST /orders/", order(15));
@@ -51,11 +51,11 @@ onEachDatabase((suite) => {
     expect([over.status, over.code, over.fields]).toEqual([409, 5304, ["items.0.quantity"]]);
     expect(over.error?.message).toContain("more than can be ordered now");
     expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 15 });
-    // The whole stock includes Eve's pieces.
+    // The share is of the whole stock, including the items that Eve has reserved.
     expect((await other.call("POST /orders/", order(21))).code).toBe(5304);
     expect((await other.call("POST /orders/", order(20))).status).toBe(201);
     await actOn(shop, first.data, "pay");
-    // Ten pieces in any case.
+    // Ten pieces are always allowed.
     const { id: few } = await shop.createProduct({ stock: 12 });
     const { code, error } = await eve.call("POST /orders/", order(11, few));
     expect([code, error?.details?.[0]?.message]).toEqual([
@@ -67,7 +67,7 @@ onEachDatabase((suite) => {
     expect((await eve.call("POST /orders/", order(30, more))).status).toBe(201);
   });
 
-  test("a customer makes only so many orders a minute, also when each is cancelled at once", async () => {
+  test("a customer may place only so many orders a minute, even if each is cancelled at once", async () => {
     const { eve, order } = await open({ ordersPerMinute: 2 });
     const attempt = async () => {
       const made = await eve.call<OrderReply>("POST /orders/", order());
@@ -78,14 +78,14 @@ onEachDatabase((suite) => {
     suite.app.clock.advance(minute / 2);
     expect(await attempt()).toEqual([201, null]);
     expect(await attempt()).toEqual([5107, "30"]);
-    // A refused order is not counted.
+    // This refused order must not count.
     expect((await eve.call("POST /orders/", { body: { items: [] } })).code).toBe(5102);
     suite.app.clock.advance(minute / 2);
     expect(await attempt()).toEqual([201, null]);
     expect(await attempt()).toEqual([5107, "30"]);
   });
 
-  test("a customer has six dry runs for each order a minute; refused ones count, also with a key", async () => {
+  test("for each order that is allowed a minute, a customer has six dry runs; refused ones count, even with a key", async () => {
     const { shop, id, eve, order } = await open({ ordersPerMinute: 2 });
     const attempt = async (quantity: number, dry_run: boolean, headers: Record<string, string> = {}, who = eve) => {
       const query = { user_id: who.id, token: who.token, dry_run: String(dry_run) };
@@ -96,7 +96,7 @@ onEachDatabase((suite) => {
     suite.app.clock.advance(minute / 2);
     for (let count = 0; count < 7; count++) expect(await attempt(41, true)).toEqual([5304, null]);
     expect(await attempt(1, true)).toEqual([5107, "30"]);
-    // Its transaction is rolled back.
+    // The transaction of the refused order is rolled back.
     expect(await attempt(41, false, { "idempotency-key": "one" })).toEqual([5304, null]);
     expect(await attempt(1, false)).toEqual([201, null]);
     expect(await attempt(1, false)).toEqual([5107, "60"]);
@@ -106,7 +106,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 1 });
   });
 
-  test("customers get numbers up to ten only; the store's own key gets all", async () => {
+  test("errors tell customers quantities only up to ten, and the store's key all", async () => {
     const { shop, eve, order } = await open({ stockShare: 50 });
     const errors = async (who: Pick<Shop, "call">) => {
       const messages = new Set<string>();
@@ -134,7 +134,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("of concurrent dry runs as many succeed as are allowed; the store's own key and a store without limit try any", async () => {
+  test("of concurrent dry runs, only as many succeed as are allowed; the store's key, and stores without a limit, may make any number", async () => {
     const statuses = async (limits: TenantInput, isStore = false) => {
       const { shop, eve, order } = await open(limits);
       const query = { dry_run: "true", ...(isStore ? {} : { user_id: eve.id, token: eve.token }) };
@@ -168,16 +168,16 @@ onDatabase("file", (suite) => {
     return { product_id, order };
   }
 
-  test("guests are limited by address where a web page's key orders for them, and no address is stored", async () => {
+  test("for orders with a page's key, guests are limited by address, and no address is stored", async () => {
     const shop = await suite.shop({ tenant: { pendingOrders: 1 } });
     const { product_id, order } = await openWeb(shop);
     const [first, second] = [newAddress(), newAddress()];
     expect(await order({ address: first, headers: { origin } })).toBeUndefined();
     expect(await order({ address: first, headers: { origin } })).toBe(5107);
-    // Another address in the body changes nothing.
+    // An address in the body has no effect.
     expect(await order({ address: first, headers: { origin }, guest_ip: "203.0.113.9" })).toBe(5300);
     expect(await order({ address: first, guest_ip: "203.0.113.9" })).toBe(5300);
-    // The secret of such a key is public, so that a caller can leave out the origin.
+    // Everyone can read such a key, so a caller can leave out the origin. The limit still applies.
     expect(await order({ address: first })).toBe(5107);
     expect(await order({ address: second, headers: { origin } })).toBeUndefined();
     expect(await order({ address: second, headers: { origin }, auth: shop.auth })).toBe(5107);
@@ -197,7 +197,7 @@ onDatabase("file", (suite) => {
     const { order, product_id } = await openWeb(shop);
     const { auth, key } = shop;
     for (let i = 0; i < 3; i++) expect(await order({ auth })).toBeUndefined();
-    // A key for programs only.
+    // This key is only for programs.
     await setOrigins(suite.app.system, { appId: key.app_id, origins: [], allowNoOrigin: true });
     for (let i = 0; i < 2; i++) expect(await order({ auth })).toBeUndefined();
     const [guest, network] = ["203.0.113.7", "2001:db8::"];
@@ -213,7 +213,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call("POST /orders/", forEve)).code).toBe(5107);
     expect((await eve.call("POST /orders/", { body })).code).toBe(5107);
     expect((await eve.call("POST /orders/", { body: { ...body, guest_ip: guest } })).code).toBe(5300);
-    // Staff order for a customer without limits.
+    // Orders that staff place for a customer have no limits.
     const staff = await openAccount(shop, { role: "staff" });
     expect((await staff.call("POST /orders/", forEve)).status).toBe(201);
     const dry = await eve.call("POST /orders/", {

@@ -8,7 +8,7 @@ import { makeUser } from "../../support/users.ts";
 const second = 1000;
 
 onDatabase("file", (suite) => {
-  /** Creates this many orders, a second apart. */
+  /** Creates this many orders, one second after another. */
   async function fill(count: number): Promise<{ shop: Shop; made: OrderReply[]; product: string }> {
     const shop = await suite.shop();
     const { id: product } = await shop.createProduct();
@@ -121,7 +121,7 @@ onDatabase("file", (suite) => {
     expect((await eve.call<OrderReply>(`POST /orders/${order.id}/cancel/`)).data.status).toBe("cancelled");
   });
 
-  test("customers cannot mark an order as paid or fulfilled, or refund it", async () => {
+  test("customers cannot pay, fulfill or refund an order", async () => {
     const { shop, eve, order } = await open();
     const other = await openAccount(shop);
     const before = await countOrderRows(shop);

@@ -24,13 +24,13 @@ onEachDatabase((suite) => {
     const { code, fields } = await call(`POST /orders/${order.id}/${act}/`, { body });
     return [code, ...fields] as unknown[];
   };
-  /** Two pieces at 10 of ten in stock. */
+  /** Creates an order of two pieces at 10. Ten are in stock. */
   async function order(shop: Shop, fields: Record<string, unknown> = {}) {
     const { id: product } = await shop.createProduct({ price: 10, stock: 10 });
     return { product, made: await makeOrder(shop, [{ product_id: product, quantity: 2 }], fields) };
   }
 
-  test("an unpaid order of nothing, placed by an earlier version, is completed by a payment without an amount", async (shop) => {
+  test("a payment without an amount completes an unpaid order whose total is 0 (an earlier version could leave one)", async (shop) => {
     const { id: product_id } = await shop.createProduct({ price: 0 });
     const made = await makeOrder(shop, [{ product_id, quantity: 1 }]);
     const sql = "update orders set status = 'pending', payment_status = 'unpaid', paid_at = null where id = ?";
@@ -43,7 +43,7 @@ onEachDatabase((suite) => {
     expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
   });
 
-  test("an order is paid once its payments add up; each reference is booked once", async (shop) => {
+  test("an order is paid when its payments add up to its total; each reference is booked once", async (shop) => {
     const { product, made } = await order(shop);
     const half = { amount: 12.5, reference: "bank-1", received_at: "2030-01-14" };
     const part = await pay(shop, made, half);
@@ -62,7 +62,7 @@ onEachDatabase((suite) => {
     const two = { reference: "bank-1", payment_reference: "bank-2" };
     expect((await shop.call(`POST /orders/${made.id}/pay/`, { body: two })).code).toBe(5102);
     expect(await actOn(shop, made, "pay", { body: half, headers: { "if-match": '"1"' } })).toEqual(part);
-    // Money without a reference is booked each time.
+    // A payment without a reference is booked each time.
     expect((await pay(shop, made, { amount: 2.5 })).due_minor).toBe(500);
     expect((await pay(shop, made, { amount: 2.5 })).due_minor).toBe(250);
     const other = (await order(shop)).made;
@@ -79,7 +79,7 @@ onEachDatabase((suite) => {
     ] as const) {
       expect([body, ...(await refuse(shop, other, "pay", body))]).toEqual([body, 5102, field]);
     }
-    // Without an amount, what is due.
+    // Without an amount, the amount due is booked.
     const paid = await pay(shop, made, { reference: "bank-2" });
     expect(paid).toMatchObject({ status: "paid", payment_status: "paid", received_minor: 2000, due_minor: 0 });
     expect(paid.payments.map(({ amount_minor }) => amount_minor)).toEqual([1250, 250, 250, 250]);
@@ -105,7 +105,7 @@ onEachDatabase((suite) => {
     expect(await readEvents(shop, "order.paid")).toHaveLength(1);
   });
 
-  test("surplus money is booked and needs attention; giving it back credits nothing", async (shop) => {
+  test("surplus money is booked and needs attention, and its refund credits no line", async (shop) => {
     const { made } = await order(shop);
     const over = await pay(shop, made, { amount: 25, reference: "bank-1" });
     expect(over).toMatchObject({ status: "paid", payment_status: "paid", received_minor: 2500, due_minor: 0 });
@@ -118,7 +118,7 @@ onEachDatabase((suite) => {
     const back = await actOn(shop, made, "refund", { body: { amount: 4 } });
     expect(back).toMatchObject({ status: "paid", payment_status: "paid", refunded_minor: 600, due_minor: 0 });
     expect(back.needs_attention).toEqual([]);
-    // The claim is whole, so all of it can be refunded for lines.
+    // Only surplus money was refunded, so the lines can still be refunded completely.
     const lines = [{ line_id: made.items[0]?.id, quantity: 2 }];
     const whole = await actOn(shop, made, "refund", { body: { lines } });
     expect(whole).toMatchObject({
@@ -145,7 +145,7 @@ onEachDatabase((suite) => {
     expect(data).not.toContainAnyKeys(["needs_attention", "staff_note"]);
     const listed = await shop.call<OrderReply[]>("GET /orders/", { query: { attention: "partial_payment" } });
     expect(listed.data.map(({ id }) => id)).toEqual([made.id]);
-    // Staff give the money back, and then cancel.
+    // Staff refund the money, and then cancel the order.
     const back = await actOn(shop, made, "refund");
     expect(back).toMatchObject({ status: "pending", payment_status: "refunded", due_minor: 2000, needs_attention: [] });
     expect(await actOn(shop, made, "cancel")).toMatchObject({ status: "cancelled", refunded_minor: 500 });
@@ -153,7 +153,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, product)).toEqual({ stock: 10, reserved: 0 });
   });
 
-  test("staff cancel a part-paid order in one step, once: what was received is refunded, stock and code are free", async (shop) => {
+  test("staff cancel a part-paid order in one step: the received money is refunded, stock and code become free", async (shop) => {
     await createCode(shop, { code: "TEN", percent: 10 });
     const { product, made } = await order(shop, { discount_code: "TEN" });
     await pay(shop, made, { amount: 5, reference: "bank-1" });
@@ -169,7 +169,7 @@ onEachDatabase((suite) => {
     expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
   });
 
-  test("a part payment that was given back lets the order expire, and one that is completed pays it", async (shop) => {
+  test("after its part payment is refunded, an order expires; when a part payment is completed, it is paid", async (shop) => {
     const [one, other] = [(await order(shop)).made, (await order(shop)).made];
     for (const made of [one, other]) await pay(shop, made, { amount: 5 });
     await actOn(shop, one, "refund");
@@ -178,7 +178,7 @@ onEachDatabase((suite) => {
     expect(await pay(shop, other)).toMatchObject({ status: "paid", needs_attention: [], received_minor: 2000 });
   });
 
-  test("late money takes stock, points and the code's use of an expired order again", async (shop) => {
+  test("late money for an expired order takes its stock, its points and the use of its code again", async (shop) => {
     const eve = await openAccount(shop);
     await givePoints(shop, eve.id, 500);
     const code = await createCode(shop, { code: "FIVE", amount: 5, limit: 1 });
@@ -237,36 +237,39 @@ onEachDatabase((suite) => {
     ],
   ];
   for (const [what, lose] of losses) {
-    testOnFile(`late money without ${what} is booked, takes nothing else again, and needs attention`, async (shop) => {
-      const eve = await openAccount(shop);
-      await givePoints(shop, eve.id, 500);
-      const limit = what === "the customer's use of the code" ? { limit: 2, per_customer: 1 } : { limit: 1 };
-      const code = await createCode(shop, { code: "FIVE", amount: 5, ...limit });
-      const { product, made } = await order(shop, { customer_id: eve.id, use_points: 300, discount_code: "FIVE" });
-      await expire(60 * minute);
-      await lose(shop, { product, userId: eve.id, email: eve.email });
-      const before = [await stockOf(shop, product), await usesOf(shop, code.id), await checkAccount(shop, eve.id)];
-      const late = await pay(shop, made, { reference: "bank-1" });
-      expect(late).toMatchObject({ status: "expired", received_minor: 1200, needs_attention: ["late_payment"] });
-      const after = [await stockOf(shop, product), await usesOf(shop, code.id), await checkAccount(shop, eve.id)];
-      expect(after).toEqual(before);
-      // Never refunded by itself; staff give it back, which takes nothing off the claim.
-      expect(await refuse(shop, made, "refund", { lines: [{ line_id: made.items[0]?.id, quantity: 1 }] })).toEqual([
-        5306,
-      ]);
-      const back = await actOn(shop, made, "refund");
-      expect(back).toMatchObject({
-        status: "expired",
-        payment_status: "refunded",
-        refunded_minor: 1200,
-        needs_attention: [],
-      });
-      expect(await stockOf(shop, product)).toEqual(before[0] as never);
-      expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
-    });
+    testOnFile(
+      `late money without ${what} is booked and needs attention, but takes no stock, points or code again`,
+      async (shop) => {
+        const eve = await openAccount(shop);
+        await givePoints(shop, eve.id, 500);
+        const limit = what === "the customer's use of the code" ? { limit: 2, per_customer: 1 } : { limit: 1 };
+        const code = await createCode(shop, { code: "FIVE", amount: 5, ...limit });
+        const { product, made } = await order(shop, { customer_id: eve.id, use_points: 300, discount_code: "FIVE" });
+        await expire(60 * minute);
+        await lose(shop, { product, userId: eve.id, email: eve.email });
+        const before = [await stockOf(shop, product), await usesOf(shop, code.id), await checkAccount(shop, eve.id)];
+        const late = await pay(shop, made, { reference: "bank-1" });
+        expect(late).toMatchObject({ status: "expired", received_minor: 1200, needs_attention: ["late_payment"] });
+        const after = [await stockOf(shop, product), await usesOf(shop, code.id), await checkAccount(shop, eve.id)];
+        expect(after).toEqual(before);
+        // Late money is never refunded automatically, and not by lines: staff refund all of it.
+        expect(await refuse(shop, made, "refund", { lines: [{ line_id: made.items[0]?.id, quantity: 1 }] })).toEqual([
+          5306,
+        ]);
+        const back = await actOn(shop, made, "refund");
+        expect(back).toMatchObject({
+          status: "expired",
+          payment_status: "refunded",
+          refunded_minor: 1200,
+          needs_attention: [],
+        });
+        expect(await stockOf(shop, product)).toEqual(before[0] as never);
+        expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
+      },
+    );
   }
 
-  test("of several late payments for the same stock, as many orders are revived as can be", async (shop) => {
+  test("of orders with late payments for the same stock, as many as possible become paid", async (shop) => {
     const { id: product } = await shop.createProduct({ price: 10, stock: 4 });
     const made: OrderReply[] = [];
     for (let n = 0; n < 4; n++) {
@@ -283,7 +286,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, product)).toEqual({ stock: 1, reserved: 0 });
   });
 
-  test("money for a cancelled order is booked and needs attention, which staff end with a decision", async (shop) => {
+  test("money for a cancelled order is booked and needs attention, until staff record a decision", async (shop) => {
     const { product, made } = await order(shop);
     await actOn(shop, made, "cancel");
     const late = await pay(shop, made, { amount: 20, reference: "bank-1" });
@@ -310,11 +313,11 @@ onEachDatabase((suite) => {
       { kind: "late_payment", action: "dismiss", note: "Kept.\nAs agreed.", ended_by: shop.key.app_id },
     ]);
     expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
-    // More money asks again.
+    // Another payment needs attention again.
     expect((await pay(shop, made, { amount: 1 })).needs_attention).toEqual(["late_payment"]);
   });
 
-  test("an order reserves stock as long as its store, its method or its own term says", async () => {
+  test("an order reserves stock for the time that the store, the payment method or the order itself sets", async () => {
     const shop = await suite.shop({ tenant: { ...unlimitedOrders, hold: 2 * 3600, transferHold: 3 * 86_400 } });
     const { id: product } = await shop.createProduct({ stock: 1000 });
     const page = await openPage(shop);
@@ -337,7 +340,7 @@ onEachDatabase((suite) => {
     expect(data).toHaveLength(5);
   });
 
-  test("visitors hold at most half of an item for long together; paying at once, staff and backends are free of it", async () => {
+  test("visitors together reserve at most half of an item for over an hour; orders paid at once, staff and backends have no such limit", async () => {
     const shop = await suite.shop({ tenant: unlimitedOrders });
     const [page, other] = [await openPage(shop), await openPage(shop)];
     const { id: product } = await shop.createProduct({ stock: 20 });
@@ -358,11 +361,11 @@ onEachDatabase((suite) => {
     const staff = await openAccount(shop, { role: "staff" });
     expect((await staff.call("POST /orders/", long(1))).status).toBe(201);
     expect(await stockOf(shop, product)).toEqual({ stock: 20, reserved: 14 });
-    // A single piece can be bought by transfer, too.
+    // The last piece can also be bought by transfer.
     const { id: single } = await shop.createProduct({ stock: 1 });
     const one = { ...long(1).body, items: [{ product_id: single, quantity: 1 }] };
     expect((await page("POST /orders/", { body: one })).status).toBe(201);
-    // Many at once do not exceed it either.
+    // Many orders at the same time do not exceed the limit either.
     const { id: next } = await shop.createProduct({ stock: 20 });
     const many = await Promise.all(
       Array.from({ length: 24 }, () =>

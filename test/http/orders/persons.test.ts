@@ -27,7 +27,7 @@ const canary = {
 const noContact = { user_id: null, email: null, phone: null, note: null, staff_note: null, metadata: {} };
 const noPerson = { ...noContact, shipping_address: null, billing_address: null };
 const { shipping_address, billing_address } = canary;
-/** What tax law asks for. */
+/** The fields that tax law requires a store to keep. */
 const invoiced = { shipping_address, billing_address };
 
 async function open(suite: Suite) {
@@ -56,7 +56,7 @@ const calendarOf = ({ app }: Shop) => ({
   goTo: (time: number) => app.clock.advance(time - app.clock.now()),
 });
 
-/** All rows of a store that name the person of these tests. */
+/** Returns all rows of a store that contain the person of these tests. */
 async function traces({ app, namespace }: Shop): Promise<string[]> {
   const { rows: tables } = await app.db.execute(
     `select s.name from sqlite_schema s where type = 'table' and s.name not like 'sqlite_%' and s.name not like 'product_search%'
@@ -75,7 +75,7 @@ async function traces({ app, namespace }: Shop): Promise<string[]> {
 onDatabase("file", (suite) => {
   const { test } = suite;
 
-  /** What a person does to prove their address, after they have placed an order as a guest. Returns their id. */
+  /** Ways in which a guest proves an email address after an order. Each returns the id of the person's user. */
   const proofs: [how: string, prove: (shop: Shop, before: () => Promise<void>) => Promise<string | undefined>][] = [
     [
       "the code of a sign-up",
@@ -130,7 +130,7 @@ onDatabase("file", (suite) => {
   ];
 
   for (const [how, prove] of proofs) {
-    test(`a customer who proves an address by ${how} takes over its guest orders, and not before`, async () => {
+    test(`a customer takes over the guest orders of an address after proving it by ${how}, and not before`, async () => {
       const { shop, place, read } = await open(suite);
       const own = await place({ email: email.toUpperCase() });
       const other = await place({ email: "other@example.com" });
@@ -206,7 +206,7 @@ onDatabase("file", (suite) => {
     expect(await failureOf(exportGuest(ctx, email))).toMatchObject({ kind: "notFound" });
   });
 
-  test("an erased customer leaves only the addresses of paid orders, for the years that tax law asks from their last change", async () => {
+  test("after an erasure, only the addresses of paid orders remain, for the years that tax law requires", async () => {
     const { shop, product, withdraw, read, change, ctx } = await open(suite);
     const own = await openAccount(shop, { email });
     const { phone, note, metadata } = canary;
@@ -276,7 +276,7 @@ onDatabase("file", (suite) => {
     expect(await read(ofCustomer.id)).toMatchObject({ user_id: own.id, email: own.email, note: "Canary note" });
   });
 
-  test("ended orders name their buyer until the years that the store keeps invoices have ended", async () => {
+  test("ended orders keep their buyer for the years that the store keeps invoices", async () => {
     const { shop, product, place, read } = await open(suite);
     await updateTenant(shop.app.system, shop.namespace, { keepInvoices: 2 });
     const other = await open(suite);

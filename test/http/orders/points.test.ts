@@ -11,7 +11,7 @@ import { makeUser } from "../../support/users.ts";
 const hour = 60 * 60_000;
 
 onEachDatabase((suite) => {
-  /** A customer with 500 points, each worth a cent, and a product at 10. */
+  /** Creates a customer with 500 points, each worth a cent, and a product at 10. */
   async function open(tenant: TenantInput = {}): Promise<{ shop: Shop; eve: string; product: string }> {
     const shop = await suite.shop({ tenant });
     const { id: product } = await shop.createProduct({ price: 10, stock: 50 });
@@ -33,7 +33,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, eve)).toBe(212);
   });
 
-  test("too many points, more than the goods are worth, and points of a guest are refused, and nothing is reserved", async () => {
+  test("more points than the customer has, or than the goods cost, and points of guests are refused, and nothing is reserved", async () => {
     const { shop, eve, product } = await open();
     const items = [{ product_id: product, quantity: 1 }];
     const cases: [Record<string, unknown>, number][] = [
@@ -68,7 +68,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, eve)).toBe(500);
   });
 
-  test("refunds return used points and reverse earned ones in proportion, exactly in the end", async () => {
+  test("refunds return used points and reverse earned ones in proportion; together they are exact", async () => {
     const { shop, eve, product } = await open();
     const order = await makeOrder(shop, [{ product_id: product, quantity: 3 }], { customer_id: eve, use_points: 100 });
     const paid = await actOn(shop, order, "pay");
@@ -95,7 +95,7 @@ onEachDatabase((suite) => {
     expect([half.refunded_minor, half.points_returned, half.points_reversed]).toEqual([850, 150, 8]);
     const goods = await actOn(shop, order, "refund", { body });
     expect([goods.refunded_minor, goods.points_returned, goods.points_reversed]).toEqual([1700, 300, 17]);
-    // The shipping that the customer paid has earned the rest.
+    // The customer also earned points for the shipping, which was paid.
     expect(await checkAccount(shop, eve)).toBe(507);
     const all = await actOn(shop, order, "refund");
     expect([all.points_returned, all.points_reversed, all.payment_status]).toEqual([300, 24, "refunded"]);
@@ -117,7 +117,7 @@ onEachDatabase((suite) => {
     };
     const day = 24 * hour;
     const inDays = (days: number) => new Date(suite.app.clock.now() + days * day).toISOString();
-    // Points expire at the end of a day.
+    // Moves the clock to the end of the day, when points expire.
     suite.app.clock.advance(day - (suite.app.clock.now() % day));
     await givePoints(shop, eve, 200);
     suite.app.clock.advance(5 * day);
@@ -142,7 +142,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, eve)).toBe(800);
   });
 
-  /** A customer whose paid orders have earned so many points, and who has spent 100 on each of so many unpaid ones. */
+  /** Creates a customer. Paid orders have earned these points, and each of the `unpaid` orders has spent 100 points. */
   async function openSpent(earned: number[], unpaid: number) {
     const shop = await suite.shop();
     const { id: one } = await shop.createProduct({ price: 1 });
@@ -165,7 +165,7 @@ onEachDatabase((suite) => {
   }
 
   for (const how of ["cancelled", "expired"]) {
-    test(`points that come back from ${how} orders are reversed up to what refunds could not reverse`, async () => {
+    test(`when ${how} orders return points, those that refunds could not reverse are reversed`, async () => {
       const { shop, paid, spent, reversed, balance } = await openSpent([60, 140], 2);
       for (const order of paid) expect((await actOn(shop, order, "refund")).points_reversed).toBe(0);
       const [first, last] = spent as [OrderReply, OrderReply];
@@ -173,7 +173,7 @@ onEachDatabase((suite) => {
       const events = (await readEvents(shop, "order.refunded")).length;
       if (how === "cancelled") {
         await Promise.all([1, 2].map(() => shop.call(`POST /orders/${first.id}/cancel/`)));
-        // 100 points came back, less than what is owed for both.
+        // The order returned 100 points, fewer than the customer owes for both refunds.
         expect([await balance(), await reversed()]).toEqual([0, [60, 40]]);
         await actOn(shop, last, "cancel");
       } else {
@@ -187,7 +187,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("what a partial refund could not reverse is reversed once its points come back, and the rest is kept", async () => {
+  test("points that a partial refund could not reverse are reversed when points come back, and the rest is kept", async () => {
     const { shop, paid, spent, reversed, balance } = await openSpent([100], 1);
     const [first, last] = [...paid, ...spent] as [OrderReply, OrderReply];
     const body = { lines: [{ line_id: first.items[0]?.id, quantity: 40 }] };

@@ -4,7 +4,7 @@ import type { Shop } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply, stockOf } from "../../support/orders.ts";
 import { onDatabase } from "../../support/suite.ts";
 
-/** Runs this many at once; each sends its next request after the reply to its last. */
+/** Runs this many clients at the same time. Each sends its next request after the reply to its last one. */
 const together = <T>(count: number, work: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 
@@ -15,7 +15,7 @@ async function ordersOf({ call }: Shop): Promise<OrderReply[]> {
 for (const kind of ["file", "server"] as const) {
   onDatabase(kind, (suite) => {
     const { test } = suite;
-    // Each transaction on the server takes several round trips, one transaction at a time.
+    // Fewer on a server, because a transaction there takes several round trips, and only one runs at a time.
     const [buyers, attempts] = kind === "file" ? [64, 25] : [16, 8];
     test(`${buyers} buyers with ${attempts} attempts each, some with the item on two lines, get exactly the stock of 50`, async (shop) => {
       const product = await shop.createProduct({ stock: 50 });
@@ -38,7 +38,7 @@ for (const kind of ["file", "server"] as const) {
       expect(made.map(({ number }) => number)).toEqual(made.map((_, index) => index + 1));
     }, 60_000);
 
-    test("orders beside changes of the price cost what the product costs when they are committed", async (shop) => {
+    test("while the price changes, orders cost what the product costs at their commit", async (shop) => {
       const product = await shop.createProduct({ price: 1 });
       await together(12, async (index) => {
         if (index > 0) {
@@ -53,7 +53,7 @@ for (const kind of ["file", "server"] as const) {
       const { data } = await shop.call<{ type: string; data: { total: number; version: number } }[]>("GET /events/", {
         query: { limit: 100, types: "product.updated,order.created" },
       });
-      // Each change of the price increases the version by one.
+      // Each change of the price increases the product's version by one.
       let price = 1;
       for (const event of data) {
         if (event.type === "product.updated") price = event.data.version;

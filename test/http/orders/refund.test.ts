@@ -5,7 +5,7 @@ import { onEachDatabase } from "../../support/suite.ts";
 
 onEachDatabase((suite) => {
   const { test } = suite;
-  /** Three of one at 3.33 and one of another at 5, with shipping of 2 and a tax of 1: 17.99, paid. */
+  /** Creates a paid order: three pieces at 3.33, one at 5, shipping of 2 and tax of 1, in all 17.99. */
   async function paidOrder(shop: Shop): Promise<{ lamp: string; order: OrderReply; lines: [string, string] }> {
     const { id: lamp } = await shop.createProduct({ price: 3.33, stock: 10 });
     const { id: chair } = await shop.createProduct({ price: 5 });
@@ -68,7 +68,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, lamp)).toEqual({ stock: most, reserved: 0 });
   });
 
-  test("refunding all lines leaves the shipping; a completed order stays completed", async (shop) => {
+  test("after a refund of all lines, the shipping can still be refunded; a completed order stays completed", async (shop) => {
     const { order, lines } = await paidOrder(shop);
     await actOn(shop, order, "fulfill");
     const both = [

@@ -7,12 +7,12 @@ import { onEachDatabase } from "../../support/suite.ts";
 const minute = 60_000;
 type Act = "cancel" | "pay" | "fulfill" | "refund";
 
-/** The acts that lead to a state, and the acts that are possible in it. */
+/** The states of an order: the acts that lead to a state, and the acts that are possible in it. */
 const states: { state: string; path: Act[]; possible: Act[] }[] = [
   { state: "pending", path: [], possible: ["cancel", "pay"] },
   { state: "paid", path: ["pay"], possible: ["fulfill", "refund"] },
   { state: "completed", path: ["pay", "fulfill"], possible: ["refund"] },
-  // Money that comes late is booked, and staff decide.
+  // A late payment is booked, and staff decide what to do.
   { state: "cancelled", path: ["cancel"], possible: ["pay"] },
   { state: "cancelled", path: ["pay", "refund"], possible: [] },
   { state: "completed", path: ["pay", "fulfill", "refund"], possible: [] },
@@ -74,7 +74,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("an order made before stock was counted does not reduce stock", async (shop) => {
+  test("an order from before the stock was counted does not reduce it", async (shop) => {
     const { id } = await shop.createProduct();
     const [kept, given] = [await makeOrder(shop, [{ product_id: id }]), await makeOrder(shop, [{ product_id: id }])];
     await shop.call(`PATCH /products/${id}/`, { body: { stock: 5 } });
@@ -96,9 +96,9 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, id)).toEqual({ stock: 1, reserved: 0 });
   });
 
-  test("unpaid orders expire once after an hour, under any number of background jobs", async (shop) => {
+  test("unpaid orders expire after an hour, and only once with any number of background jobs", async (shop) => {
     const { clock, system } = suite.app;
-    // Expires the orders of other tests.
+    // First expires the orders of other tests.
     clock.advance(60 * minute);
     while ((await expireDueOrders(system)) > 0);
     const { id } = await shop.createProduct({ stock: 20 });
@@ -110,7 +110,7 @@ onEachDatabase((suite) => {
     clock.advance(30 * minute - 1);
     expect(await expireDueOrders(system)).toBe(0);
     clock.advance(1);
-    // Until it expires, its items are reserved, and a payment that arrives late is booked.
+    // Until the job expires an order, its items are reserved, and even a late payment is booked.
     await actOn(shop, early[4] as OrderReply, "pay");
     const unpaid = await shop.call(`POST /orders/${late.id}/fulfill/`);
     expect([unpaid.code, unpaid.error?.message]).toEqual([

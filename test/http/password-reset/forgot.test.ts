@@ -15,7 +15,7 @@ onDatabase("file", (suite) => {
       body: { email, code, password: otherPassword },
     });
 
-  test("an address without a user gets the same bytes and leaves the same rows as a user's", async (shop) => {
+  test("an address without a user gets the same reply, and makes the same rows, as the address of a user", async (shop) => {
     const { email } = await openAccount(shop, { email: "real-one@example.com" });
     const traces: unknown[] = [];
     for (const address of [email, "nobody-1@example.com"]) {
@@ -47,7 +47,7 @@ onDatabase("file", (suite) => {
     expect(await trace(email)).toEqual(await trace("nobody-2@example.com"));
   });
 
-  /** How many rows of each kind there are. */
+  /** Counts the rows of each kind. */
   async function counts({ namespace }: Shop): Promise<number[]> {
     const sql = `select (select count(*) from audit_log where namespace = t.namespace) as a,
       (select count(*) from mail_codes c where c.tenant_id = t.id) as b,
@@ -156,7 +156,7 @@ const reset = "POST /auth/password/reset/";
 const email = "ada@example.com";
 const good = { email, code: "012345", password: otherPassword };
 
-/** A call without credentials, from a new address. */
+/** Returns the options of a call without credentials, from a new address. */
 const send = (body: unknown, more = {}) => ({ body, auth: null, ...more });
 
 const scenarios: ApiScenario[] = [
@@ -202,7 +202,7 @@ onDatabase("file", (suite) => {
   const { test } = suite;
   runScenarios(suite, scenarios);
 
-  test("credentials sent with either are ignored", async () => {
+  test("credentials in a request for a code, or in a reset, are ignored", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const query = { user_id: "usr_gone", token: "v2.gone" };
     for (const more of [{ auth: other.auth }, { query }, { auth: "Bearer x:y", query }]) {

@@ -76,7 +76,7 @@ onDatabase("file", (suite) => {
     expect((await reset(shop, "nobody@example.com", code)).code).toBe(5216);
   });
 
-  /** Whether the user has no failed sign-ins left. */
+  /** Whether sign-ins are refused, because the user has used up the failed attempts. */
   async function isLockedOut(shop: Shop, email: string): Promise<boolean> {
     const ctx = await tenantContext(shop);
     return (await checkLimit(ctx, loginFailures, failuresOf(ctx.tenant.id, email))) > 0;

@@ -19,21 +19,21 @@ const day = 24 * 60 * minute;
 const codeOf = ({ code }: ApiReply) => code;
 const retryAfter = ({ headers }: ApiReply) => Number(headers.get("retry-after"));
 
-/** Tries codes from one address. */
+/** Returns a function that tries codes from one address. */
 const resetFrom =
   (address: string): typeof reset =>
   (shop, email, code, password = otherPassword) =>
     shop.callAnonymously("POST /auth/password/reset/", { body: { email, code, password }, address });
 
 onEachDatabase((suite) => {
-  /** Makes five wrong tries at the code of an account. */
+  /** Makes five wrong tries at an account's code. Returns the codes of the replies. */
   async function spendTries(shop: Shop, email: string, wrong: string, send = reset): Promise<(number | undefined)[]> {
     const codes: (number | undefined)[] = [];
     for (let n = 0; n < 5; n++) codes.push(codeOf(await send(shop, email, wrong)));
     return codes;
   }
 
-  /** Makes wrong tries at new codes, five each, without the mails. */
+  /** Makes five wrong tries at each of several new codes, without mailing them. */
   async function spendCodes(shop: Shop, email: string, codes: number, send: () => typeof reset): Promise<void> {
     const ctx = await tenantContext(shop);
     for (let n = 0; n < codes; n++) {
@@ -59,7 +59,7 @@ onEachDatabase((suite) => {
     expect(await hasPassword(shop, account.id, goodPassword)).toBe(true);
   });
 
-  /** Requests a code from an address; whether it was mailed. */
+  /** Requests a code from an address. Returns whether it was mailed. */
   async function isMailed(shop: Shop, email: string, address: string): Promise<boolean> {
     const count = async () => (await readOutbox(suite.app, shop.namespace)).length;
     const before = await count();
@@ -68,17 +68,20 @@ onEachDatabase((suite) => {
     return (await count()) > before;
   }
 
-  suite.testOnFile("a new code is accepted after any number of wrong tries, also from their address", async () => {
-    const { shop, account, email } = await openAccountWithCode(suite);
-    const send = resetFrom(newAddress());
-    await spendCodes(shop, email, 25, () => send);
-    suite.app.clock.advance(60 * minute);
-    expect((await send(shop, email, await requestCode(shop, email))).status).toBe(200);
-    expect(await hasPassword(shop, account.id, goodPassword)).toBe(false);
-  });
+  suite.testOnFile(
+    "a new code is accepted after any number of wrong tries, even from the address of these tries",
+    async () => {
+      const { shop, account, email } = await openAccountWithCode(suite);
+      const send = resetFrom(newAddress());
+      await spendCodes(shop, email, 25, () => send);
+      suite.app.clock.advance(60 * minute);
+      expect((await send(shop, email, await requestCode(shop, email))).status).toBe(200);
+      expect(await hasPassword(shop, account.id, goodPassword)).toBe(false);
+    },
+  );
 
   suite.testOnFile(
-    "after fifteen wrong tries in 24 hours, their addresses get one code an hour, and others as before",
+    "after fifteen wrong tries in 24 hours, the addresses of these tries get one code an hour, and others as before",
     async () => {
       const { shop, email } = await openAccountWithCode(suite);
       const addresses = [newAddress(), newAddress()] as const;
@@ -113,7 +116,7 @@ onEachDatabase((suite) => {
     expect((await reset(shop, email, await requestCode(shop, email))).status).toBe(200);
   });
 
-  suite.testOnFile("tries without a code, or at a used, expired or locked one, do not count", async () => {
+  suite.testOnFile("tries without an issued code, or with a used, expired or locked one, do not count", async () => {
     const { shop, email, code, wrong } = await openAccountWithCode(suite);
     const send = resetFrom(newAddress());
     const sendSix = async (given: string, expected: number, to = email) => {

@@ -7,7 +7,7 @@ import { onDatabase } from "../../support/suite.ts";
 type Reply = ApiReply<ProductReply[]>;
 const list = (call: Call, query = ""): Promise<Reply> => call(`GET /products/`, { query });
 
-/** The slugs of all products that a query finds, over pages of `limit`. */
+/** Returns the slugs of all products that a query finds, in pages of `limit`. */
 async function find(call: Call, query: string, limit = 2): Promise<string[]> {
   const slugs: string[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
@@ -22,7 +22,7 @@ async function find(call: Call, query: string, limit = 2): Promise<string[]> {
   return slugs;
 }
 
-/** A shop with categories Clothing > Shirts and Home, and these products, oldest first. */
+/** Fills a shop with the categories Clothing > Shirts and Home, and these products, oldest first. */
 async function plant(shop: Shop): Promise<Record<string, string>> {
   const category = async (title: string, parent?: string) => {
     const body = { title, ...(parent && { parent_id: parent }) };
@@ -136,7 +136,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("customers find no drafts by any filter, and no word of a draft keeps a search from being corrected", async (shop) => {
+  test("customers find no drafts with any filter, and words that only drafts have do not prevent corrections of a search", async (shop) => {
     await plant(shop);
     const variants = [{ options: { mood: "dark" } }];
     await shop.createProduct({ title: "Enamle", status: "draft", variants });
@@ -220,7 +220,7 @@ onDatabase("file", (suite) => {
     expect((await find(shop.call, "sort=views_count")).slice(-2)).toEqual(["mug", "tee"]);
   });
 
-  test("facets count what the other filters leave", async (shop) => {
+  test("facets count the products that match the other filters", async (shop) => {
     const ids = await plant(shop);
     const facets = async (query: string) => {
       const { page } = await list(shop.call, `${query}&facets=tags,categories,price&limit=1`);
@@ -269,7 +269,7 @@ onDatabase("file", (suite) => {
     expect(await titles("lang=de-AT")).toEqual(["Clothing", "Hemden"]);
   });
 
-  test("the facet of options counts products by what a variant with the other chosen options has", async (shop) => {
+  test("the facet of options counts products that have a variant with the value and the other chosen options", async (shop) => {
     await plant(shop);
     const options = (...pairs: [colour: string, size: string][]) => {
       return { variants: pairs.map(([colour, size]) => ({ options: { colour, size } })) };
@@ -294,7 +294,7 @@ onDatabase("file", (suite) => {
     expect(await counts("q=mug")).toBe("");
   });
 
-  test("totals follow creations, deletions and changes of status, and are those of the caller", async (shop) => {
+  test("totals follow creations, deletions and changes of status, and count what the caller may see", async (shop) => {
     await plant(shop);
     const { id, token } = await openAccount(shop);
     const total = async (query: string) => {

@@ -18,7 +18,7 @@ onDatabase("file", (suite) => {
   let mug: ProductReply;
   let shirt: ProductReply;
   let hidden: ProductReply[];
-  /** Callers who read the catalogue only, and those who see whole products. */
+  /** Callers, by name. Some may read only the catalogue, others whole products. */
   const readers: Record<string, (request: string, query?: Record<string, string>) => Promise<ApiReply>> = {};
   const insiders: typeof readers = {};
 
@@ -96,7 +96,7 @@ onDatabase("file", (suite) => {
       }
     });
 
-    test(`${name} finds nothing else by any sort, filter, field, slug or id`, async () => {
+    test(`${name} finds nothing more by any sort, filter, field, slug or id`, async () => {
       const ids = [mug, shirt, ...hidden].map(({ id }) => id).join(",");
       const shown = [mug.id, shirt.id].toSorted();
       for (const query of [
@@ -110,7 +110,7 @@ onDatabase("file", (suite) => {
       ] as Record<string, string>[]) {
         const { data, text, page: found } = await list(name, query);
         expect(data.map(({ id }) => id).toSorted()).toEqual(shown.filter((id) => text.includes(id)));
-        // A language and an option have that name, too.
+        // Not the name alone, because a language and an option have it, too.
         expect(text).not.toMatch(/"stock":(?:null|\d)|contraband|"cost"/i);
         if (query.include_total) expect(found.total).toBe(2);
       }
@@ -142,7 +142,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("sold out and backordered products look alike, uncounted stock is null, and a sale shows at once", async (other) => {
+  test("sold out and backordered products look the same, uncounted stock is null, and a sale is visible at once", async (other) => {
     const key = bearer(await other.issueKey({ scopes: ["catalog:read"] }));
     const { id } = await other.createProduct({ stock: 2, allow_backorder: true });
     const shown = async () => {

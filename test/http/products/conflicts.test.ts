@@ -60,7 +60,7 @@ onEachDatabase((suite) => {
     expect((await createProduct({ sku: null })).sku).toBeNull();
   });
 
-  suite.testOnFile("a title without letters still gets a slug", async ({ createProduct }) => {
+  suite.testOnFile("a product whose title has no letters gets a slug, too", async ({ createProduct }) => {
     expect((await createProduct({ title: "!!!" })).slug).toBe("product");
     expect((await createProduct({ title: "???" })).slug).toMatch(/^product-[0-9a-z]+$/);
   });

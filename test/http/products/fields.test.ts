@@ -2,10 +2,10 @@ import { expect } from "bun:test";
 import { onDatabase } from "../../support/suite.ts";
 
 const lamp = { title: "Lamp", price: 1 };
-/** Nested objects or arrays of this depth. */
+/** Returns nested objects of this depth. */
 const nest = (depth: number): unknown => (depth === 0 ? 1 : { a: nest(depth - 1) });
 
-/** The field that a 5102 must name, and a body it must refuse. */
+/** Bodies that are refused with 5102, and the field that the error must name. */
 const refused: [name: string, field: string, body: Record<string, unknown>][] = [
   ["a title that is not a string", "title", { title: 5 }],
   ["an empty title", "title", { title: "" }],

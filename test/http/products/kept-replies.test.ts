@@ -10,7 +10,7 @@ import { lastingPart, walkFrom } from "../../support/kept-replies.ts";
 import { ofProduct } from "../../support/reactions.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
-/** A reply without what may differ. Both servers have the same release, so also the tags are equal. */
+/** Returns the parts of a reply that must be equal. Tags are among them, because both servers are of one release. */
 function shown(reply: Parameters<typeof lastingPart>[0]) {
   return { ...lastingPart(reply), tag: reply.headers.get("etag") };
 }
@@ -53,7 +53,7 @@ onEachDatabase((suite) => {
       const auth = pick([shop.auth, bearer(page)]);
       const options: CallOptions = { query, headers: { "accept-encoding": pick(["identity", "gzip", "zstd"]) } };
       const app = pick([suite.app, second]);
-      // Twice, because a reply is kept when it is asked for the second time.
+      // Twice, because a reply is cached only at its second request.
       for (let round = 0; round < 2; round++) {
         const told = shown(await at(app, auth)(request, options));
         const right = shown(await at(plain, auth)(request, options));
@@ -63,7 +63,7 @@ onEachDatabase((suite) => {
     await Promise.all([second.stop(), plain.stop()]);
   }, 60_000);
 
-  test("a kept reply depends on nothing of the caller but what they may see", async (shop) => {
+  test("a cached reply depends on the caller only by what the caller may see", async (shop) => {
     const product = await shop.createProduct({ stock: 5 });
     const [ann, bob] = [await openAccount(shop), await openAccount(shop)];
     const page = await shop.issueKey({ scopes: ["catalog:read"] });
@@ -94,7 +94,7 @@ onEachDatabase((suite) => {
 
   test("a small reply is compressed or not whether it is kept or not", async (shop) => {
     const seen = new Set<string | null>();
-    // The replies are a little shorter and longer than what is worth compressing.
+    // The lengths of these replies are around the length from which replies are compressed.
     for (let length = 300; length < 500; length += 10) {
       const { id } = await shop.createProduct({ description: "x".repeat(length) });
       const codings: (string | null)[] = [];
@@ -114,7 +114,7 @@ onEachDatabase((suite) => {
       ...{ tag: "Trial", summary: "Changes", access: [publicAccess], reply: { data: Type.Number() } },
       mayKeep: () => true,
       readEtagSource: async () => ({ state: String(state) }),
-      // Each read is overtaken by a change.
+      // The state changes during each read.
       handle: async () => reply(state, { state: String(state++) }),
     });
     const trial = startTestApp({ db: suite.database.db, clock: suite.app.clock, routes: [changing] });

@@ -30,9 +30,10 @@ async function idOf(suite: Suite, namespace: string): Promise<string> {
 const oneOfAThousand = "case when i % 1000 = 1 then 'draft' else 'published' end";
 
 /**
- * Inserts rows directly into the database, a second apart, because only their number matters.
- * @param status SQL of the number `i` of the row.
- * @param wordsOf the tenant whose search words they have.
+ * Inserts rows into the database, one second after another. Direct inserts are enough, because only the number of rows
+ * matters.
+ * @param status SQL for the status of row `i`.
+ * @param wordsOf the tenant whose search words the rows have.
  */
 async function fill(suite: Suite, tenantId: string, count: number, status = oneOfAThousand, wordsOf = tenantId) {
   const sql = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?)
@@ -172,10 +173,10 @@ onDatabase("file", (suite) => {
     const count = 9000;
     const [mine, other] = [await idOf(suite, namespace), await idOf(suite, (await suite.shop()).namespace)];
     await fill(suite, mine, count);
-    // Rows of another store with the same times, prices and even words are never found.
+    // Rows of another store must not be found, even with the same times, prices and search words.
     await fill(suite, other, 1200, oneOfAThousand, mine);
     const cases: [Query, expected: number][] = [
-      // Few, read by the index of the range; many, found in sort order; some at the end of the sort order.
+      // Few matches, which the index of the range finds; many, found in sort order; some at the end of the sort order.
       [{ "price[lt]": 1.5, sort: "-created_at" }, 150],
       [{ "price[lt]": 4, sort: "title" }, 400],
       [{ "created_at[lt]": "2030-01-01T01:00:00Z", sort: "-updated_at" }, 3599],
@@ -185,7 +186,8 @@ onDatabase("file", (suite) => {
       [{ q: "title", status: "draft", sort: "-created_at" }, 9],
       [{ q: "title", status: "draft", sort: "-price" }, 9],
       [{ q: "title", "created_at[lt]": "2030-01-01T01:00:00Z", sort: "-created_at" }, 3599],
-      // Several filters: one with few matches, one with none, and some with many matches each but few or none together.
+      // Several filters: one with few matches, one with none, and some with many matches each, but few or none
+      // together.
       [{ "price[lt]": 1.5, "created_at[gt]": "2030-01-01", status: "published", sort: "title" }, 150],
       [{ "price[gte]": 0, "updated_at[gte]": "2031-01-01", sort: "title" }, 0],
       [{ "price[lt]": 40, "updated_at[lt]": "2030-01-01T01:00:00Z", sort: "-title" }, 1603],
@@ -211,7 +213,7 @@ onDatabase("file", (suite) => {
     const before = (await Promise.all(Array.from({ length: 12 }, (_, n) => lamp(n)))).map(({ id }) => id);
     for (const query of [{}, { sort: "price" }, { q: "lamp" }, { q: "lamp", sort: "created_at" }] as Query[]) {
       let rounds = 0;
-      // Paging towards new rows would never end if rows were added without end.
+      // A list that goes towards new rows must not follow rows that are added without end.
       const made: Promise<unknown>[] = [];
       const during = () => {
         if (rounds++ < 3) made.push(lamp(0), lamp(7), lamp(99));
@@ -223,14 +225,14 @@ onDatabase("file", (suite) => {
   });
 });
 
-// On a server the tests above run the same statements; this many rows take seconds there.
+// Only on a file: on a server, so many rows take seconds, and the tests above run the same statements.
 onDatabase("file", (suite) => {
   const { test } = suite;
   test("a page with few matches may be short; further pages show each product once and no drafts", async (shop) => {
     const rare =
       "case when i <= 21000 then iif(i % 1000 = 1, 'archived', 'draft') else iif(i % 2, 'archived', 'published') end";
     await fill(suite, await idOf(suite, shop.namespace), 25_200, rare);
-    // Ten products without the word, of which five are archived.
+    // Ten products do not have the word. Five of them are archived.
     const wordless =
       "delete from product_search where rowid in (select row_number from products where slug like 'p2510_')";
     await suite.app.db.execute(wordless);

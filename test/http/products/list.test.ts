@@ -10,14 +10,14 @@ import { onDatabase, onEachDatabase, type Suite } from "../../support/suite.ts";
 const request = "GET /products/";
 type Query = Record<string, string | number>;
 
-/** Reads a list to its end, whose pages are full but for the last; `between` runs after each page. */
+/** Reads all pages of a list. All but the last must be full. `between` runs after each page. */
 const readAll = (call: Call, query: Query, between: (page: number) => unknown = () => {}) =>
   readPages<ProductReply>(call, request, query, (page, { data }) => {
     expect(data).toHaveLength(Number(query.limit));
     return between(page);
   });
 
-/** Nine products with equal keys in each sort, one second between every three. */
+/** Creates nine products, three of which have equal keys in each sort. One second passes after every three. */
 async function stock(suite: Suite): Promise<Shop> {
   const shop = await suite.shop();
   for (let group = 0; group < 3; group++) {
@@ -41,7 +41,7 @@ const sorts: Record<string, (product: ProductReply) => string | number> = {
   title: (product) => product.title,
 };
 
-/** By the key, and where keys are equal by the id, both in the same direction. */
+/** Sorts products by the key, and equal ones by the id, in the same direction. */
 function inOrder(products: ProductReply[], key: string, sign: 1 | -1): string[] {
   const value = sorts[key] as (product: ProductReply) => string | number;
   const compare = (a: string | number, b: string | number) => (a < b ? -1 : a > b ? 1 : 0);
@@ -187,7 +187,7 @@ onEachDatabase((suite) => {
 
 const time = "2000-01-31T12:00:00Z";
 const range = (name: string, value: string) => bounds.map((bound) => [`${name}[${bound}]`, [value]] as const);
-/** Values of each parameter of the list. Those of `option` and `tag` include names that every object inherits. */
+/** Values of each parameter. Those of `option` and `tag` include names that every JavaScript object inherits. */
 const values: Record<string, readonly string[]> = {
   include_total: ["true"],
   fields: ["title,slug"],
@@ -214,7 +214,7 @@ const pairs = parts
   .flatMap((one, at) => parts.slice(at + 1).map((two) => [one, two] as const))
   .filter(([[one], [two]]) => one !== two || one === "tag");
 
-/** The code of `relevance` without a search. */
+/** Returns the error code of `relevance` without a search. */
 function expectedCode(asked: ReadonlyMap<string, string>): number | undefined {
   return asked.get("sort") !== "relevance" || asked.has("q") ? undefined : 5102;
 }
@@ -253,6 +253,6 @@ onDatabase("file", (suite) => {
     }
     expect(wrong).toEqual([]);
     expect(continued).toBeGreaterThan(0);
-    // Some two thousand calls, with a statement of its own for each pair.
+    // About two thousand calls, and each pair of parameters has its own statement.
   }, 90_000);
 });

@@ -5,7 +5,7 @@ import { onEachDatabase } from "../../support/suite.ts";
 const currencies = ["EUR", "JPY", "KWD"] as const;
 type Currency = (typeof currencies)[number];
 
-/** Numbers as written in a body, with their minor units. */
+/** Numbers as a body contains them, with their minor units. */
 const exact: Record<Currency, [written: string, minor: number][]> = {
   EUR: [
     ["0", 0],
@@ -34,14 +34,14 @@ const exact: Record<Currency, [written: string, minor: number][]> = {
   ],
 };
 
-/** Not an amount in any currency. */
+/** Texts that are no amount in any currency. */
 const never = `-1 -0.01 "19.99" 1e400 -1e400 9007199254740993 1e21 1e-7 null true [1] {}`.split(/\s+/);
 const refused: Record<Currency, string[]> = {
   EUR: [...never, "19.999", "0.001", "0.005", "10000000000000"],
   JPY: [...never, "0.5", "1500.01", "9007199254740992"],
   KWD: [...never, "0.0001", "1.2345", "1000000000000"],
 };
-/** Amounts that a double rounds to a valid price; these must be refused. */
+/** Amounts that a double would round to a valid price. They must be refused. */
 const inexact: Record<Currency, string[]> = {
   EUR: ["90071992547409.93", "80000000000000.01", "90071992547409.915", "19.990000000000000001"],
   JPY: ["9007199254740990.9", "1500.00000000000001", "1499.9999999999999999"],
@@ -85,7 +85,7 @@ onEachDatabase((suite) => {
         const product = `"title":"A","price":1`;
         const good = `{"title":"B"}`;
         const cases: [request: string, raw: string, field: string][] = [];
-        // Null is valid here: no compare-at price, or the product's price.
+        // Null is valid here, and means no compare-at price, or the product's price.
         if (written !== "null") {
           const variants = `[${good},{"title":"C","price":${written}}]`;
           cases.push(["POST /products/", `{${product},"variants":${variants}}`, "variants.1.price"]);

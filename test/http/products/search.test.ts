@@ -6,7 +6,7 @@ import { onEachDatabase } from "../../support/suite.ts";
 
 const request = "GET /products/";
 
-/** The slugs of the products that a search finds, newest first. */
+/** Returns the slugs of the products that a search finds, newest first. */
 async function find(call: Call, q: string, more: Record<string, string | number> = {}): Promise<string[]> {
   const reply = await call<ProductReply[]>(request, { query: { q, ...more } });
   expect([q, reply.status]).toEqual([q, 200]);
@@ -76,7 +76,7 @@ const found: [what: string, q: string, slugs: string[]][] = [
   ["metadata is not searched", "metadataword", []],
 ];
 
-/** Texts that must neither fail nor find any product. */
+/** Searches that must find nothing and cause no error. */
 const hostile = [
   '"',
   "'",

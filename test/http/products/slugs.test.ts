@@ -10,7 +10,7 @@ const absentVariant = "var_01h455vb4pex5vsknk084sn02q";
 const unknown = ["no-such-lamp", "Blaue Lampe", "a\0b", "'--", "x".repeat(500)];
 type Caller = <T>(request: string, options?: CallOptions) => Promise<ApiReply<T>>;
 
-/** A call of each route whose path names a product, with this name in it, until the product is deleted. */
+/** Returns a call of each route whose path can name a product, with this name. The last call deletes the product. */
 function callsNaming(name: string, variantId: string) {
   const [product, wish] = [`/products/${encodeURIComponent(name)}/`, `/wishlist/${encodeURIComponent(name)}/`];
   const variant = `${product}variants/${variantId}/`;
@@ -44,7 +44,7 @@ onDatabase("file", (suite) => {
       shop.call(request, { ...options, ...(request.includes("/wishlist/") && { query: { user_id: customer.id } }) });
   };
 
-  test("each path that takes a product's id takes its slug, and replies name the id", async () => {
+  test("each path with a product's id also accepts its slug, and replies contain the id", async () => {
     const opened = await open();
     const { product, variantId } = opened;
     const call = callOf(opened);
@@ -57,7 +57,7 @@ onDatabase("file", (suite) => {
     expect((await call(`GET /products/${product.slug}/`)).code).toBe(5301);
   });
 
-  test("an unknown name, one of another store, of a deleted product and of a draft is answered like an unknown id", async () => {
+  test("unknown names, and those of other stores, deleted products and drafts, get the reply of an unknown id", async () => {
     const opened = await open();
     const { shop, product, customer, variantId } = opened;
     await shop.createProduct({ title: "Entwurf", slug: "entwurf", status: "draft" });

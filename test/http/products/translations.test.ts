@@ -46,10 +46,10 @@ onEachDatabase((suite) => {
         ["zh-Hant-TW", "zh-Hant", "燈", "会亮。"],
         ["zh-Hant-u-co-stroke", "zh-Hant", "燈", "会亮。"],
         ["zh-TW", "zh", "灯", "会亮。"],
-        // Nothing in Danish: the store's language, or the product's where that has no text.
+        // There is no Danish text: the store's language is used, or the product's language if that has no text.
         ["da", "fr", "Lampe fr", "Shines."],
         [undefined, "fr", "Lampe fr", "Shines."],
-        // A text of its own comes before the title's language.
+        // A text in the requested language comes before the language of the title.
         ["it", "fr", "Lampe fr", "Brilla."],
       ] as const) {
         expect([asked, ...texts(await read(shop, id, asked))]).toEqual([asked, lang, title, description]);
@@ -68,7 +68,7 @@ onEachDatabase((suite) => {
         ja: { title: "ランプ", description: "光る。" },
         en: { title: "Lamp", description: "Shines." },
       });
-      // All fields except texts are exactly the same.
+      // All fields except the texts must be the same.
       const { title: _a, description: _b, lang: _c, translations: _d, ...rest } = own;
       expect(german).toEqual({ ...german, ...rest });
     },
@@ -100,7 +100,7 @@ onEachDatabase((suite) => {
       const { code, fields, text } = await shop.call(request, options);
       expect([request, code, fields, text.includes("at most 50 languages")]).toEqual([request, 5102, [field], true]);
     }
-    // Removed languages make room, also in the same request; existing ones can be changed.
+    // Removed languages make room, even in the same request. Existing languages can always be changed.
     const [first = "", second = ""] = names;
     const query = { lang: second };
     await send(shop, `PATCH /products/${id}/`, { query, body: { title: "two", translations: { [first]: null } } });
@@ -126,7 +126,7 @@ onEachDatabase((suite) => {
       de: { title: "Leuchte", description: "Leuchtet." },
       "fr-CA": { title: "Lampe", description: "Brille." },
     });
-    // After a description is removed the product's own is shown again.
+    // Without a translated description, the product's own description is shown again.
     expect(texts(await patch("de", { description: null }))).toEqual(["de", "Leuchte", "Glows."]);
     expect(texts(await patch("en", { description: null }))).toEqual(["en", "Lamp", null]);
   });
@@ -185,7 +185,7 @@ onEachDatabase((suite) => {
   });
 
   test("translations of more than 512 KiB are refused, whether they are sent at once or merged", async (shop) => {
-    // A backslash takes two bytes as JSON.
+    // A backslash has two bytes in JSON.
     const sized = (count: number, from = 0) =>
       Object.fromEntries(
         Array.from({ length: count }, (_, n) => [

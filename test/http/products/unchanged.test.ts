@@ -15,7 +15,7 @@ const order: Change = (shop, { id, variants: [variant] }) =>
     body: { items: [{ ...(variant ? { variant_id: variant.id } : { product_id: id }), quantity: 1 }] },
   });
 
-/** Reads with a tag: the status, and the tag of the reply. */
+/** Reads with a tag. Returns the status, and the tag of the reply. */
 async function read(call: Call, request: string, tag: string, options: CallOptions = {}) {
   const reply = await call(request, { ...options, headers: { ...options.headers, "if-none-match": tag } });
   return { status: reply.status, tag: reply.headers.get("etag") as string };
@@ -28,7 +28,7 @@ onEachDatabase((suite) => {
     return { product, list: "GET /products/", one: `GET /products/${product.id}/` };
   };
 
-  test("a read that shows the same again is 304, without a body, and browsers ask before they use what they have", async (shop) => {
+  test("a read without changes is 304 without a body, and browsers ask before they use a cached reply", async (shop) => {
     const { list, one, product } = await requests(shop);
     const bySlug = `GET /products/${product.slug}/`;
     for (const [request, query] of [
@@ -104,7 +104,7 @@ onEachDatabase((suite) => {
     expect((await read(shop.call, one, tag)).status).toBe(200);
   });
 
-  test("a tag of one process counts in another, and never after a write of any process was acknowledged", async (shop) => {
+  test("a tag is valid in all processes, and in none after a process has acknowledged a write", async (shop) => {
     const { list, one, product } = await requests(shop);
     const second = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
     const there = createClient(second, { namespace: shop.namespace, auth: shop.auth });
@@ -116,7 +116,7 @@ onEachDatabase((suite) => {
         const writes = [0, 1, 2].map((n) =>
           far(`PATCH /products/${product.id}/`, { body: { price: 10 * round + n + (request === list ? 1 : 5) } }),
         );
-        // Reads beside the writes: whatever they show, their tag is not newer.
+        // Reads during the writes. The tag of a reply must not be newer than its content.
         const seen = await Promise.all(writes.map(() => here<ProductReply | ProductReply[]>(request)));
         await Promise.all(writes);
         const now = await here<ProductReply | ProductReply[]>(request);
@@ -143,7 +143,7 @@ onEachDatabase((suite) => {
     expect((await read(shop.call, list, tags.list)).status).toBe(200);
   });
 
-  test("a tag counts only for callers who see the same, and for the same query and store", async (shop) => {
+  test("a tag is valid only for callers who see the same content, and for the same query and store", async (shop) => {
     const other = await suite.shop();
     const { list, one, product } = await requests(shop);
     const page = await shop.issueKey({ scopes: ["products:read"] });
@@ -167,7 +167,7 @@ onEachDatabase((suite) => {
         expect((await read(shop.call, request, tag, way)).status).toBe(304);
         tags.push(tag);
       }
-      // Staff and backends, the public, and another language.
+      // The three tags: for staff and backends, for the public, and for another language.
       expect(new Set(tags).size).toBe(3);
       expect((await read(other.call, list, tags.join())).status).toBe(200);
     }
@@ -184,7 +184,7 @@ onEachDatabase((suite) => {
     expect([first.status, first.headers.get("etag"), second.code]).toEqual([200, '"2"', 5303]);
   });
 
-  test("errors, and replies about users and orders, are never kept", async (shop) => {
+  test("browsers may not cache errors, and replies about users and orders", async (shop) => {
     const account = await openAccount(shop);
     const sent = { headers: { "if-none-match": "*" } };
     const replies = [

@@ -56,7 +56,7 @@ onDatabase("file", (suite) => {
     expect(prices(replaced.data)[0]).toEqual([60, 70, false, 3]);
     const compared = await shop.call<ProductReply>(`PATCH ${at}`, { body: { compare_at_price: null } });
     expect(prices(compared.data)[0]).toEqual([60, null, false, 4]);
-    // A change that does not affect its price does not change its version.
+    // A price change that does not affect this variant does not change its version.
     await shop.call(`PATCH ${at}`, { body: { price: 60 } });
     await shop.call(`PATCH ${at}`, { body: { title: "Tee" } });
     expect(prices(await read(shop, product.id))).toEqual([
@@ -73,7 +73,7 @@ onDatabase("file", (suite) => {
       has_own_price,
     ];
     expect(prices(product)[0]).toEqual([5, 6, false, 1]);
-    // An inherited compare-at price is removed with the inherited price; its own is kept.
+    // When a variant gets its own price, it loses the inherited compare-at price, but not its own.
     expect(shown(await patch(shop, product, 0, { price: 5 }))).toEqual([5, null, true]);
     expect(shown(await patch(shop, product, 0, { compare_at_price: 9 }))).toEqual([5, 9, true]);
     expect(shown(await patch(shop, product, 0, { price: 4 }))).toEqual([4, 9, true]);
@@ -116,7 +116,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a SKU is trimmed, and a hidden SKU stays taken", async (shop) => {
+  test("a SKU is trimmed, and a hidden SKU cannot be used again", async (shop) => {
     const lamp = await shop.createProduct({ sku: " L-1 " });
     expect(lamp.sku).toBe("L-1");
     const add = (body: object) => shop.call<VariantReply>(`POST /products/${lamp.id}/variants/`, { body });

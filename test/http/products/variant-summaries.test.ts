@@ -21,13 +21,13 @@ onEachDatabase((suite) => {
   const read = async ({ call }: Shop, { id }: { id: string }) =>
     (await call<ProductReply>(`GET /products/${id}/`)).data;
 
-  /** Expects the stored summary of each product of all stores to be that of its variants, and none to be due. */
+  /** Checks that the stored summary of every product matches its variants, and that no update is pending. */
   async function expectFresh() {
     expect((await findInconsistencies(suite.app.system)).inconsistencies).toEqual([]);
     expect((await suite.app.db.execute("select * from stale_summaries")).rows).toEqual([]);
   }
 
-  /** How often `work` writes rows of products, each with the JSON of all variants; counted by a trigger. */
+  /** Counts with a trigger how often `work` writes rows of products. Each row contains the JSON of all variants. */
   async function countWrites(work: () => Promise<unknown>): Promise<number> {
     const { db } = suite.app;
     await db.batch([
@@ -75,12 +75,12 @@ onEachDatabase((suite) => {
     expect((await read(shop, shirt)).variants.map(({ price }) => price)).toEqual(Array(20).fill(7));
     await count("unchanged price", () => shop.call(`PATCH /products/${shirt.id}/`, { body: { price: 7 } }));
     await count("delete", () => shop.call(`DELETE /products/${shirt.id}/`));
-    // Orders have variants of two products. What increases the version is a second write.
+    // Each order has variants of two products. An act that increases the version writes each row twice.
     const ofOrders = { order: 2, cancel: 2, pay: 4, refund: 4 };
     expect(counts).toEqual({ create: 1, ...ofOrders, price: 2, "unchanged price": 1, delete: 2 });
   });
 
-  test("a change of one variant shows in its product at once", async () => {
+  test("a change of one variant is visible in its product at once", async () => {
     const shop = await open();
     const shirt = await shop.createProduct({ price: 5, variants: variants(2) });
     const [small, medium] = shirt.variants.map(({ id }) => id) as [string, string];
@@ -95,7 +95,7 @@ onEachDatabase((suite) => {
     await expectFresh();
   });
 
-  test("a transaction that fails in the middle of a batch changes nothing, and later changes show at once", async () => {
+  test("a transaction that fails in the middle of a batch changes nothing, and later changes are visible at once", async () => {
     const shop = await open();
     const ctx = await tenantContext(shop);
     const shirt = await shop.createProduct({ price: 5, variants: variants(3) });
@@ -105,7 +105,7 @@ onEachDatabase((suite) => {
     expect((await shop.call("POST /orders/", { body: { items } })).code).toBe(5304);
     expect(await read(shop, shirt)).toEqual(before);
     await expectFresh();
-    // One part of a transaction fails inside its batch, the transaction goes on.
+    // One part of the transaction fails, but the transaction continues.
     await inTransaction(ctx, async (tx) => {
       const failing = inSavepoint(tx, async () => createOrder(tx, await prepareOrder(tx, { items })));
       expect(await failureOf(() => failing)).toMatchObject({ kind: "outOfStock" });
@@ -136,7 +136,7 @@ onEachDatabase((suite) => {
     expect((await read(shop, shirt)).stock).toBe(14);
   });
 
-  test("a batch within a batch ends both, and later changes of the transaction show at once", async () => {
+  test("a batch within a batch ends both, and later changes of the transaction are visible at once", async () => {
     const shop = await open();
     const ctx = await tenantContext(shop);
     const shirt = await shop.createProduct({ price: 5, variants: variants(2) });
@@ -150,7 +150,7 @@ onEachDatabase((suite) => {
     await expectFresh();
   });
 
-  test("an imported product with many variants is rendered once, and not at all if one of them is refused", async () => {
+  test("an imported product with many variants is rendered once, and not at all if a variant is refused", async () => {
     const shop = await open();
     const ctx = await tenantContext(shop);
     const shirt = await shop.createProduct({ title: "Shirt", price: 5, variants: variants(20) });
@@ -161,7 +161,7 @@ onEachDatabase((suite) => {
     };
     const find = async (search: string) =>
       (await shop.call<unknown[]>("GET /products/", { query: { q: search } })).data;
-    // Each variant increases the version.
+    // Each imported variant increases the version.
     expect(await countWrites(() => importAs("Blue", 19))).toBe(shirt.variants.length + 1);
     const { stock, variants: imported } = await read(shop, shirt);
     expect([stock, imported.every(({ title }) => title.startsWith("Blue"))]).toEqual([190, true]);

@@ -98,7 +98,7 @@ onEachDatabase((suite) => {
       const now = await read(shop, product.id);
       expect([now.version, now.updated_at]).toEqual([3, at]);
       expect(now.variants.map(({ title }) => title)).toEqual(["L / Red", "Sample", "M / Red"]);
-      // One of the three is not counted, so neither is their sum.
+      // One of the three stocks is not counted, so the sum is not known.
       expect([now.stock, now.available]).toEqual([null, null]);
 
       const gone = await call(`DELETE ${path(product, 1)}`);
@@ -120,31 +120,34 @@ onEachDatabase((suite) => {
     expect(await patch(1, { stock: 1 })).toBe("Big");
   });
 
-  suite.testOnFile("without variants a product is sold by its own stock again, and accepts stock and SKU", async () => {
-    const shop = await suite.shop();
-    const product = await shop.createProduct({ stock: 8, sku: "own" });
-    const add = await shop.call<VariantReply>(`POST /products/${product.id}/variants/`, {
-      body: { title: "One", stock: 2 },
-    });
-    expect((await read(shop, product.id)).stock).toBe(2);
-    for (const [request, body, field] of [
-      ["PATCH", { stock: 1 }, "stock"],
-      ["PATCH", { stock: null }, "stock"],
-      ["PATCH", { sku: "other" }, "sku"],
-      ["PUT", { title: "A", price: 1, stock: 1 }, "stock"],
-      ["PUT", { title: "A", price: 1, stock: 2, sku: "other" }, "sku"],
-    ] as const) {
-      const { code, fields } = await shop.call(`${request} /products/${product.id}/`, { body });
-      expect([request, body, code, fields]).toEqual([request, body, 5102, [field]]);
-    }
-    // A write without variants does not change them.
-    const put = await shop.call<ProductReply>(`PUT /products/${product.id}/`, { body: { title: "A", price: 1 } });
-    expect([put.data.sku, put.data.stock, put.data.version]).toEqual([null, 2, 3]);
-    await shop.call(`DELETE /products/${product.id}/variants/${add.data.id}/`);
-    const now = await read(shop, product.id);
-    expect([now.stock, now.available, now.sku, now.variants]).toEqual([8, 8, "own", []]);
-    expect((await shop.call(`PATCH /products/${product.id}/`, { body: { stock: 1, sku: "b" } })).status).toBe(200);
-  });
+  suite.testOnFile(
+    "after its variants are deleted, a product has its own stock again, and accepts stock and SKU",
+    async () => {
+      const shop = await suite.shop();
+      const product = await shop.createProduct({ stock: 8, sku: "own" });
+      const add = await shop.call<VariantReply>(`POST /products/${product.id}/variants/`, {
+        body: { title: "One", stock: 2 },
+      });
+      expect((await read(shop, product.id)).stock).toBe(2);
+      for (const [request, body, field] of [
+        ["PATCH", { stock: 1 }, "stock"],
+        ["PATCH", { stock: null }, "stock"],
+        ["PATCH", { sku: "other" }, "sku"],
+        ["PUT", { title: "A", price: 1, stock: 1 }, "stock"],
+        ["PUT", { title: "A", price: 1, stock: 2, sku: "other" }, "sku"],
+      ] as const) {
+        const { code, fields } = await shop.call(`${request} /products/${product.id}/`, { body });
+        expect([request, body, code, fields]).toEqual([request, body, 5102, [field]]);
+      }
+      // A write that does not contain variants does not change them.
+      const put = await shop.call<ProductReply>(`PUT /products/${product.id}/`, { body: { title: "A", price: 1 } });
+      expect([put.data.sku, put.data.stock, put.data.version]).toEqual([null, 2, 3]);
+      await shop.call(`DELETE /products/${product.id}/variants/${add.data.id}/`);
+      const now = await read(shop, product.id);
+      expect([now.stock, now.available, now.sku, now.variants]).toEqual([8, 8, "own", []]);
+      expect((await shop.call(`PATCH /products/${product.id}/`, { body: { stock: 1, sku: "b" } })).status).toBe(200);
+    },
+  );
 
   test("a SKU is unique among products and variants of the store, until its owner is deleted", async (shop) => {
     const { call } = shop;
@@ -289,7 +292,7 @@ onEachDatabase((suite) => {
         change(3),
         change(4),
         change(5),
-        // Events let a reader add up stock, including that of added and deleted variants.
+        // A reader can add up the stock from events, including the stock of added and deleted variants.
         ["stock.changed", product.id, { ...pieces, stock: 0 }],
         change(6),
         ["stock.changed", product.id, { ...pieces, variant_id: added.data.id, stock: 2 }],

@@ -31,7 +31,7 @@ onEachDatabase((suite) => {
     return { shop, product, item, callers };
   }
 
-  /** All that a caller can read of a product and the lists that contain it, with the tags. */
+  /** Reads everything that a caller can see of a product and the lists with it, and the tags. */
   async function look(call: Call, { id, variants: [variant] }: ProductReply) {
     const reads = ["", "?q=lamp", "?sort=-updated_at", "?available=true&facets=tags,price", `${id}/`];
     if (variant) reads.push(`${id}/variants/`, `${id}/variants/${variant.id}/`);
@@ -62,21 +62,21 @@ onEachDatabase((suite) => {
   }
 
   for (const [name, fields] of kinds) {
-    test(`orders that leave the shown stock of ${name} as it is change nothing that visitors see`, async () => {
+    test(`orders that do not change the shown stock of ${name} change nothing that visitors see`, async () => {
       const { shop, product, item, callers } = await open(fields(1000));
       const before = await Promise.all(callers.map((call) => look(call, product)));
       const exact = (await shop.call<ProductReply>(`GET /products/${product.id}/`)).data;
       const acts = ["pay", "cancel", "refund", "expire", "none"];
       for (let n = 0; n < 30; n++) await sell(shop, item, acts[n % acts.length] as string);
       expect(await Promise.all(callers.map((call) => look(call, product)))).toEqual(before);
-      // Those who see the exact stock see each sale.
+      // Callers who see the exact stock see each sale.
       const { version, stock } = (await shop.call<ProductReply>(`GET /products/${product.id}/`)).data;
       expect([version - exact.version, (stock ?? 0) - (exact.stock ?? 0)]).toEqual([6 + 2 * 6, -12]);
       const change = { headers: { "if-match": `"${exact.version}"` }, body: { title: "Lamp 2" } };
       expect((await shop.call(`PATCH /products/${product.id}/`, change)).code).toBe(5303);
     });
 
-    test(`an edit of the stock alone of ${name} shows visitors what they may see of it`, async () => {
+    test(`after an edit of only the stock of ${name}, visitors see what they may see of it`, async () => {
       const { shop, product, item, callers } = await open(fields(1000));
       const path = `PATCH /products/${product.id}/${"variant_id" in item ? `variants/${item.variant_id}/` : ""}`;
       const stockItem = { productId: product.id, variantId: "variant_id" in item ? (item.variant_id ?? null) : null };

@@ -8,7 +8,7 @@ import { onDatabase } from "../../support/suite.ts";
 const lamp = JSON.stringify({ title: "Lamp", price: 1 });
 const bytes = (text: string) => new TextEncoder().encode(text);
 const mebibyte = 1_048_576;
-/** A complete product of exactly this size in bytes. */
+/** Returns a complete product of exactly this number of bytes. */
 const sized = (size: number) => lamp.replace("}", `,"description":"${"x".repeat(0)}"}`).padEnd(size, " ");
 
 function chunked(...parts: (string | Uint8Array)[]): ReadableStream {
@@ -108,7 +108,7 @@ onDatabase("file", (suite) => {
     shop = await suite.shop();
   });
 
-  test("an inexact number is named only where the schema has numbers", async () => {
+  test("an inexact number is reported only for fields that are numbers in the schema", async () => {
     const messageOf = async (request: string, raw: string) => {
       const { error } = await shop.callAnonymously(request, { auth: shop.auth, raw });
       return error?.details?.map(({ message }) => message);
@@ -122,7 +122,7 @@ onDatabase("file", (suite) => {
   });
 
   const ofVisitors = ["POST /auth/login/", "POST /users/sign-up/", "POST /likes/", "POST /notifications/register/"];
-  test.each(ofVisitors)("%s, which any visitor may call, takes 64 KiB and no more", async (request) => {
+  test.each(ofVisitors)("%s, which any visitor may call, accepts at most 64 KiB", async (request) => {
     const codes: unknown[] = [];
     for (const size of [65_536, 65_537]) {
       const auth = bearer(await shop.issueKey({ scopes: ["customers:sign-up"] }));

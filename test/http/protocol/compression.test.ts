@@ -5,7 +5,7 @@ import { onEachDatabase } from "../../support/suite.ts";
 
 const decoders = { gzip: Bun.gunzipSync, zstd: Bun.zstdDecompressSync, none: (bytes: Uint8Array) => bytes };
 
-/** The reply as sent: its coding, and its text. */
+/** Reads a reply without decoding it. Returns its coding and its text. */
 async function receive({ app, namespace, auth }: Shop, path: string, accepted: string) {
   const headers = { authorization: auth, "accept-encoding": accepted };
   const url = `${app.url}${path}${path.includes("?") ? "&" : "?"}namespace=${namespace}`;
@@ -41,7 +41,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("short and long lists are the same in every coding, have one tag, and those below 1 KiB are not compressed", async (shop) => {
+  test("lists are the same in every coding, have the same tag, and are not compressed below 1 KiB", async (shop) => {
     const read = async (accepted: string, coding: string) => {
       const reply = await receive(shop, "/products/?limit=100", accepted);
       expect(reply.coding).toBe(coding);

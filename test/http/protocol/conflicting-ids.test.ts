@@ -6,10 +6,10 @@ import { makeUser } from "../../support/users.ts";
 
 interface Conflict {
   name: string;
-  /** The scopes of a key that may write, and what it lacks to read the other record. */
+  /** The scopes of a key that may write, and the scope that it needs to read the other record. */
   write: string[];
   read: string;
-  /** Makes the other record, and returns its id. */
+  /** Creates the other record. Returns its id. */
   make: (shop: Shop) => Promise<string>;
   request: string;
   body: object;

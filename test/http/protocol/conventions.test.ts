@@ -17,7 +17,7 @@ onDatabase("file", (suite) => {
     other = await suite.shop();
   });
 
-  test("an error has the caller's request id, as a success has", async () => {
+  test("errors and successes have the request id that the caller sent", async () => {
     const headers = { "x-request-id": "from-the-caller" };
     for (const request of [
       get,
@@ -38,13 +38,13 @@ onDatabase("file", (suite) => {
     expect((await inBody("no-such-store")).code).toBe(5215);
     expect((await inBody("no-such-store", { namespace: shop.namespace })).status).toBe(201);
     expect((await inBody(shop.namespace, { namespace: "no-such-store" })).code).toBe(5215);
-    // The key belongs to the store in the body; the query names another, which refuses it.
+    // The key belongs to the store in the body. The query names another store, which refuses the key.
     expect((await inBody(shop.namespace, { namespace: other.namespace })).code).toBe(5203);
     expect((await inBody(shop.namespace, { namespace: "" })).code).toBe(5202);
     for (const value of [5, null, {}, [shop.namespace], true, ""]) expect((await inBody(value)).code).toBe(5202);
   });
 
-  test("a missing namespace is 5202 beside app credentials, 5204 beside those of a user, else 5101", async () => {
+  test("a missing namespace is 5202 together with app credentials, 5204 with user credentials, else 5101", async () => {
     const token = { user_id: "usr_1", token: "v2.x" };
     for (const request of [
       get,
@@ -92,7 +92,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("checks run in one order, so that a later error never hides an earlier one", async () => {
+  test("checks run in a fixed order, so that a later error never hides an earlier one", async () => {
     const id = (await shop.createProduct()).id;
     const readonly = await shop.issueKey({ scopes: ["products:read"] });
     const bad = { raw: "{bad" };

@@ -18,7 +18,7 @@ import { until } from "../../support/until.ts";
 
 const inside = "inner-detail-7f3a";
 
-/** Errors of a handler. */
+/** Errors that a handler throws. */
 const faults: Record<string, () => unknown> = {
   error: () => {
     throw new Error(`${inside} at /usr/lib/secret/place.ts`);
@@ -177,7 +177,7 @@ describe.skipIf(!hasSqld)("an outage of the database server", () => {
 
 const known = (stored: string): ResolvedCredentials => ({ tenant: null, key: null, stored });
 
-/** Answers with the credentials it got, and counts the reads and the answers. */
+/** Replies with the credentials that it got. Counts the reads and the replies. */
 async function readOnce(read: () => Promise<ResolvedCredentials>) {
   const counts = { reads: 0, answers: 0 };
   const find = () => {
@@ -193,7 +193,7 @@ async function readOnce(read: () => Promise<ResolvedCredentials>) {
   return { answered, ...counts };
 }
 
-test("a read is answered anew when its credentials have changed, or cannot be read, which is tried once", async () => {
+test("if its credentials have changed or cannot be read, a read is answered again, once", async () => {
   expect(await readOnce(async () => known("cached"))).toEqual({ answered: "cached", reads: 1, answers: 1 });
   expect(await readOnce(async () => known("new"))).toEqual({ answered: "new", reads: 1, answers: 2 });
   const failing = () => Promise.reject(new Error("no answer"));

@@ -36,7 +36,7 @@ onDatabase("file", (suite) => {
     await connection.closed;
   });
 
-  test("a client that waits for an answer to its expectation gets one", async () => {
+  test("a client that waits for 100 Continue gets a reply", async () => {
     const connection = openConnection(app);
     connection.write(formatHead({ head: head(), headers: usual({ "content-length": "26", expect: "100-continue" }) }));
     expect((await connection.read())?.status).toBe(100);
@@ -80,7 +80,7 @@ onDatabase("file", (suite) => {
     [() => head().replace("POST", "PATCH"), {}, 5105],
   ] as const;
 
-  test("a refused request gets its reply after its body, where the connection would end with the reply", async () => {
+  test("if the connection would end with the reply, a refused request gets its reply only after its body", async () => {
     const half = " ".repeat(100_000);
     for (const [line, headers, code] of refused) {
       for (const [framing, ...pieces] of [
@@ -110,7 +110,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a refused request is answered at once if its connection continues, or if it expects an answer first", async () => {
+  test("a refused request gets its reply at once if its connection continues, or if it waits for 100 Continue", async () => {
     for (const [line, headers, code] of refused) {
       for (const more of [{}, { connection: "close", expect: "100-continue" }] as Record<string, string>[]) {
         const connection = openConnection(suite.app);

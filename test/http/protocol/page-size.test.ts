@@ -5,7 +5,7 @@ import { type ProductReply, type Shop, tenantContext } from "../../support/facto
 import { onEachDatabase } from "../../support/suite.ts";
 
 const maxPageBytes = 1024 * 1024;
-/** 150 KB in UTF-8. */
+/** A text of 150 KB in UTF-8. */
 const longText = "価".repeat(50_000);
 
 type Query = Record<string, string | number>;
@@ -14,7 +14,7 @@ interface Listed {
   bytes: number[];
 }
 
-/** Reads a list to its end: the ids in order, and the bytes of each page. */
+/** Reads all pages of a list. Returns the ids in order, and the bytes of each page. */
 async function readAll(shop: Shop, request: string, query: Query, next = "cursor"): Promise<Listed> {
   const listed: Listed = { ids: [], bytes: [] };
   for (let cursor: string | null = ""; cursor !== null; ) {

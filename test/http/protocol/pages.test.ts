@@ -4,7 +4,7 @@ import { onDatabase } from "../../support/suite.ts";
 onDatabase("file", (suite) => {
   const get = (path: string, headers: Record<string, string> = {}) => fetch(`${suite.app.url}${path}`, { headers });
 
-  test("/ says in the envelope what this is, whether it is ready, and where its description is", async () => {
+  test("the reply of / names the service, its readiness and the address of its description", async () => {
     const reply = await get("/");
     expect(reply.headers.get("vary")).toContain("Accept");
     expect(await reply.json()).toEqual({
@@ -14,7 +14,7 @@ onDatabase("file", (suite) => {
     expect((await fetch(`${suite.app.url}/`, { method: "POST" })).status).toBe(405);
   });
 
-  test("browsers are sent from / to the reference", async () => {
+  test("/ redirects browsers to the reference", async () => {
     const reply = await get("/", { accept: "text/html,application/xhtml+xml,*/*;q=0.8" });
     expect([reply.status, reply.url]).toEqual([200, `${suite.app.url}/docs`]);
   });

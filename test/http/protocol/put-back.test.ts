@@ -16,7 +16,7 @@ const productOf = async (shop: Shop, fields: object, lang?: string): Promise<str
   return `/products/${data.id}/`;
 };
 
-/** Records, by their paths, that a PUT of what a GET returned leaves as they were. */
+/** Records that stay the same if a PUT sends what a GET returned. `make` returns the path of a record. */
 const records: [name: string, make: (shop: Shop) => Promise<string>][] = [
   [
     "a product with everything",
@@ -60,7 +60,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("what was changed before it is sent back is written, but no sum of stocks", async (shop) => {
+  test("PUT writes the changes of a document that GET returned, but not the sum of the variants' stock", async (shop) => {
     const path = await productOf(shop, { variants });
     const { data: product } = await shop.call<ProductReply & Reply>(`GET ${path}`);
     const sum = await shop.call(`PUT ${path}`, { body: { ...product, stock: 50 } });

@@ -18,7 +18,7 @@ onDatabase("file", (suite) => {
     await shop.call("GET /products/prod_1/", { address });
     await shop.callAnonymously("GET /products/", { address });
     await shop.call("GET /nothing/", { address });
-    // Addresses are personal data, so only failures are logged with them.
+    // Addresses are personal data, so the log has them only for failures.
     const common = { at: suite.app.clock.now(), method: "GET" };
     const failed = { ...common, ip: address };
     const known = { namespace: shop.namespace, caller: shop.key.app_id };

@@ -7,8 +7,8 @@ import { onDatabase } from "../../support/suite.ts";
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 /**
- * Whether a route changes a record with a version. Likes, bookmarks and devices cannot be read by id, pictures never
- * change, and rates are replaced all at once, so they have none.
+ * Whether a route changes a record that has a version. Likes, bookmarks and devices have none, because they cannot be
+ * read by id; pictures never change; rates are always replaced together.
  */
 const isOfRecord = ({ method, path }: Route) =>
   !path.startsWith("/notifications/register/") &&
@@ -18,10 +18,13 @@ const isOfRecord = ({ method, path }: Route) =>
   (["PUT", "PATCH"].includes(method) || (method === "DELETE" && path.includes(":")));
 const changes = routes.filter((route) => route.conditional || isOfRecord(route));
 
-/** Whether a route changes a part of a record, which stays when the part is deleted. */
+/** Whether a route changes a part of a record. The record stays when the part is deleted. */
 const isOfPart = ({ path }: Route) => path.startsWith("/orders/:id/fulfillments/");
 
-/** The call that reads the record of a change: at the same path, or at the path of the record that it acts on. */
+/**
+ * Returns the call that reads the changed record: at the same path, or at the path of the record that an action is
+ * about.
+ */
 function readOf({ request, ...call }: RouteCall): RouteCall {
   const [method, path = ""] = request.split(" ");
   const record = method === "POST" ? path.replace(/[a-z-]+\/$/, "") : path.replace(/fulfillments\/.*$/, "");
@@ -48,7 +51,7 @@ onDatabase("file", (suite) => {
       expect([stale.status, stale.code]).toEqual([412, 5303]);
       expect((await makeCall(world, readOf(call))).data).toEqual(before.data);
 
-      // A proxy that compresses makes a tag weak.
+      // A compressing proxy makes tags weak.
       const done = await makeCall(world, call, { headers: { "if-match": `W/"${version}"` } });
       expect([done.status, done.error]).toEqual([call.status ?? route.reply.status ?? 200, undefined]);
       const after = await makeCall(world, readOf(call));
@@ -60,9 +63,9 @@ onDatabase("file", (suite) => {
     });
 
     if (route.method === "PATCH") {
-      test(`${nameOf(route)} increases the version by one also when nothing changes`, async () => {
+      test(`${nameOf(route)} increases the version by one, even if nothing changes`, async () => {
         const made = await make();
-        // The only field of a parcel is required.
+        // A parcel's only field is required.
         const call = { ...made, body: isOfPart(route) ? { tracking: null } : {} };
         const { data } = await makeCall(world, readOf(call));
         const done = await makeCall(world, call);
@@ -82,7 +85,7 @@ onDatabase("file", (suite) => {
   });
 });
 
-/** The version in the `ETag`, which goes on with the state of the catalogue in some reads. */
+/** Returns the version in an `ETag`. For some reads, the state of the catalogue follows it. */
 function tagOf({ headers }: ApiReply): string | undefined {
   return headers.get("etag")?.replace(/^W\/"(\d+)\.[a-z0-9]{13}"$/, '"$1"');
 }

@@ -8,7 +8,7 @@ import { newSubscription } from "../../support/registrations.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
 type Reply = ApiReply<Record<string, unknown>>;
-/** A public write about a new record each time. */
+/** Makes a public write about a new record. */
 type Write = (shop: Shop, more: CallOptions) => Promise<Reply>;
 
 const about = (request: string): Write => {
@@ -54,7 +54,7 @@ onEachDatabase((suite) => {
       const cases: [string, Record<string, string>, ReturnType<typeof answerOf>][] = [
         [shop.auth, {}, [5107, "57"]],
         [shop.auth, named, fine],
-        // A page's key does not tell its visitors apart.
+        // With a storefront key, all visitors of a page count as one address.
         [shop.auth, { ...named, origin: "https://shop.example.com" }, [5107, "57"]],
         [`Bearer ${page.app_id}:${page.app_secret}`, named, [5107, "57"]],
       ];
@@ -108,7 +108,7 @@ onEachDatabase((suite) => {
     expect(await call("POST /views/", { body })).toEqual(fine);
   });
 
-  test("writes that are refused count, whatever is wrong with them", async () => {
+  test("refused writes count, for any reason of the refusal", async () => {
     const shop = await open({ addressWrites: 5 });
     const address = newAddress();
     const send = async (body: unknown, request = "POST /likes/") =>

@@ -12,7 +12,9 @@ onEachDatabase((suite) => {
       query,
       body: { email, password: goodPassword, ...more },
     });
-  /** Signs a user in with a visitor, and returns the user's reactions of one kind. */
+  /**
+   * Opens a shop. Returns functions that sign a user in with a visitor, and that list the user's reactions of a kind.
+   */
   async function open() {
     const shop = await suite.shop();
     const eve = await openAccount(shop);
@@ -27,7 +29,7 @@ onEachDatabase((suite) => {
   const likesOf = async (shop: Shop, id: string) =>
     (await shop.call<ProductReply>(`GET /products/${id}/`)).data.likes_count;
 
-  test("a sign-in gives the visitor's likes and bookmarks to the user, and counts common ones once", async () => {
+  test("at a sign-in, the visitor's likes and bookmarks become the user's, and those that both have count once", async () => {
     const { shop, eve, one, two, three, asUser, asVisitor } = await open();
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", one);
     await asVisitor("/likes/", visitor).add(two);
@@ -51,14 +53,14 @@ onEachDatabase((suite) => {
       expect((await asVisitor(path, visitor).list()).data).toEqual([]);
     }
     expect((await asVisitor("/likes/", other).get(two)).data).toEqual({ active: true, count: 2 });
-    // The visitor has nothing left that another could claim.
+    // The visitor has no likes left for another user.
     const adam = await openAccount(shop);
     expect((await signIn(shop, adam, { visitor })).status).toBe(200);
     expect((await asUser("/likes/", token).list()).data).toHaveLength(2);
   });
 
   suite.testOnFile(
-    "a failed sign-in claims nothing; a visitor in the query takes precedence over one in the body",
+    "a failed sign-in claims no likes; a visitor in the query takes precedence over one in the body",
     async () => {
       const { shop, eve, one, two, asVisitor } = await open();
       const [first, second] = [
@@ -73,7 +75,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("with two-factor on, only the sign-in that succeeds claims", async () => {
+  suite.testOnFile("with two-factor, only a successful sign-in claims the visitor's likes", async () => {
     const { shop, eve, one, asVisitor } = await open();
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", one);
     await eve.enrol();
@@ -89,7 +91,7 @@ onEachDatabase((suite) => {
     const other = await suite.shop();
     const theirs = (await other.createProduct()).id;
     const foreign = await becomeVisitor(other.callAnonymously, "/likes/", theirs);
-    // A copy of the rows for a visitor with the same id in another store.
+    // Copies the rows to a visitor with the same id in another store.
     const copyTo =
       "insert into reactions select tenant_id, 'bookmark', 'product', ?, ?, 'a' from products where id = ?";
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", one);
@@ -138,7 +140,7 @@ onEachDatabase((suite) => {
     const dying = { ...ctx, db: Object.assign(Object.create(ctx.db), { batch }) as typeof ctx.db };
     expect(await failureOf(transferReactions(dying, visitor, eve.id))).toBeInstanceOf(Error);
     const left = Number(await ofActor(visitor));
-    // A batch deletes and moves at most a hundred each.
+    // A batch deletes at most a hundred rows and moves at most a hundred.
     expect(left).toBeGreaterThanOrEqual(50);
     expect(left).toBeLessThan(250);
     await transferReactions(ctx, visitor, eve.id);
@@ -146,7 +148,7 @@ onEachDatabase((suite) => {
     const sums = "select sum(likes) as likes, sum(bookmarks) as bookmarks from resource_counts where tenant_id = ?";
     const { rows } = await ctx.db.execute({ sql: sums, args: [ctx.tenant.id] });
     expect({ ...rows[0] }).toEqual({ likes: 125, bookmarks: 125 });
-    // A user who was deleted meanwhile gets nothing.
+    // A user who was deleted in the meantime gets nothing.
     await ctx.db.execute({ sql: "update reactions set actor = ? where actor = ?", args: [visitor, eve.id] });
     await transferReactions(ctx, visitor, "usr_deleted");
     expect(await ofActor(visitor)).toBe(count);

@@ -69,7 +69,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("a type belongs to one store, and products keep their ids", async () => {
+  test("a declared type belongs to one store, and for products only ids of products are accepted", async () => {
     const [shop, other] = [await open(), await suite.shop()];
     const { id } = await shop.createProduct();
     await react(shop, "/likes/", id);
@@ -98,7 +98,7 @@ onEachDatabase((suite) => {
     await expect(change(shop, [], ["article"])).rejects.toMatchObject({ kind: "wrongState" });
   });
 
-  test("new resources beyond the maximum of a type are refused; those that have counts are not, and unused ones make room", async () => {
+  test("at the maximum of a type, new resources are refused, known ones are accepted, and unused ones make room", async () => {
     const shop = await open();
     const { data } = await react(shop, "/likes/", "1");
     const fill = (resources: number) =>

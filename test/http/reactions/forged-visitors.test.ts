@@ -5,7 +5,7 @@ import { tenantContext } from "../../support/factories.ts";
 import { becomeVisitor, reacting } from "../../support/reactions.ts";
 import { onDatabase } from "../../support/suite.ts";
 
-/** Invalid tokens, made from a valid one and from one of another store. */
+/** Returns invalid tokens, made from a valid one and from one of another store. */
 function forgeriesOf(visitor: string, foreign: string, strange: string): string[] {
   const [id = "", signature = ""] = visitor.split("-");
   const flip = (text: string) => `${text.slice(0, -1)}${text.endsWith("0") ? "1" : "0"}`;
@@ -29,7 +29,7 @@ function forgeriesOf(visitor: string, foreign: string, strange: string): string[
   ];
 }
 
-// Tokens are verified in the same way for both kinds of database.
+// Only on a file, because tokens are verified in the same way on a server.
 onDatabase("file", (suite) => {
   const { test } = suite;
   for (const path of ["/likes/", "/bookmarks/"] as const) {
@@ -53,7 +53,7 @@ onDatabase("file", (suite) => {
         expect([forged, (await forger.list({ cursor })).code]).toEqual([forged, 5100]);
         expect([forged, (await forger.get(id)).data]).toEqual([forged, { active: false, count: 1 }]);
         expect([forged, (await forger.remove(id)).data]).toEqual([forged, { active: false, count: 1 }]);
-        // Each call without a valid token gets a new visitor.
+        // Each call without a valid token creates a visitor.
         const made = (await forger.add(newer)).data.visitor as string;
         expect(made.split("-")[0]).not.toBe(visitor.split("-")[0]);
         expect([visitor, foreign, forged]).not.toContain(made);
@@ -75,7 +75,7 @@ onDatabase("file", (suite) => {
     const replies = [await me.add(id), await me.get(id), await me.list(), await me.remove(id), await me.add("x")];
     for (const { text } of replies) expect(text).not.toContain("vis_");
     expect(suite.app.lines.filter((line) => line.includes("vis_"))).toEqual([]);
-    // A token sent in the path by mistake is not logged either.
+    // Even a token in the path, sent by mistake, is not logged.
     const misled = await shop.callAnonymously(`GET /likes/${visitor}/`, { headers: { "x-request-id": visitor } });
     expect(misled.requestId).not.toBe(visitor);
     const signature = visitor.slice(-43);

@@ -15,7 +15,7 @@ onEachDatabase((suite) => {
   }
   const idsOf = (data: ListedReaction[]) => data.map((one) => one.resource_id);
 
-  /** Inserts rows without products. */
+  /** Inserts likes of products that do not exist. */
   async function fill({ namespace }: Shop, actor: string, count: number) {
     await suite.app.db.execute({
       sql: `with recursive n (i) as (select 1 union all select i + 1 from n where i < ?)
@@ -96,7 +96,7 @@ onEachDatabase((suite) => {
     expect([code, status]).toEqual([5306, 409]);
     expect((await me.add(first)).data).toEqual({ active: true, count: 1 });
     expect((await me.get(third)).data).toEqual({ active: false, count: 0 });
-    // The other kind has its own maximum.
+    // Likes and bookmarks have separate limits.
     expect((await reacting(shop.callAnonymously, "/likes/", { visitor }).add(third)).data.active).toBe(true);
     expect((await me.list({ include_total: "true" })).page.total).toBe(2);
     await me.remove(second);
@@ -104,7 +104,7 @@ onEachDatabase((suite) => {
   });
 });
 
-/** The query of a call about several resources. */
+/** Returns the query of a call about several resources. */
 const queryOf = (ids: readonly string[], type = "product", more = "") =>
   `resource_type=${type}${more}${ids.map((id) => `&resource_id=${encodeURIComponent(id)}`).join("")}`;
 const absent = "prod_01h455vb4pex5vsknk084sn02q";

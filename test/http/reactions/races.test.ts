@@ -7,7 +7,7 @@ import { becomeVisitor, type ReactionPath, reacting } from "../../support/reacti
 import { findInconsistencies } from "../../support/record-check.ts";
 import { onDatabase } from "../../support/suite.ts";
 
-/** Runs this many at once; each sends its next request after the reply to its last. */
+/** Runs this many clients at the same time. Each sends its next request after the reply to its last one. */
 const together = <T>(count: number, work: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 

@@ -18,7 +18,7 @@ onEachDatabase((suite) => {
     return [data.active, data.count];
   };
 
-  // Both use the same statements, so each is tested once against a server.
+  // Likes and bookmarks use the same statements, so each is tested only once on a server.
   const paths = { memory: [], file: ["/likes/", "/bookmarks/"], server: ["/likes/", "/bookmarks/"] } as const;
   for (const path of paths[suite.kind]) {
     const open = async (shop?: Shop) => {
@@ -43,7 +43,7 @@ onEachDatabase((suite) => {
       expect(await stateOf(other, id)).toEqual([true, 2]);
       const shown = await read(shop, id);
       expect(shown.likes_count).toBe(path === "/likes/" ? 2 : 0);
-      // A count does not change the version.
+      // A changed count does not change the version.
       expect(shown).toEqual({ ...before, likes_count: shown.likes_count });
       for (let again = 0; again < 2; again++) expect((await me.remove(id)).data).toEqual({ active: false, count: 1 });
       expect(await stateOf(other, id)).toEqual([true, 1]);
@@ -69,7 +69,7 @@ onEachDatabase((suite) => {
     });
 
     suite.testOnFile(
-      `${path} with app credentials belong to the visitor passed on; a user needs their own token`,
+      `${path} with app credentials belong to the visitor whose token is sent; a user's need the user's token`,
       async () => {
         const { shop, id, as } = await open();
         const eve = await openAccount(shop);
@@ -83,7 +83,7 @@ onEachDatabase((suite) => {
         }
         expect(await stateOf(as(), id)).toEqual([false, 1]);
 
-        // With a token the user acts; a wrong one is an error.
+        // With a token, the user acts. A wrong token is an error.
         const withToken = (token: string) => reacting(shop.call, path, { user_id: eve.id, token });
         expect((await withToken(eve.token).add(id)).data).toEqual({ active: true, count: 2 });
         expect((await withToken(eve.token).remove(id)).data).toEqual({ active: false, count: 1 });
@@ -99,7 +99,7 @@ onEachDatabase((suite) => {
           }
         }
         expect((await withToken(fresh).get(id)).data).toEqual({ active: false, count: 1 });
-        // The same with the token in the body.
+        // The same call, with the token in the body.
         const body = { ...ofProduct(id), user_id: eve.id };
         const send = (token: string) => shop.callAnonymously(`POST ${path}`, { body: { ...body, token } });
         expect((await send(eve.token)).code).toBe(5207);
@@ -110,25 +110,28 @@ onEachDatabase((suite) => {
       },
     );
 
-    suite.testOnFile(`${path} take the visitor from query or body, and the query wins`, async () => {
-      const { shop, id, as } = await open();
-      const [first, second] = [
-        await becomeVisitor(shop.callAnonymously, path, id),
-        await becomeVisitor(shop.callAnonymously, path, id),
-      ];
-      const body = { ...ofProduct(id), visitor: first };
-      const remove = (query: Record<string, string>) =>
-        shop.callAnonymously(`DELETE ${path}`, { query: { ...ofProduct(id), ...query }, body: { visitor: first } });
-      await remove({ visitor: second });
-      expect(await stateOf(as(second), id)).toEqual([false, 1]);
-      await remove({});
-      expect(await stateOf(as(first), id)).toEqual([false, 0]);
-      const add = (query: Record<string, string>) => shop.callAnonymously(`POST ${path}`, { query, body });
-      expect((await add({ visitor: second })).data).toEqual({ active: true, count: 1 });
-      expect(await stateOf(as(first), id)).toEqual([false, 1]);
-      expect((await add({})).data).toEqual({ active: true, count: 2 });
-      expect(await stateOf(as(first), id)).toEqual([true, 2]);
-    });
+    suite.testOnFile(
+      `${path} take the visitor from the query or the body, and the query takes precedence`,
+      async () => {
+        const { shop, id, as } = await open();
+        const [first, second] = [
+          await becomeVisitor(shop.callAnonymously, path, id),
+          await becomeVisitor(shop.callAnonymously, path, id),
+        ];
+        const body = { ...ofProduct(id), visitor: first };
+        const remove = (query: Record<string, string>) =>
+          shop.callAnonymously(`DELETE ${path}`, { query: { ...ofProduct(id), ...query }, body: { visitor: first } });
+        await remove({ visitor: second });
+        expect(await stateOf(as(second), id)).toEqual([false, 1]);
+        await remove({});
+        expect(await stateOf(as(first), id)).toEqual([false, 0]);
+        const add = (query: Record<string, string>) => shop.callAnonymously(`POST ${path}`, { query, body });
+        expect((await add({ visitor: second })).data).toEqual({ active: true, count: 1 });
+        expect(await stateOf(as(first), id)).toEqual([false, 1]);
+        expect((await add({})).data).toEqual({ active: true, count: 2 });
+        expect(await stateOf(as(first), id)).toEqual([true, 2]);
+      },
+    );
 
     suite.testOnFile(`${path} of an unknown or unpublished resource is 5301, and creates no visitor`, async (shop) => {
       const hidden = async (status: string) => (await shop.createProduct({ status })).id;

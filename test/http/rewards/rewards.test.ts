@@ -47,7 +47,7 @@ onEachDatabase((suite) => {
     expect(headers.get("etag")).toBe('"1"');
   });
 
-  test("redeeming spends points once for each source, and never more than the balance", async () => {
+  test("a redemption spends points once for each source, and never more than the balance", async () => {
     const { shop, customer, own, account } = await openShop();
     await givePoints(shop, customer.id, 100);
     const body = { points: 60, source: "coupon-1", note: "A coupon" };
@@ -81,7 +81,7 @@ onEachDatabase((suite) => {
     expect((await account()).balance).toBe(59);
   });
 
-  suite.testOnFile("a source that a customer used does not use up the same source of the store", async () => {
+  suite.testOnFile("customers and the store can each use the same source once", async () => {
     const { shop, customer, own } = await openShop();
     await givePoints(shop, customer.id, 100);
     const body = { points: 10, source: "voucher-1" };
@@ -171,7 +171,7 @@ onEachDatabase((suite) => {
     expect(late.data).toEqual([]);
   });
 
-  test("of fifty concurrent redemptions exactly those covered by the balance succeed", async () => {
+  test("of fifty concurrent redemptions, exactly as many succeed as the balance allows", async () => {
     const { shop, customer, own } = await openShop();
     await givePoints(shop, customer.id, 100);
     const replies = await Promise.all(

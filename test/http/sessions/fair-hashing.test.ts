@@ -14,7 +14,7 @@ onDatabase("file", (suite) => {
     Object.assign(hashing.limits, { permits: availableParallelism(), maxWaiting: 128, maxWaitMs: 10_000 }),
   );
 
-  test("a store that fills the queue with passwords does not refuse or delay the logins of another", async () => {
+  test("if a store fills the queue with passwords, the logins of another store are not refused or delayed", async () => {
     const [busy, calm] = [await suite.shop(), await suite.shop()];
     const { email } = await openAccount(calm);
     Object.assign(hashing.limits, { permits: 1, maxWaiting: 8 });
@@ -32,7 +32,7 @@ onDatabase("file", (suite) => {
     await until("the login takes a place", () => order.length === 13);
     release();
     expect((await login).status).toBe(200);
-    // One of the other store may have come before it.
+    // A login of the other store may have come before it.
     expect(order.length - 13).toBeLessThanOrEqual(2);
     await Promise.all([first, ...floods]);
     expect(order.slice(13)).toEqual(Array(7).fill(undefined));
@@ -53,7 +53,7 @@ onDatabase("file", (suite) => {
     verify.mockRestore();
   });
 
-  test("every request that hashes a password takes the turn of its store", async (shop) => {
+  test("every request that hashes a password waits for the turn of its store", async (shop) => {
     const { tenant, ...ctx } = await tenantContext(shop);
     const [user, changed] = [await openAccount(shop), await openAccount(shop)];
     const imported = await Bun.password.hash(goodPassword, { algorithm: "bcrypt", cost: 4 });
@@ -64,9 +64,9 @@ onDatabase("file", (suite) => {
     const run = spyOn(hashing, "run");
     for (const call of [
       () => login(user.email, goodPassword),
-      // Verifies one hash of each kind.
+      // A login of an unknown user verifies one hash of each kind.
       () => login("nobody@example.com", goodPassword),
-      // Renews the hash.
+      // The sign-in of an imported user renews the hash.
       () => login("imported@example.com", goodPassword),
       () => shop.call("POST /users/", { body: { email: "new@example.com", password: goodPassword } }),
       () => changed.begin(),
@@ -93,7 +93,7 @@ onDatabase("file", (suite) => {
   const { test } = suite;
   const login = (shop: Shop, body: Record<string, unknown>) => shop.callAnonymously("POST /auth/login/", { body });
 
-  /** The kinds of hashes that Bun verifies during the work, sorted. */
+  /** Returns the kinds of hashes that Bun verifies during `work`, sorted. */
   async function verifiedBy(work: () => Promise<unknown>): Promise<string[]> {
     const verify = spyOn(Bun.password, "verify");
     try {
@@ -155,22 +155,25 @@ onDatabase("file", (suite) => {
   });
 
   const malformed = [`$2b$04$${"A".repeat(53)}`, `${ownKind}${"A".repeat(21)}B$${"A".repeat(43)}`];
-  test.each(malformed)("a stored hash like %s counts as a wrong password, and the log names its user", async (hash) => {
-    const shop = await suite.shop();
-    const { db, tenant } = await tenantContext(shop);
-    const email = await importUser(shop, await bcryptOf(4));
-    await db.execute({ sql: "update users set password_hash = ? where email = ?", args: [hash, email] });
-    const args = [tenant.id];
-    const [user] = (await db.execute({ sql: "select id from users where tenant_id = ?", args })).rows;
-    for (const code of [5212, 5212, 5212, 5213]) {
-      const kinds = await verifiedBy(async () => {
-        const reply = await login(shop, { email, password: goodPassword });
-        expect(reply.code).toBe(code);
-        const entry = suite.app.entries.find(({ request_id }) => request_id === reply.requestId);
-        expect(entry?.fault ?? "").toContain(code === 5212 ? `password hash of ${user?.id} is malformed` : "");
-        expect(JSON.stringify(entry)).not.toContain(hash);
-      });
-      expect(kinds).toEqual(code === 5212 ? [kindOf(hash)] : []);
-    }
-  });
+  test.each(malformed)(
+    "a stored hash such as %s counts as a wrong password, and the log names its user",
+    async (hash) => {
+      const shop = await suite.shop();
+      const { db, tenant } = await tenantContext(shop);
+      const email = await importUser(shop, await bcryptOf(4));
+      await db.execute({ sql: "update users set password_hash = ? where email = ?", args: [hash, email] });
+      const args = [tenant.id];
+      const [user] = (await db.execute({ sql: "select id from users where tenant_id = ?", args })).rows;
+      for (const code of [5212, 5212, 5212, 5213]) {
+        const kinds = await verifiedBy(async () => {
+          const reply = await login(shop, { email, password: goodPassword });
+          expect(reply.code).toBe(code);
+          const entry = suite.app.entries.find(({ request_id }) => request_id === reply.requestId);
+          expect(entry?.fault ?? "").toContain(code === 5212 ? `password hash of ${user?.id} is malformed` : "");
+          expect(JSON.stringify(entry)).not.toContain(hash);
+        });
+        expect(kinds).toEqual(code === 5212 ? [kindOf(hash)] : []);
+      }
+    },
+  );
 });

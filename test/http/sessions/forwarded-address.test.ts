@@ -13,14 +13,16 @@ onDatabase("file", (suite) => {
     server = bearer(await shop.issueKey({ scopes: ["auth:forward"] }));
   });
   let people = 0;
-  /** A wrong sign-in of another person. */
+  /** Makes a wrong sign-in, of another person each time. */
   const signIn = (more: CallOptions, customer?: string) =>
     shop.callAnonymously("POST /auth/login/", {
       body: { email: `nobody-${people++}@example.com`, password: "wrong" },
       ...more,
       headers: { ...(customer !== undefined && { "x-client-address": customer }), ...more.headers },
     });
-  /** The codes of so many sign-ins from one address, each for another customer unless one is named. */
+  /**
+   * Makes so many sign-ins from one address. Returns their codes. Each is for another customer, unless one is named.
+   */
   const codesOf = async (times: number, more: CallOptions, customer?: string) => {
     const codes: unknown[] = [];
     const address = newAddress();
@@ -33,7 +35,7 @@ onDatabase("file", (suite) => {
     expect(await codesOf(25, { auth: server })).toEqual(Array(25).fill(5212));
     expect(await codesOf(11, { auth: server }, newAddress())).toEqual(throttled);
     expect(await codesOf(11, { auth: server }, "2001:db8:1:2::1")).toEqual(throttled);
-    // The household's /64 has used up its attempts, whoever forwards it.
+    // The /64 network of this household has used up its attempts, whichever server forwards it.
     expect((await signIn({ auth: shop.auth }, "2001:db8:1:2:3::4")).code).toBe(5209);
     expect((await signIn({ address: "2001:db8:1:2::9" })).code).toBe(5209);
   });
@@ -96,7 +98,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("outside /auth/ the header is ignored, also with the scope", async () => {
+  test("outside /auth/, the header is ignored, even with the scope auth:forward", async () => {
     const address = newAddress();
     const codes: unknown[] = [];
     for (let n = 0; n < 11; n++) {

@@ -14,7 +14,7 @@ onEachDatabase((suite) => {
   const { test } = suite;
   const login = (shop: Pick<Shop, "callAnonymously">, email: string, password: string, more: CallOptions = {}) =>
     shop.callAnonymously(request, { body: { email, password }, ...more });
-  /** Counts some of an address's thirty calls, without verifying passwords. */
+  /** Uses up some of the thirty calls of an address, without verifying passwords. */
   const countCalls = async (shop: Shop, address: string, times: number) => {
     const ctx = await tenantContext(shop);
     const subject = addressSubject(ctx.vault, address, ctx.tenant.id);
@@ -61,7 +61,7 @@ onEachDatabase((suite) => {
         clock.advance(3 * minute);
         if (!failuresFirst) await fail();
         const refused = await login(shop, email, goodPassword, { address });
-        // The oldest call is three minutes old; the failures are four, or none.
+        // The oldest call was three minutes ago. There were four failures, or none.
         const seconds = (failuresFirst ? 17 : 20) * 60;
         expect([refused.code, refused.headers.get("retry-after")]).toEqual([5213, String(seconds)]);
         clock.advance(seconds * 1000);
@@ -70,7 +70,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("of concurrent calls of one address ten a minute are admitted, and those for an unknown or suspended store do not count", async () => {
+  test("of concurrent calls of one address, ten a minute are admitted; calls for an unknown or suspended store do not count", async () => {
     const [shop, closed] = [await suite.shop(), await suite.shop()];
     await suite.app.db.execute({
       sql: "update tenants set status = 'suspended' where namespace = ?",
@@ -87,7 +87,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "calls of all /auth/ routes and failures elsewhere share the ten, each counts once, even valid ones",
+    "calls of all /auth/ routes, even valid ones, and failures elsewhere count together towards the ten",
     async (shop) => {
       const { id, email, token } = await openAccount(shop);
       const address = newAddress();
@@ -107,13 +107,13 @@ onEachDatabase((suite) => {
       expect(await call(request, { body: { email, password: goodPassword } })).toBe(5209);
       expect(await call("GET /products/", { query })).toBe(5209);
       expect(await call("POST /auth/logout/", { namespace: "no-such-store" })).toBe(5215);
-      // Valid credentials are never blocked.
+      // Valid app credentials are never blocked.
       expect(await call("GET /products/", { auth: shop.auth })).toBeUndefined();
     },
   );
 });
 
-/** The tables with a row that contains a text. */
+/** Returns the tables that have a row with this text. */
 async function tablesWith(db: Database, text: string): Promise<string[]> {
   const { rows: tables } = await db.execute(
     "select name from sqlite_schema where type = 'table' and name not like '%sqlite%' order by name",

@@ -15,20 +15,20 @@ const minute = 60_000;
 const email = "ada@example.com";
 const switchOn = (shop: Shop) => updateTenant(shop.app.system, shop.namespace, { signInByMail: "on" });
 
-/** A new store in which customers can log in with a mailed code. */
+/** Creates a store in which customers can log in with a mailed code. */
 async function openShop(suite: Suite): Promise<Shop> {
   const shop = await suite.shop();
   await switchOn(shop);
   return shop;
 }
 
-/** Requests a code with the shop's own key, each time from a new address. */
+/** Requests a code with the shop's key, from a new address each time. */
 const ask = (shop: Shop, to: string, more = {}) => shop.call("POST /auth/code/", { body: { email: to }, ...more });
-/** Logs in without credentials, each time from a new address. */
+/** Logs in without app credentials, from a new address each time. */
 const login = (shop: Shop, body: Record<string, unknown>, address = newAddress()) =>
   shop.callAnonymously("POST /auth/login/", { body, address });
 
-/** Requests a code and reads it in the waiting mail. */
+/** Requests a code, and reads it in the queued mail. */
 async function mailedCode(shop: Shop, to: string): Promise<string> {
   await ask(shop, to);
   return readCode(shop, "login_code");
@@ -94,7 +94,7 @@ onDatabase("file", (suite) => {
   const { test } = suite;
   runScenarios(suite, scenarios);
 
-  test("a store that has it switched off refuses both calls, whether or not the address has an account", async (shop) => {
+  test("a store without sign-in by mail refuses both calls, whether or not the address has an account", async (shop) => {
     await openAccount(shop, { email });
     for (const to of [email, "none@example.com"]) {
       const asked = await ask(shop, to);
@@ -105,7 +105,7 @@ onDatabase("file", (suite) => {
     expect(await readOutbox(suite.app, shop.namespace)).toEqual([]);
   });
 
-  test("a code that was mailed is refused once the store has it switched off", async () => {
+  test("a mailed code is refused after the store has turned sign-in by mail off", async () => {
     const shop = await openShop(suite);
     await openAccount(shop, { email });
     const code = await mailedCode(shop, email);
@@ -149,7 +149,7 @@ onDatabase("file", (suite) => {
     for (const to of others) {
       expect(bytesOf(await ask(shop, to))).toEqual(bytesOf(asked));
       expect(bytesOf(await login(shop, { email: to, code: "a wrong one" }))).toEqual(bytesOf(tried));
-      // Nobody reads this code, as no mail has it.
+      // No mail contains this code, so nobody can know it.
       const { code } = await issueCode(await tenantContext(shop), { purpose: "login", subject: to });
       expect(bytesOf(await login(shop, { email: to, code }))).toEqual(bytesOf(tried));
     }
@@ -180,7 +180,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, { email, code: own })).status).toBe(200);
   });
 
-  test("the second factor is asked for, and asking does not use the code up", async () => {
+  test("the second factor is required, and the request for it does not use up the code", async () => {
     const shop = await openShop(suite);
     const account = await openAccount(shop, { email });
     await account.enrol();
@@ -204,7 +204,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, { email, code, otp: await account.code() })).code).toBe(5213);
   });
 
-  test("wrong codes count as failed logins, of any address: the fourth is 5213, for the password too", async () => {
+  test("wrong codes count as failed logins, also for an unknown address: from the fourth on, each login gets 5213, also with a password", async () => {
     const shop = await openShop(suite);
     await openAccount(shop, { email });
     const trace: unknown[] = [];
@@ -220,7 +220,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("five wrong tries lock the code, also between logins with the password: 5213 until it expires", async () => {
+  test("five wrong tries lock the code until it expires (5213), even if logins with the password come between", async () => {
     const shop = await openShop(suite);
     await openAccount(shop, { email });
     const code = await mailedCode(shop, email);
@@ -270,7 +270,7 @@ onDatabase("file", (suite) => {
     expect(hashed).toBe(0);
   });
 
-  test("a code ends with a new password and with the account", async () => {
+  test("a code ends when the password changes or the account is deleted", async () => {
     const shop = await openShop(suite);
     const account = await openAccount(shop, { email });
     const first = await mailedCode(shop, email);
@@ -283,7 +283,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, { email, code: second })).code).toBe(5212);
   });
 
-  test("the mail is exported with its person, and erased with them, as the code is", async () => {
+  test("the mail is exported and erased with its person, and the code is erased, too", async () => {
     const shop = await openShop(suite);
     const account = await openAccount(shop, { email });
     await ask(shop, email);
@@ -300,7 +300,7 @@ onDatabase("file", (suite) => {
     expect(Object.values({ ...rows[0] }).map(Number)).toEqual([0, 0, 0]);
   });
 
-  test("the code takes an account of an open sign-up from a stranger who knows its password", async () => {
+  test("the code gives an account of an open sign-up to the owner of the address, even if a stranger knows its password", async () => {
     const shop = await openShop(suite);
     await updateTenant(suite.app.system, shop.namespace, { signUp: "open" });
     await signUp(shop, email);

@@ -14,7 +14,7 @@ interface Login {
 }
 
 const request = "POST /auth/login/";
-/** Each call comes from a new address. */
+/** Logs in, from a new address each time. */
 const login = (shop: Shop, body: unknown, more: CallOptions = {}) =>
   shop.callAnonymously<Login>(request, { body, ...more });
 const bytesOf = ({ text, requestId }: { text: string; requestId: string }) => text.replace(requestId, "");
@@ -32,7 +32,7 @@ onDatabase("file", (suite) => {
     good = { email: account.email, password: goodPassword };
   });
 
-  test("store and lifetime in the reply are the current ones", async (own) => {
+  test("the reply has the current settings of the store, and the current lifetime", async (own) => {
     const { email } = await openAccount(own);
     await login(own, { email, password: goodPassword });
     await updateTenant(suite.app.system, own.namespace, { title: "Renamed", tokenLifetime: 3600 });
@@ -109,7 +109,7 @@ onDatabase("file", (suite) => {
     ];
     for (const more of sent) expect((await login(shop, good, more)).status).toBe(200);
     expect((await login(shop, { ...good, ...old, app_id: "x" })).status).toBe(200);
-    // A page may read the error, as without a key.
+    // A page may read this error, as it may without a key.
     const headers = { origin: "https://elsewhere.example" };
     const refused = await login(shop, good, { headers, auth: shop.auth, namespace: "no-such-store" });
     expect(refused.headers.get("access-control-allow-origin")).toBe("https://elsewhere.example");
@@ -126,7 +126,7 @@ onDatabase("file", (suite) => {
     const otp = await careless.code();
     expect((await login(shop, { ...credentials, otp })).status).toBe(200);
     for (let n = 0; n < 5; n++) expect((await login(shop, { ...credentials, otp })).code).toBe(5212);
-    // With a wrong password it counts as ever.
+    // With a wrong password, the attempt counts as usual.
     for (const code of [5212, 5212, 5212, 5213]) {
       expect((await login(shop, { ...credentials, password: otherPassword, otp })).code).toBe(code);
     }

@@ -98,7 +98,7 @@ onDatabase("file", (suite) => {
         expect((await call(request, { query: { user_id, token } })).status).toBe(200);
       });
 
-      test("verifies only the token: a valid key does not help a wrong one, nor a wrong key harm a valid one", async () => {
+      test("verifies only the token: with a wrong token a valid key does not help, with a valid token a wrong key does not matter", async () => {
         const { auth } = shop;
         const { user_id, token } = namesOf(await openAccount(shop));
         expect((await call(request, { auth, query: { user_id, token: "v2.x" } })).code).toBe(5214);
@@ -109,7 +109,7 @@ onDatabase("file", (suite) => {
         expect((await call(request, { auth: "Bearer a:b", query: { user_id, token } })).status).toBe(200);
       });
 
-      test("refuses keys: a valid one is 5300, a wrong one has its own error", async () => {
+      test("refuses keys: a valid key gets 5300, and a wrong key its own error", async () => {
         const readonly = bearer(await shop.issueKey({ scopes: ["products:read"] }));
         for (const auth of [shop.auth, readonly]) {
           expect((await call(request, { auth })).code).toBe(5300);

@@ -115,20 +115,20 @@ onEachDatabase((suite) => {
     );
     const done = replies.flatMap(({ status }, n) => (status === 200 ? [n] : []));
     expect(done).toHaveLength(1);
-    // Calls that were admitted before it find their token or password changed.
+    // Calls that were accepted before the change find their token or password changed.
     for (const { code } of replies) expect([undefined, 5207, 5212, 5213]).toContain(code);
     suite.app.clock.advance(20 * 60_000);
     expect(await login(account, `${otherPassword}${done[0]}`)).toBeUndefined();
   });
 
-  test("a token revoked during a change is not replaced", async () => {
+  test("a token that is revoked during a change of the password is not replaced", async () => {
     const account = await openAccount(shop);
     const ctx = await tenantContext(shop);
     const [reply] = await Promise.all([
       change(account),
       inTransaction(ctx, (tx) => revokeTokens(tx, account.id, "revoked")),
     ]);
-    // In both orders, because hashing takes far longer than the revocation.
+    // Tries both orders, because hashing takes much longer than the revocation.
     expect(reply.code).toBe(5207);
     expect(await login(account, goodPassword)).toBeUndefined();
   });

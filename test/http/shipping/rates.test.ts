@@ -84,7 +84,7 @@ onEachDatabase((suite) => {
     { zone: "near", countries: ["AT", "LU"], name: "Near", price: 12 },
     { zone: "else", countries: ["*"], name: "World", price: 30 },
   ];
-  test("one zone counts: the longest beginning of the postcode, else the country, else everywhere else", async () => {
+  test("one zone applies: the one with the longest matching postcode, else the country's, else the one for all others", async () => {
     const { offers } = await open(zones);
     const home = [
       ["Parcel", 4.9],
@@ -147,7 +147,7 @@ onEachDatabase((suite) => {
       total_minor: 2150,
       shipping_rate: { id: letter?.id, name: "Letter" },
     });
-    // Three pieces weigh 600 g; a code takes them below 30.
+    // Three pieces weigh 600 g. A code reduces their value below 30.
     for (const [fields, shipping] of [
       [{}, 0],
       [{ discount_code: "ONE" }, 490],
@@ -158,7 +158,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a rate that does not apply is refused whatever is sent; without one, a dry run lists those that do", async () => {
+  test("a rate that does not apply is always refused; a dry run without a rate lists the rates that apply", async () => {
     const { shop, order, rates, product } = await open([...zones, { name: "Heavy", min_weight_g: 1 }]);
     const [parcel, , ferry] = rates;
     const address = { shipping_address: addressIn() };
@@ -183,10 +183,10 @@ onEachDatabase((suite) => {
     ] as const) {
       expect([name, (await order(1, fields)).fields]).toEqual([name, [name]]);
     }
-    // An address in another zone does not get the cheaper rate of its neighbours.
+    // An address in another zone cannot use the cheaper rate of the zone beside it.
     const island = { shipping_address: addressIn("DE", "25999"), shipping_rate: parcel?.id };
     expect((await order(1, island)).fields).toEqual(["shipping_rate"]);
-    // Where postcodes divide a country, an address without a readable one could hide its zone.
+    // If postcodes divide a country into zones, the order needs a readable postcode.
     for (const postcode of [undefined, "", "-", "٢٥٩٣٨"]) {
       const hidden = { shipping_address: addressIn("DE", postcode), shipping_rate: parcel?.id };
       if (postcode === undefined) Reflect.deleteProperty(hidden.shipping_address, "postal_code");
@@ -204,11 +204,11 @@ onEachDatabase((suite) => {
     });
     expect((await order(1, {}, { dry_run: "true" })).data.shipping_rates).toEqual([]);
     expect((await order(1, { shipping_rate: parcel?.id }, { dry_run: "true" })).fields).toEqual(["shipping_address"]);
-    // Goods that are not shipped need neither, and take no rate.
+    // Goods that are not shipped need no address and no rate.
     await shop.call(`PATCH /products/${product}/`, { body: { requires_shipping: false } });
     expect((await order(1, {})).data).toMatchObject({ shipping_minor: 0, shipping_rate: null });
     expect((await order(1, { ...address, shipping_rate: parcel?.id })).fields).toEqual(["shipping_rate"]);
-    // Backends may set the price themselves.
+    // Backends may set the shipping costs.
     const own = await makeOrder(shop, [{ product_id: product }], { shipping: 7.5 });
     expect(own).toMatchObject({ shipping_minor: 750, shipping_rate: null });
   });
@@ -227,7 +227,7 @@ onEachDatabase((suite) => {
     expect((await order(3, {})).status).toBe(201);
   });
 
-  test("a rate keeps its id while zone and name stay; orders keep the rate as the buyer saw it", async () => {
+  test("a rate keeps its id while its zone and name are unchanged; orders keep the rate as the buyer saw it", async () => {
     const { shop, page, rates, order } = await open([
       { names: { de: "Paket", "pt-BR": "Encomenda" } },
       { name: "Express", price: 9.9 },
@@ -243,7 +243,7 @@ onEachDatabase((suite) => {
     expect(next.map(({ id }) => rates.findIndex((one) => one.id === id))).toEqual([1, 0, -1]);
     expect((await shop.call<OrderReply>(`GET /orders/${placed.id}/`)).data.shipping_rate).toEqual(placed.shipping_rate);
     expect((await order(1, fields)).data).toMatchObject({ shipping_minor: 590, shipping_rate: { name: "Parcel" } });
-    // Only keys with settings:write, and staff, change rates; visitors see them.
+    // Only staff and keys with settings:write may change rates. Visitors may read them.
     const body = { rates: [] };
     expect((await page("PUT /shipping/rates/", { body })).code).toBe(5300);
     const backend = bearer(await shop.issueKey({ scopes: ["orders:write", "products:write"] }));
@@ -255,7 +255,7 @@ onEachDatabase((suite) => {
     expect((await page<Offer[]>("GET /shipping/rates/")).data).toEqual([]);
   });
 
-  test("many replacements at once leave the rates of one of them", async (shop) => {
+  test("after concurrent replacements, the store has the rates of one of them", async (shop) => {
     await Promise.all(
       Array.from({ length: 12 }, (_, n) => setShipping(shop, [{ price: n }, { name: "Express", price: n + 100 }])),
     );
@@ -270,7 +270,7 @@ onEachDatabase((suite) => {
   const importIn = async (shop: Shop, text: string) => importShippingRates(await tenantContext(shop), text);
 
   testOnFile(
-    "a file of rates is read with commas, semicolons and tabs, and decimal commas where those do not separate",
+    "a file of rates may have commas, semicolons or tabs between cells, and decimal commas if commas do not separate",
     async (shop) => {
       const text = file("home,DE at,,Parcel,Paket,4.90,50,,,,2000,", "else,*,,World,,30,,,,,,standard");
       const read = await importIn(shop, text);

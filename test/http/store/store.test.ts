@@ -38,7 +38,7 @@ onDatabase("file", (suite) => {
     });
   });
 
-  test("its languages are those of published products, each once", async (shop) => {
+  test("the store's languages are those of its published products, each once", async (shop) => {
     const de = { title: "Lampe" };
     await shop.createProduct({ translations: { de } });
     await shop.createProduct({ translations: { de, fr: { title: "Lampe" } } });

@@ -40,7 +40,7 @@ onEachDatabase((suite) => {
   const { test, testOnFile } = suite;
   runScenarios(suite, scenarios);
 
-  /** A mug at 19 % and a book at 7 % in Germany, 20 % and 10 % in Austria. */
+  /** Creates a mug at 19 % and a book at 7 % in Germany, 20 % and 10 % in Austria. */
   async function open(pricesIncludeTax: "yes" | "no", tenant: Record<string, unknown> = {}) {
     const shop = await suite.shop({ tenant: { ...unlimitedOrders, country: "DE", pricesIncludeTax, ...tenant } });
     await setTaxes(shop, [
@@ -74,7 +74,8 @@ onEachDatabase((suite) => {
   test("prices with tax contain it, with one rounding for each class; shipping is taxed as the goods", async () => {
     const { place, letter } = await open("yes");
     const order = await place("DE");
-    // Of 4.90, 23.80 of 34.50 is 3.38 for mugs: 27.18 contains 4.34 at 19 %; 10.70 and 1.52 contain 0.80 at 7 %.
+    // The share of the mugs in the shipping is 4.90 × 23.80 ÷ 34.50 = 3.38. 27.18 contains 4.34 at 19 %; 10.70 and 1.52
+    // contain 0.80 at 7 %.
     expect(order).toMatchObject({ subtotal: 34.5, shipping_minor: 490, total: 39.4, tax_minor: 514 });
     expect(order.tax_lines).toMatchObject([
       { class: "standard", rate: 19, base_minor: 2284, tax_minor: 434 },
@@ -85,7 +86,7 @@ onEachDatabase((suite) => {
       [70, 1070],
     ]);
     expect(order.shipping_tax_minor).toBe(64);
-    // The gross price is the same in every country; the tax in it differs, and a country without a row has none.
+    // The gross price is the same in every country. The tax in it differs, and is 0 in a country without a rate.
     const [austria, swiss] = [await place("AT"), await place("CH")];
     expect([austria.total_minor, swiss.total_minor]).toEqual([order.total_minor, order.total_minor]);
     expect(austria.tax_lines.map(({ rate, tax_minor }) => [rate, tax_minor])).toEqual([
@@ -99,7 +100,7 @@ onEachDatabase((suite) => {
         [0, 0],
       ],
     ]);
-    // A rate with a class of its own.
+    // This shipping rate has its own tax class.
     const own = await place("DE", { shipping_rate: letter });
     expect(own.tax_lines.map(({ base_minor, tax_minor }) => [base_minor, tax_minor])).toEqual([
       [2000, 380],
@@ -119,7 +120,7 @@ onEachDatabase((suite) => {
     expect(sum(items.map((line) => line.tax_minor)) + shipping_tax_minor).toBe(602);
   });
 
-  test("code and points come off before tax; all parts of a refund give back exactly the total", async () => {
+  test("code and points are subtracted before tax; the partial refunds add up to exactly the total", async () => {
     const { shop, items } = await open("no");
     await createCode(shop, { code: "TEN", percent: 10 });
     const order = await makeOrder(shop, items, {
@@ -137,7 +138,7 @@ onEachDatabase((suite) => {
     expect(last).toMatchObject({ payment_status: "refunded", refunded_minor: order.total_minor, due_minor: 0 });
   });
 
-  test("without an address the store's country counts; without any rate nothing is taxed", async () => {
+  test("without an address, the store's country applies; without any rate, nothing is taxed", async () => {
     const { shop, mug } = await open("yes");
     await setShipping(shop, []);
     const items = [{ product_id: mug.id }];
@@ -147,7 +148,7 @@ onEachDatabase((suite) => {
     expect(await makeOrder(shop, items)).toMatchObject({ total_minor: 1190, tax_minor: 0, tax_lines: [] });
   });
 
-  test("what a backend sends stays as today: tax is added and not explained, and shipping switches off only the rates", async () => {
+  test("a backend's own tax is added without tax lines, and its own shipping replaces only the shipping rates", async () => {
     const { shop, items } = await open("yes");
     const taxed = await makeOrder(shop, items, { tax: 1.25, shipping: 3 });
     expect(taxed as object).toMatchObject({
@@ -165,7 +166,7 @@ onEachDatabase((suite) => {
     expect([code, fields]).toEqual([5102, ["shipping_address"]]);
   });
 
-  test("a change of the store, of rates or of products concerns later orders only", async () => {
+  test("a change of the store, of rates or of products affects only later orders", async () => {
     const { shop, place, mug, items } = await open("yes");
     const before = await place("DE");
     await updateTenant(shop.app.system, shop.namespace, { pricesIncludeTax: "no" });

@@ -19,7 +19,7 @@ import { onDatabase } from "../../support/suite.ts";
 
 const read = "GET /products/";
 
-/** A route that returns its caller. */
+/** Defines a route that returns its caller. */
 const whoRoute = (path: `/${string}/`, id: string, access: Route["access"]) =>
   defineRoute("GET", path, id, {
     tag: "Who",
@@ -70,7 +70,7 @@ onDatabase("file", (suite) => {
     account = await openAccount(shop);
   });
 
-  test("token auth: it is valid to the last millisecond of the store's lifetime, as set when it was issued", async () => {
+  test("token auth: a token is valid for exactly the lifetime that the store had when it was issued", async () => {
     const { clock } = suite.app;
     const own = await suite.shop();
     const before = await openAccount(own);
@@ -83,7 +83,7 @@ onDatabase("file", (suite) => {
     expect([await codeOf(before), await codeOf(after)]).toEqual([undefined, 5207]);
   });
 
-  test("token auth: of several methods one that succeeds is enough, and two that fail are 5206", async () => {
+  test("token auth: of several methods, one success is enough; if two fail, the reply is 5206", async () => {
     const bad = { user_id: account.id, token: "v2.x" };
     const { app_id, app_secret } = shop.key;
     const table: [code: number | undefined, more: CallOptions][] = [
@@ -96,7 +96,7 @@ onDatabase("file", (suite) => {
       [undefined, { auth: shop.auth, query: { token: "v2.x" } }],
       [5206, { auth: "Bearer a:b", query: bad }],
       [5206, { auth: "Bearer a", query: { token: "v2.x" } }],
-      // `user_id` with a wrong key is not a second attempt.
+      // `user_id` beside a wrong key does not count as a second attempt.
       [5203, { auth: "Bearer a:b", query: { user_id: account.id } }],
     ];
     for (const [code, more] of table) expect({ more, code: (await call(read, more)).code }).toEqual({ more, code });

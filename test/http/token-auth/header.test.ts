@@ -7,7 +7,7 @@ import { onDatabase } from "../../support/suite.ts";
 
 type Pair = { user_id: string; token: string };
 const of = ({ id, token }: Account): Pair => ({ user_id: id, token });
-/** The credentials in the header, with a scheme in any case. */
+/** Returns call options with the credentials in the header. */
 const header = ({ user_id, token }: Pair, scheme = "Bearer"): CallOptions => ({
   auth: `${scheme} ${user_id}:${token}`,
 });
@@ -32,7 +32,7 @@ onDatabase("file", (suite) => {
     expect(suite.app.entries.at(-1)?.caller).toBe(account.id);
   });
 
-  test("the header gets the same codes as the query, on routes of users, public ones, refresh and logout", async () => {
+  test("credentials in the header get the same codes as in the query, on user routes, public routes, refresh and logout", async () => {
     const [neighbour, foreign] = [await openAccount(shop), await openAccount(await suite.shop())];
     const replaced = await openAccount(shop);
     await call("POST /auth/refresh/", header(of(replaced)));
@@ -70,7 +70,7 @@ onDatabase("file", (suite) => {
     expect((await call("GET /users/me/", header(of(account)))).status).toBe(200);
   });
 
-  test("the query wins over the header, and the header over the body", async () => {
+  test("the query takes precedence over the header, and the header over the body", async () => {
     const [other, third] = [await openAccount(shop), await openAccount(shop)];
     const wrong = { user_id: other.id, token: "v2.wrong" };
     const me = async (auth: Pair, query: Partial<Pair>) => {
@@ -86,7 +86,7 @@ onDatabase("file", (suite) => {
     expect([await me(of(third), {}), await me(of(account), {})]).toEqual([5207, account.id]);
   });
 
-  test("a page sends its key in the query and its user in the header: each is used where it may call", async () => {
+  test("a page sends its key in the query and its user in the header, and the one that is allowed is used", async () => {
     const origin = "https://shop.example.com";
     const { app_id, app_secret } = await shop.issueKey({ scopes: ["catalog:read"] });
     await setOrigins(suite.app.system, { appId: app_id, origins: [origin] });
@@ -101,7 +101,7 @@ onDatabase("file", (suite) => {
     expect((await call("GET /users/", page(of(account)))).code).toBe(5300);
   });
 
-  test("wrong tokens in the header count as attempts of the address, good ones do not", async () => {
+  test("wrong tokens in the header count as failed attempts of the address, valid tokens do not", async () => {
     const address = newAddress();
     const good = () => call("GET /users/me/", { ...header(of(account)), address });
     for (let n = 0; n < 10; n++) expect((await good()).status).toBe(200);

@@ -8,7 +8,7 @@ const roles = ["customer", "staff", "owner"] as const;
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  // The roles that each actor (a role, or a key) may manage.
+  // Which roles each actor may manage. An actor is a role or a key.
   const managers = {
     customer: [],
     staff: ["customer"],
@@ -30,7 +30,7 @@ onDatabase("file", (suite) => {
   for (const manager of Object.keys(managers) as Manager[]) {
     const manageable: readonly string[] = managers[manager];
     test(`${manager} manages ${manageable.join(", ") || "nobody"}, and nobody else`, async (shop) => {
-      // Another owner, so that the rule about the last one does not apply.
+      // Adds another owner, because the last owner cannot be changed.
       await openAccount(shop, { role: "owner" });
       const call = await callerOf(shop, manager);
       for (const role of roles) {
@@ -74,7 +74,7 @@ onDatabase("file", (suite) => {
     expect((await account.call("GET /users/")).code).toBe(5300);
   });
 
-  test("disabling or deleting a user ends their sessions for good", async (shop) => {
+  test("disabling or deleting a user ends their sessions permanently", async (shop) => {
     const [disabled, removed] = [await openAccount(shop), await openAccount(shop)];
     await shop.call(`PATCH /users/${disabled.id}/`, { body: { status: "disabled" } });
     await shop.call(`DELETE /users/${removed.id}/`);

@@ -6,7 +6,7 @@ import { makeUser, readAudit, readUsers, type UserReply } from "../../support/us
 
 const address = { line1: "Rua Augusta 1", city: "Lisboa", country: "PT" };
 
-/** Events after the users were made. */
+/** Returns the events after the creation of the users. */
 async function changesOf(shop: Shop) {
   return (await readAudit(shop)).filter(({ event }) => /^user\.(?!created)/.test(event));
 }
@@ -37,7 +37,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "another address is unverified, unless the change sets that; another case is the same address",
+    "a new address is unverified, unless the change says otherwise; another case is the same address",
     async (shop) => {
       const { id } = await makeUser(shop, { email: "ada@example.com", email_verified: true });
       const patch = async (body: Record<string, unknown>) => {
@@ -50,7 +50,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("an address of another user is 409 and named; one's own is no conflict", async (shop) => {
+  test("the address of another user is 409 and named; a user's own address is no conflict", async (shop) => {
     await makeUser(shop, { email: "taken@example.com" });
     const { id } = await makeUser(shop, { email: "ada@example.com" });
     const patch = (email: string) => shop.call(`PATCH /users/${id}/`, { body: { email } });
@@ -111,7 +111,7 @@ onEachDatabase((suite) => {
     ["removed", (by, id) => by(`DELETE /users/${id}/`)],
   ];
   for (const [name, end] of ends) {
-    test(`the last active owner cannot be ${name}; one of two can`, async (shop) => {
+    test(`the last active owner cannot be ${name}, but one of two owners can`, async (shop) => {
       const owner = await makeUser(shop, { role: "owner" });
       await makeUser(shop, { role: "owner", status: "disabled" });
       await makeUser(shop, { role: "staff" });
@@ -124,7 +124,7 @@ onEachDatabase((suite) => {
       expect((await end(shop.call, owner.id)).status).toBe(200);
     });
 
-    test(`of owners who are ${name} at once, by each other or by a key, one remains`, async (shop) => {
+    test(`if all owners are ${name} at once, by each other or by a key, one remains`, async (shop) => {
       const owners = await Promise.all(Array.from({ length: 4 }, () => openAccount(shop, { role: "owner" })));
       const replies = await Promise.all([
         ...owners.map(({ id }) => end(shop.call, id)),

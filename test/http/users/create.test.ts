@@ -13,7 +13,7 @@ const bcrypt = "$2b$04$ntqyfSzZIs5NPfSgBXsVfeVk5njM7/FyzmdqXnQS/XU/8hGGUqLQG";
 const login = (shop: Shop, password: string, of = email) =>
   shop.callAnonymously("POST /auth/login/", { body: { email: of, password } });
 
-/** Fields that must be refused, and the name in `details`. */
+/** Fields that are refused, and the name in `details`. */
 const refused: [name: string, fields: Record<string, unknown>, field: string][] = [
   ["no email", { email: undefined }, "email"],
   ["an invalid email", { email: "ada" }, "email"],
@@ -61,7 +61,7 @@ const refused: [name: string, fields: Record<string, unknown>, field: string][] 
   ["last_login_at", { last_login_at: "2020-01-01T00:00:00Z" }, "last_login_at"],
   ["two_factor_enabled", { two_factor_enabled: true }, "two_factor_enabled"],
 ];
-/** The code alone is the error. */
+/** Weak passwords. They are refused with 5217. */
 const weak = ["", "short", "Kettle-4871-Ver", "vermilion-kettle-4871", "Password123!Password123!"];
 
 onDatabase("file", (suite) => {
@@ -167,7 +167,7 @@ onDatabase("file", (suite) => {
     expect((await makeUser(other, { email })).email).toBe(email);
   });
 
-  test("the address of a deleted user is free again", async (shop) => {
+  test("the address of a deleted user can be used again", async (shop) => {
     const { id } = await makeUser(shop, { email });
     await shop.call(`DELETE /users/${id}/`);
     expect((await makeUser(shop, { email })).id).not.toBe(id);

@@ -10,7 +10,7 @@ interface UserEvent {
   data: Record<string, unknown>;
 }
 
-/** The events of a shop's users, oldest first. */
+/** Reads the events about a shop's users, oldest first. */
 async function readUserEvents({ app, namespace }: Shop): Promise<UserEvent[]> {
   const sql = `select type, subject, data from events where type like 'user.%'
     and tenant_id = (select id from tenants where namespace = ?) order by sequence`;
@@ -55,7 +55,7 @@ onDatabase("file", (suite) => {
     for (const personal of [email, "personal", "Ada", "351"]) expect(text).not.toContain(personal);
   });
 
-  test("changes by users of their own record are events too, refused changes are not", async (shop) => {
+  test("changes that users make to their own record are events, too; refused changes are not", async (shop) => {
     const { id, call } = await openAccount(shop);
     const taken = await makeUser(shop);
     const body = { email: "moved-himself@example.com", password: goodPassword };

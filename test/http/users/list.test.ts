@@ -24,7 +24,7 @@ const people = [
   { email: "dan@example.com", name: "100 percent", role: "owner" },
 ];
 
-/** Six users, two of each second. */
+/** Creates six users, two in each second. */
 async function fill(suite: Suite): Promise<Shop> {
   const shop = await suite.shop();
   for (const [n, person] of people.entries()) {
@@ -56,7 +56,7 @@ onDatabase("file", (suite) => {
       expect(whole).toEqual(whole.toSorted((a, b) => (key(a) < key(b) ? -sign : sign)));
       expect(whole).toHaveLength(6);
       for (const limit of [1, 2, 3, 6]) expect(await readAll(shop, { sort, limit })).toEqual(whole);
-      // New users may be listed or not, but do not shift others.
+      // New users may be listed or not, but must not move others to another page.
       const seen = await readAll(shop, { sort, limit: 2 }, () => makeUser(shop));
       expect(seen.filter(({ id }) => whole.some((one) => one.id === id))).toEqual(whole);
     });
@@ -106,7 +106,7 @@ onDatabase("file", (suite) => {
     expect(emails(await readAll(shop, { q: "a", sort: "email", limit: 1 }))).toEqual(["a_b", "ana", "zoe"]);
   });
 
-  test("q finds the same among more than a thousand matches", async () => {
+  test("q finds the same users, even with more than a thousand matches", async () => {
     const shop = await fill(suite);
     const sql = `with recursive n(i) as (select 100000 union all select i + 1 from n where i < 101199)
       insert into users (id, tenant_id, email, email_key, name, name_key, role, status, created_at, updated_at)

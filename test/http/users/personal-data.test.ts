@@ -39,7 +39,7 @@ onDatabase("file", (suite) => {
   const address = { line1: "Canary Street 7", city: "Canarytown", name: "Canary Person", country: "PT" };
   const ip = "198.51.100.77";
 
-  /** A person of whom everything is kept that can be, with one completed order. */
+  /** Creates a person with all kinds of personal data, and one completed order. */
   async function openPerson(shop: Shop, email = "canary.person@example.com") {
     const own = await openAccount(shop, { email });
     const { id: product_id } = await shop.createProduct({ stock: 10 });
@@ -75,7 +75,7 @@ onDatabase("file", (suite) => {
     return { own, order: order.data };
   }
 
-  /** All rows of the store, and of tables without stores, as text. */
+  /** Returns all rows of the store, and of tables without stores, as text. */
   async function dump(shop: Shop): Promise<string> {
     const { db } = suite.app;
     const { rows: tables } = await db.execute(
@@ -129,7 +129,7 @@ onDatabase("file", (suite) => {
     expect(await dump(shop)).toContain("Canary");
     expect((await own.call(erase, { body: { password }, address: ip })).data).toEqual({ erased: true });
     const rows = (await dump(shop)).split("\n");
-    // The other person has the same texts, so only rows that name the erased one, or nobody, are searched.
+    // Searches only rows about the erased person or nobody, because the other person has the same texts.
     const others = rows.filter((row) => !row.includes(kept.own.id) && !row.includes(kept.order.id));
     const invoiced = JSON.stringify(JSON.stringify(address));
     for (const trace of ["canary.person", "canary.other", "Canary", "+351 999", ip]) {
@@ -155,7 +155,7 @@ onDatabase("file", (suite) => {
     expect(mails).not.toContain("canary.person@example.com");
   });
 
-  test("the mail to a person is exported and erased also after it was sent, and no other mail", async (shop) => {
+  test("mail to a person is exported and erased even after it was sent, and no other mail is", async (shop) => {
     const [own, other] = [await openAccount(shop), await openAccount(shop)];
     for (const { email } of [own, other])
       await shop.callAnonymously("POST /auth/password/forgot/", { body: { email: email.toUpperCase() } });
@@ -186,7 +186,7 @@ onDatabase("file", (suite) => {
     expect(await events()).toEqual(first);
   });
 
-  test("an erasure leaves the addresses of audit entries that name nobody", async (shop) => {
+  test("an erasure keeps the IP addresses of audit entries that name nobody", async (shop) => {
     const own = await openAccount(shop);
     const address = newAddress();
     await shop.callAnonymously("POST /auth/password/forgot/", { body: { email: own.email }, address });
@@ -197,7 +197,7 @@ onDatabase("file", (suite) => {
     expect(rows.map(({ event }) => event)).toEqual(["password.reset_requested"]);
   });
 
-  test("an erased person is in no free space of the database file either", async (shop) => {
+  test("the free space of the database file contains nothing of an erased person", async (shop) => {
     const email = "vanishing.person@example.com";
     const { own } = await openPerson(shop, email);
     const db = suite.app.db as FileDatabase;
@@ -221,7 +221,7 @@ onDatabase("file", (suite) => {
     expect((await own.call(erase, { body: { password } })).status).toBe(200);
   });
 
-  test("with two-factor, erasing needs a code, which a wrong code does not replace", async (shop) => {
+  test("with two-factor, an erasure needs a valid code", async (shop) => {
     const own = await openAccount(shop);
     await own.enrol();
     expect((await own.call(erase, { body: { password } })).code).toBe(5211);

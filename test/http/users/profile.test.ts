@@ -80,7 +80,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("another address needs the password and counts once its code is entered; both addresses get a mail", async () => {
+  test("a new address needs the password, and is used after its code is entered; both addresses get a mail", async () => {
     const own = await openAccount(shop, { email: "old@example.com" });
     await shop.call(`PATCH /users/${own.id}/`, { body: { email_verified: true, name: "Ada", lang: "de" } });
     const { data, text } = await patch(own, { email: "New@example.com", password, name: "Ada L." });
@@ -138,7 +138,7 @@ onDatabase("file", (suite) => {
     expect((await profile(own)).email).toBe(own.email);
   });
 
-  test("a new password and an address that the store sets drop an address that waits", async () => {
+  test("a pending address is dropped by a new password, and by an address that the store sets", async () => {
     const own = await openAccount(shop);
     await patch(own, { email: "thief@example.com", password });
     const code = await readCode(shop, "email_code");
@@ -166,7 +166,7 @@ onDatabase("file", (suite) => {
     expect(await mails()).toBe(before);
   });
 
-  test("an address of another user waits like any other; that user gets a mail without a code", async () => {
+  test("an address of another user becomes pending like any other; that user gets a mail without a code", async () => {
     const own = await openAccount(shop);
     const other = await makeUser(shop);
     await deliverMail(shop);

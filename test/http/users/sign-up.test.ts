@@ -95,7 +95,7 @@ onDatabase("file", (suite) => {
 
   test("an address that has an account gets the same bytes and rows, and a mail that says so without a code", async (shop) => {
     await openAccount(shop, { email: "real@example.com" });
-    // The first of a store begins its count.
+    // The first sign-up of a store starts its count.
     await signUp(shop, "else@example.com");
     const traces: unknown[] = [];
     for (const address of ["real@example.com", "none@example.com"]) {
@@ -119,7 +119,7 @@ onDatabase("file", (suite) => {
     expect(mails[1]?.text).not.toMatch(/\b\d{6}\b/);
   });
 
-  /** How many rows of each kind there are. */
+  /** Counts the rows of each kind. */
   async function counts({ namespace }: Shop): Promise<number[]> {
     const sql = `select (select count(*) from audit_log where namespace = t.namespace) as a,
       (select count(*) from mail_codes c where c.tenant_id = t.id) as b, (select count(*) from users u where u.tenant_id = t.id) as c,
@@ -129,7 +129,7 @@ onDatabase("file", (suite) => {
     return Object.values({ ...rows[0] }).map(Number);
   }
 
-  test("the password is hashed whether or not the address has an account", async (shop) => {
+  test("the password of a sign-up is hashed whether or not the address has an account", async (shop) => {
     await openAccount(shop, { email: "real@example.com" });
     const hashes = async (address: string) => {
       const hash = Bun.password.hash;
@@ -154,7 +154,7 @@ onDatabase("file", (suite) => {
     expect(await readUsers(shop)).toHaveLength(1);
   });
 
-  test("the password of a sign-up tells it from somebody else's with the same address, and one account remains", async (shop) => {
+  test("the password distinguishes sign-ups of several people with the same address, and one account remains", async (shop) => {
     await signUp(shop, email, { name: "Ada" });
     await signUp(shop, email, { password: otherPassword, name: "Mallory" });
     const code = await readCode(shop, "sign_up_code");
@@ -163,7 +163,7 @@ onDatabase("file", (suite) => {
     expect(await readUsers(shop)).toMatchObject([{ name: "Ada" }]);
   });
 
-  test("a sign-up for which strangers left no mail can be verified with the codes that they caused", async (shop) => {
+  test("if strangers have used up the mails, a sign-up can be verified with the code that they caused", async (shop) => {
     for (let n = 0; n < 3; n++) await signUp(shop, email, { password: otherPassword, name: "Mallory" });
     await signUp(shop, email, { name: "Ada" });
     const mails = await readOutbox(suite.app, shop.namespace);
@@ -173,7 +173,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop)).status).toBe(200);
   });
 
-  test("an address gets ten mails about sign-ups a day, and those about other things as well", async (shop) => {
+  test("an address gets at most ten mails about sign-ups a day, and other mails are not limited by this", async (shop) => {
     const mailed = async () => (await readOutbox(suite.app, shop.namespace)).map(({ kind }) => kind);
     for (let n = 0; n < 12; n++) {
       await shop.call("POST /users/verify/resend/", send({ email }));
@@ -265,7 +265,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call("POST /users/verify/", { body, address, auth, headers: forwarded })).code).toBe(5216);
   });
 
-  test("the likes of the visitor become those of the account once it is verified", async (shop) => {
+  test("the visitor's likes become the account's when it is verified", async (shop) => {
     const { id } = await shop.createProduct();
     const about = { resource_type: "product", resource_id: id };
     const { data } = await shop.callAnonymously("POST /likes/", { body: about });
@@ -284,7 +284,7 @@ onDatabase("file", (suite) => {
     expect(await readUsers(shop)).toHaveLength(1);
   });
 
-  test("sign-ups and codes of one store are worth nothing in another", async () => {
+  test("sign-ups and codes of one store are not valid in another", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     await signUp(shop, email);
     await signUp(other, email);
@@ -323,7 +323,7 @@ onDatabase("file", (suite) => {
     expect((await own("POST /users/me/email/resend/")).code).toBe(5306);
   });
 
-  test("in an open store whoever signs up with a stranger's address cannot keep the stranger out", async () => {
+  test("in an open store, a sign-up with a stranger's address cannot keep the stranger out", async () => {
     const address = "victim@example.com";
     await signUp(open, address);
     const { data } = await login(open, address);

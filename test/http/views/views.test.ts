@@ -19,10 +19,10 @@ onEachDatabase((suite) => {
     const shop = await suite.shop();
     return { shop, call: shop.callAnonymously, id: (await shop.createProduct()).id };
   };
-  /** The number of views in the database, and in the product. */
+  /** Returns the number of views in the database, and on the product. */
   async function counted({ call }: Pick<Shop, "call">, id: string): Promise<[number, number]> {
     await flush();
-    // A reply that is kept may have the counts of a minute ago.
+    // A cached reply may have counts from a minute ago.
     suite.app.clock.advance(60_000);
     const product = await call<ProductReply>(`GET /products/${id}/`);
     return [(await readViews(call, id)).data.count, product.data.views_count];
@@ -42,7 +42,7 @@ onEachDatabase((suite) => {
   });
 
   suite.testOnFile(
-    "each user, visitor, or address with its agent counts once a day, in any number of calls of any kind",
+    "each user, each visitor, and each address with its user agent counts once a day, however often they call",
     async () => {
       const { shop, call, id } = await open();
       const { id: other } = await shop.createProduct();
@@ -76,7 +76,7 @@ onEachDatabase((suite) => {
         expect([round, await counted(shop, id)]).toEqual([round, [ways.length, ways.length]]);
         expect((await readViews(call, id, { days: "1" })).data.days[0]?.count).toBe(ways.length);
       }
-      // A visitor may also be in the body; the query takes precedence.
+      // The visitor can also be in the body. The query takes precedence.
       const body = { ...ofProduct(id), visitor };
       await call("POST /views/", { body });
       await call("POST /views/", { body, query: { visitor: "vis_x" }, headers: { "user-agent": "another" }, address });
@@ -87,7 +87,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a beacon counts: a view takes JSON as text/plain, in UTF-8, and no other route does", async () => {
+  suite.testOnFile("a beacon counts: only views accept JSON as text/plain, in UTF-8", async () => {
     const { shop, call, id } = await open();
     const raw = JSON.stringify(ofProduct(id));
     const send = (request: string, type: string) => call(request, { raw, headers: { "content-type": type } });
@@ -115,7 +115,7 @@ onEachDatabase((suite) => {
   );
 
   suite.testOnFile(
-    "the series has every requested day, in UTC and oldest first; a view at midnight belongs to its own day",
+    "the series has every requested day, in UTC and oldest first; a view at midnight counts for the new day",
     async () => {
       const { shop, call, id } = await open();
       const { clock } = suite.app;

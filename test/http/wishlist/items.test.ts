@@ -86,21 +86,24 @@ onEachDatabase((suite) => {
     });
   });
 
-  suite.testOnFile("price_at_add is the price of the chosen variant, and is kept until another is chosen", async () => {
-    const { shop, eve } = await open({ currency: "KWD" });
-    const variants = [
-      { options: { size: "M" }, price: 2.125, stock: 1 },
-      { options: { size: "L" }, price: 3.005, stock: 0 },
-    ];
-    const { id, variants: made } = await shop.createProduct({ price: 1, variants });
-    const [m, l] = made.map((variant) => variant.id) as [string, string];
-    const shown = ({ data }: { data: WishReply }) => [data.variant_id, data.price_at_add, data.price, data.available];
-    expect(shown(await add(eve, { product_id: id, variant_id: m }))).toEqual([m, 2.125, 2.125, true]);
-    await shop.call(`PATCH /products/${id}/variants/${m}/`, { body: { price: 9 } });
-    expect(shown(await put(eve, id, { variant_id: m, note: "Now" }))).toEqual([m, 2.125, 9, true]);
-    expect(shown(await put(eve, id, { variant_id: l }))).toEqual([l, 3.005, 3.005, false]);
-    expect(shown(await put(eve, id, {}))).toEqual([null, 1, 1, true]);
-  });
+  suite.testOnFile(
+    "price_at_add is the price of the chosen variant, and stays until another variant is chosen",
+    async () => {
+      const { shop, eve } = await open({ currency: "KWD" });
+      const variants = [
+        { options: { size: "M" }, price: 2.125, stock: 1 },
+        { options: { size: "L" }, price: 3.005, stock: 0 },
+      ];
+      const { id, variants: made } = await shop.createProduct({ price: 1, variants });
+      const [m, l] = made.map((variant) => variant.id) as [string, string];
+      const shown = ({ data }: { data: WishReply }) => [data.variant_id, data.price_at_add, data.price, data.available];
+      expect(shown(await add(eve, { product_id: id, variant_id: m }))).toEqual([m, 2.125, 2.125, true]);
+      await shop.call(`PATCH /products/${id}/variants/${m}/`, { body: { price: 9 } });
+      expect(shown(await put(eve, id, { variant_id: m, note: "Now" }))).toEqual([m, 2.125, 9, true]);
+      expect(shown(await put(eve, id, { variant_id: l }))).toEqual([l, 3.005, 3.005, false]);
+      expect(shown(await put(eve, id, {}))).toEqual([null, 1, 1, true]);
+    },
+  );
 
   suite.testOnFile("availability follows stock, reservations, variants and backorders", async () => {
     const { shop, eve } = await open();
@@ -111,7 +114,7 @@ onEachDatabase((suite) => {
     const shelf: [fields: Record<string, unknown>, variant: number | null, available: boolean][] = [
       [{ stock: null }, null, true],
       [{ stock: 2 }, null, true],
-      // An order reserves one of these two.
+      // An order reserves one of these two products.
       [{ stock: 1 }, null, false],
       [{ variants: sizes.slice(1) }, 0, false],
       [{ stock: 0 }, null, false],
@@ -151,7 +154,7 @@ onEachDatabase((suite) => {
         await end(shop, id, variant);
         const [item] = await list(eve);
         const expected = { ...made.data, price: null, price_minor: null, available: false };
-        // Products that are not published are not shown here either.
+        // The wishlist does not show unpublished products either.
         expect(item).toEqual(isShown ? expected : { ...expected, product: null });
         const noted = await put(eve, id, { variant_id: variant, note: "Pity" });
         expect([noted.status, noted.data.note, noted.data.price_at_add]).toEqual([200, "Pity", made.data.price_at_add]);
@@ -213,7 +216,7 @@ onEachDatabase((suite) => {
     expect(await list(eve)).toEqual([]);
   });
 
-  suite.testOnFile("a slug instead of an id is refused with the reason, and paths take it", async () => {
+  suite.testOnFile("a slug instead of an id is refused in a body with the reason, and accepted in paths", async () => {
     const { shop, eve } = await open();
     const { slug } = await shop.createProduct({ title: "Lamp" });
     const { error } = await add(eve, { product_id: slug });

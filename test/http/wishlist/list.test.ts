@@ -62,7 +62,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("customers see and change their own list, keys and staff that of the given customer, nobody another store's", async () => {
+  test("customers see and change only their own list, keys and staff the list of the given customer, and nobody a list of another store", async () => {
     const { shop, eve } = await open();
     const mallory = await openAccount(shop);
     const staff = await openAccount(shop, { role: "staff" });

@@ -51,7 +51,7 @@ test("shipping of goods that a code makes free is taxed as the goods, in whateve
     { priceMinor: 1000, quantity: 1 },
   ];
   const order = { shipping: { amount: 490, taxClass: null }, taxation: { rates }, pricesIncludeTax: false };
-  // A quarter of 4.90 is taxed: 1.22 × 19 % is 0.2318, and 1.23 × 19 % is 0.2337.
+  // A quarter of 4.90 is taxed. 1.22 × 19 % is 0.2318, and 1.23 × 19 % is 0.2337.
   for (const goods of [items, items.toReversed()]) {
     const byCode = goods.map(({ priceMinor }) => priceMinor);
     expect(sumOf(goods, { ...order, byCode })).toMatchObject({ shippingTax: 23, total: 513 });
@@ -65,7 +65,7 @@ test("a percentage is rounded once, half away from zero, and only eligible lines
   expect(splitReduction([0, 0], [true, true], { amount: 80 })).toEqual([0, 0]);
 });
 
-test("points may pay for all goods, but not for more than a code leaves", async () => {
+test("points may pay for all goods, but only for the amount after the discount", async () => {
   const items = [{ priceMinor: 100, quantity: 3 }];
   expect(sumOf(items, { points: { count: 100, value: 3 }, taxation: { tax: 5 } }).total).toBe(5);
   for (const order of [
@@ -98,7 +98,7 @@ test(`${rounds} random orders add up with tax, code, points and shipping, and re
   const pick = (below: number) => Math.floor(numbers.next().value * below);
   const classes = ["standard", "reduced", "zero", "own"];
   const pickClass = () => classes[pick(4)] as string;
-  // The same goods, once at prices with tax and once at prices without it, are two orders.
+  // Two orders of the same goods: one at prices with tax, one at prices without tax.
   for (let round = 0; round < rounds; round += 2) {
     const items = Array.from({ length: 1 + pick(1 + pick(5)) }, () => ({
       priceMinor: pick(5000),

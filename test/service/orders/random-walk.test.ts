@@ -23,10 +23,10 @@ import { makeUser } from "../../support/users.ts";
 const steps = 2000;
 const checkEvery = 500;
 const minute = 60_000;
-/** A failure prints it; `BODEGA_TEST_SEED` runs the same walk again. */
+/** The seed of the walk. A failure prints it, and `BODEGA_TEST_SEED` repeats the walk. */
 const seed = Number(process.env.BODEGA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 32));
 
-/** An item, and its expected stock. */
+/** An item with its expected stock. */
 interface Item {
   productId: string;
   variantId: string | null;
@@ -37,13 +37,13 @@ interface Item {
 
 interface Walk {
   ctx: Ctx;
-  /** Orders that count towards the limits of their customer, and when they were made. */
+  /** The orders that count for the limits of their customer, and when they were placed. */
   limited: Map<string, number>;
   shop: Shop;
   items: Item[];
   users: string[];
   orders: Map<string, OrderReply>;
-  /** A number from 0 up to, but not including, the given one. */
+  /** Returns a random whole number from 0 up to, but not including, `below`. */
   pick: (below: number) => number;
 }
 
@@ -73,7 +73,7 @@ test(`${steps} steps of a random walk keep stock, points, money and numbers cons
   }
 }, 120_000);
 
-test("whatever the order, no points are left when all orders are cancelled or refunded in the end", async () => {
+test("in any order of acts, no points are left after all orders are cancelled or refunded", async () => {
   const walk = await beginWalk();
   walk.ctx = { ...walk.ctx, tenant: { ...walk.ctx.tenant, pointsDays: null, pointsRate: 5000 } };
   const { ctx, shop, orders, users, pick } = walk;
@@ -100,7 +100,7 @@ test("whatever the order, no points are left when all orders are cancelled or re
 async function beginWalk(): Promise<Walk> {
   const shop = await createShop(app);
   const found = await tenantContext(shop);
-  // So that some points expire during the walk.
+  // With these settings, some points expire during the walk.
   const ctx = { ...found, tenant: { ...found.tenant, pointsDays: 1, pointValue: 3, ordersPerMinute: 3 } };
   const numbers = uniform(seed);
   const items: Item[] = [];
@@ -136,7 +136,7 @@ async function beginWalk(): Promise<Walk> {
   };
 }
 
-/** Codes with which an act may be refused. */
+/** The codes with which an act may be refused. */
 const refusals = new Set([5102, 5107, 5304, 5305, 5306]);
 
 async function attempt<T>(work: Promise<T>): Promise<T | undefined> {
@@ -190,7 +190,7 @@ async function order(walk: Walk): Promise<void> {
   });
   const userId = pick(4) ? (users[pick(users.length)] as string) : undefined;
   const given = { items: lines, ...(pick(3) === 0 && { use_points: pick(60) }) };
-  // The store itself may order without limits.
+  // Orders of the store itself have no limits.
   const isLimited = userId !== undefined && pick(2) === 0;
   const allowed = isLimited ? await limitsOf(walk, userId) : undefined;
   const place = async (by: Ctx, input: OrderInput) => createOrder(by, await prepareOrder(by, input));
@@ -206,7 +206,7 @@ async function order(walk: Walk): Promise<void> {
   );
   if (!made) return;
   const reply = JSON.parse(made.json) as OrderReply;
-  // Points may pay for all of it at once.
+  // Points may pay for the whole order at once.
   note(walk, { ...reply, paid_at: null }, reply);
   if (allowed === undefined) return;
   walk.limited.set(reply.id, app.clock.now());
@@ -218,7 +218,7 @@ async function order(walk: Walk): Promise<void> {
   }
 }
 
-/** The rest that the limits leave to a customer: whether one more order, and how many pieces of an item. */
+/** Returns what the limits still allow a customer: one more order or not, and how many pieces of each item. */
 async function limitsOf({ ctx, shop, items, orders, limited }: Walk, userId: string) {
   const own = [...orders.values()].filter((one) => one.user_id === userId && limited.has(one.id));
   const pending = own.filter(({ status }) => status === "pending");
@@ -231,7 +231,7 @@ async function limitsOf({ ctx, shop, items, orders, limited }: Walk, userId: str
     const held = ofItem.reduce((sum, { quantity }) => sum + quantity, 0);
     const { stock } = await stockOf(shop, id);
     const share = Math.max(10, Math.floor(((stock ?? 0) * ctx.tenant.stockShare) / 100));
-    // The item with five pieces can be ordered beyond its stock.
+    // The item with five pieces allows backorders, so it has no limit.
     most.set(id, initial !== null && initial !== 5 ? share - held : Number.POSITIVE_INFINITY);
   }
   return {
@@ -240,7 +240,7 @@ async function limitsOf({ ctx, shop, items, orders, limited }: Walk, userId: str
   };
 }
 
-/** Two processes expire due orders and points at once, some time later: each is expired once. */
+/** Expires due orders and points in two processes at once, some time later. Each must be expired only once. */
 async function expire(walk: Walk): Promise<void> {
   app.clock.advance((1 + walk.pick(30)) * minute);
   const due = [...walk.orders.values()].filter(
@@ -268,7 +268,7 @@ function refundInput({ pick }: Walk, { items }: OrderReply): Parameters<typeof r
   return { lines, restock };
 }
 
-/** Updates the expected stock by the states of an order before and after. */
+/** Updates the expected stock after an order has changed its state. */
 function note({ items, orders }: Walk, before: OrderReply, after: OrderReply): void {
   expect(after.version).toBeGreaterThanOrEqual(before.version);
   for (const [index, line] of after.items.entries()) {
@@ -279,7 +279,10 @@ function note({ items, orders }: Walk, before: OrderReply, after: OrderReply): v
   orders.set(after.id, after);
 }
 
-/** Points that orders gave back completely have the lifetimes that they had when they were spent, in hours begun. */
+/**
+ * For orders that have returned all their points: checks that each returned point expires as long after its return as
+ * it would have expired after it was spent. Counts in started hours.
+ */
 async function checkReturnedLots({ ctx, orders }: Walk): Promise<void> {
   const { rows } = await ctx.db.execute({
     sql: `select e.order_id, e.kind, e.lots, e.created_at, e.points, l.expires_at from reward_entries e
@@ -335,7 +338,7 @@ async function checkAll(walk: Walk): Promise<void> {
     const shares = lines.map((line) => (line.subtotal_minor / line.quantity) * line.refunded_quantity);
     const goods = shares.reduce((sum, share) => sum + share, 0);
     expect(points_returned).toBe(Math.floor((points_used * goods) / Math.max(subtotal_minor, 1)));
-    // Money that came after the order had returned its points is refunded without them.
+    // If a payment came after the order had returned its points, its refund returns none.
     if (payment_status === "refunded" && points.paid_at !== null) expect(points_returned).toBe(points_used);
     expect(points_reversed).toBeLessThanOrEqual(points_earned);
   }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readTransferReference, transferReference } from "../../../src/server/modules/orders/transfer-reference.ts";
 
-// The remainder of the whole reference, as ISO 11649 defines it.
+// Returns the remainder of the whole reference, as ISO 11649 defines it.
 function remainder(reference: string): bigint {
   const moved = reference.slice(4) + reference.slice(0, 4);
   return BigInt(moved.replaceAll(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55))) % 97n;

@@ -10,7 +10,7 @@ export async function show({ signal }) {
   const reads = [shop.users.me({}, { signal }), shop.account.twoFactor({}, { signal }), drawPush()];
   const [me, twoFactor, push] = await Promise.all(reads);
   const signOut = async () => {
-    // First, because without a session this page leads to the sign-in.
+    // The page changes first: without a session, the account page would open the sign-in page.
     go("#/");
     await shop.auth.logout().catch(console.warn);
   };

@@ -49,7 +49,7 @@ async function unsubscribe(worker) {
   return "push.off";
 }
 
-/** Notices about orders follow the customer. */
+/** After a sign-in or sign-out, order notifications must go to the right customer. */
 addEventListener("session", () =>
   optionally(async () => {
     const worker = isOn() && (await navigator.serviceWorker.getRegistration());

@@ -51,7 +51,7 @@ function onSignIn(content, next, known) {
   });
 }
 
-/** Never to another site. */
+/** Opens a page of this shop, never of another site. */
 export function goOn(next) {
   go(next?.startsWith("#/") ? next : "#/account", { replace: true });
 }

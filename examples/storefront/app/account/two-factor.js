@@ -16,7 +16,7 @@ function whenOff() {
 }
 
 function confirmStep({ qr_svg, secret }) {
-  // As an image, the QR code is no markup of the page.
+  // An image, because markup from a reply must not become part of the page.
   const panel = take("two-factor-confirm", { qr: { src: `data:image/svg+xml,${encodeURIComponent(qr_svg)}` }, secret });
   onSubmit(panel, async ({ otp }) => {
     const { recovery_codes: codes } = await shop.account.confirmTwoFactor({ otp });

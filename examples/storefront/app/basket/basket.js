@@ -2,7 +2,7 @@
 const name = "shop basket";
 const tell = () => dispatchEvent(new Event("basket"));
 
-/** A damaged basket is an empty one. */
+/** Returns the saved basket; an empty one if it is missing or damaged. */
 export function readBasket() {
   try {
     const basket = JSON.parse(localStorage.getItem(name));
@@ -44,6 +44,6 @@ export function removeOrdered(ordered) {
   save({ id: newId(), lines });
 }
 
-/** `crypto.randomUUID` is missing in pages without TLS. A page's key has 22 characters or more. */
+/** Makes a random id. Without TLS, browsers have no `crypto.randomUUID`; the API needs 22 characters or more. */
 export const newId = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");

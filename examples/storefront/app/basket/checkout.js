@@ -10,10 +10,10 @@ import { newId, readBasket, removeOrdered } from "./basket.js";
 import { readPreview, toItems } from "./preview.js";
 import { drawRates, drawSummary } from "./summary.js";
 
-/** The entered fields outlast a reload and a change of the language, in this tab. */
+/** In this tab, the entered fields are kept over a reload and a change of the language. */
 const draftName = "shop checkout";
 
-/** Amounts and shipping rates are those of a dry run, and the total that it shows is the total that is ordered. */
+/** Amounts and shipping rates come from a dry run. The order is placed only for the total that the page shows. */
 export async function show({ signal }) {
   const { id, lines } = readBasket();
   if (lines.length === 0) return go("#/basket", { replace: true });
@@ -51,7 +51,7 @@ function keepDraft(sale) {
   sessionStorage.setItem(draftName, JSON.stringify({ who, code, typed: typedCode(sale), values }));
 }
 
-/** Nobody sees what another customer has entered. A guest who signs in has the address of the account. */
+/** Returns what this customer entered, never what another one did. The address of an account replaces a guest's. */
 function readDraft({ who }, hasAddress) {
   const draft = JSON.parse(sessionStorage.getItem(draftName)) ?? {};
   if (draft.who !== who && draft.who !== undefined) return {};
@@ -74,7 +74,7 @@ function fillIn(sale, me) {
   Object.assign(sale, { code, tried: code ?? "", rate: values.shipping_rate });
 }
 
-/** The place where tax and shipping are counted may be known before the rest of the address. */
+/** Returns the choices for a dry run, which may come before the address is complete: unknown parts are sent as `–`. */
 function readChoices({ fields, code, rate, store }) {
   const { country, postal_code, line1, city, email } = fields;
   return {
@@ -89,17 +89,17 @@ function readChoices({ fields, code, rate, store }) {
   };
 }
 
-/** How long an order holds its goods depends on it, and so does whether it can be placed. */
+/** The method of payment decides how long an order reserves stock, and whether the order can be placed. */
 const payment = (store) => store.transfer_instructions && { payment_method: "manual" };
 
-/** The newest choice wins. An error of the amounts is shown in their place. */
+/** Shows the amounts for the present choices, or an error instead. Replies to earlier choices are dropped. */
 async function refresh(sale) {
   const turn = ++sale.turn;
   slot(sale.content, "submit").disabled = true;
   const preview = await readPreview(sale.lines, readChoices(sale), sale.signal);
   if (turn !== sale.turn || sale.signal.aborted) return;
   const { error, total } = preview;
-  // After many wrong codes, an order without one is still possible.
+  // After too many wrong codes, the API accepts only orders without a code.
   if (sale.code && (error?.code === 5309 || error?.message.includes("discount codes"))) {
     setCode(sale, undefined, error.code === 5309 ? explainCode(error) : explain(error));
     return refresh(sale);
@@ -110,7 +110,7 @@ async function refresh(sale) {
   drawSummary(sale.content, { ...sale, country, retry: () => refresh(sale) }, preview);
 }
 
-/** The code is a form of its own: the enter key must not order. */
+/** The discount code has its own form, so that the enter key does not place the order. */
 function startCode(sale) {
   const form = slot(sale.content, "code-form");
   form.addEventListener("submit", (event) => {
@@ -134,7 +134,7 @@ function setCode(sale, code, fault) {
   slot(sale.content, "code").ariaInvalid = String(fault !== "");
 }
 
-/** A code for larger baskets says from which value. */
+/** If the goods are worth too little, names the minimum. */
 function explainCode({ details = [] }) {
   const minimum = details.find(({ field }) => field === "discount_code")?.message;
   const [amount, currency] = minimum?.split(" ") ?? [];
@@ -143,7 +143,7 @@ function explainCode({ details = [] }) {
 
 async function placeOrder({ note, remember, email, shipping_rate, ...shipping_address }, sale) {
   if (readBasket().lines.length === 0) return go("#/basket", { replace: true });
-  // A code that was typed but not used would change the total unseen. The next click orders.
+  // A code that is typed but not applied yet changes the total. The buyer sees the new total and clicks again.
   if (typedCode(sale) !== sale.tried) {
     await useCode(sale);
     if (sale.error) return;
@@ -166,11 +166,11 @@ async function placeOrder({ note, remember, email, shipping_rate, ...shipping_ad
     if (remember) await shop.users.updateMe({ addresses: [shipping_address] }).catch(console.warn);
     go(address("order", placed.id, { placed: true }), { replace: true });
   } catch (error) {
-    // The basket was ordered with other fields. A further try is a further order.
+    // An order with this id exists, with other fields. The next try places another order.
     if (error.code === 5307) sale.id = newId();
     const isTotal = error.details?.some(({ field }) => field === "expected_total");
     if (isTotal || [5304, 5308, 5309].includes(error.code)) await refresh(sale);
-    // It is beside the goods.
+    // `refresh` has shown this error beside the goods.
     if (sale.error) return;
     throw isTotal ? coded("total") : error;
   }

@@ -35,7 +35,7 @@ function refreshLine(line, products) {
   if (!item) return { ...line, note: "gone" };
   const { price_minor, available } = item;
   const { title, slug, currency, allow_backorder } = product;
-  // The store tells of ten pieces at most, so that ten may be more.
+  // The API never reports more than ten pieces, so ten can mean more.
   const isShort = available !== null && available < 10 && line.quantity > available && !allow_backorder;
   const isChanged = price_minor !== line.price_minor && "price";
   const note = isAvailable({ available, allow_backorder }) ? (isShort ? "short" : isChanged) : "none";

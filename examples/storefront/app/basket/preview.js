@@ -6,8 +6,8 @@ export const toItems = (lines) =>
   );
 
 /**
- * The amounts of a dry run, with the shipping rates that apply in `offers`; or the `error` that keeps the order from
- * being placed. Of several rates, `rate` is chosen if it applies, else the first.
+ * Returns the amounts of a dry run, and in `offers` the shipping rates that apply. If the order cannot be placed,
+ * returns its `error`. Chooses the shipping rate `rate` if it applies, otherwise the first one.
  */
 export async function readPreview(lines, { rate, ...choices }, signal) {
   const ask = (more) =>

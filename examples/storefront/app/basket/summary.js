@@ -4,10 +4,10 @@ import { taxNote } from "../store.js";
 import { countryName, formatMinor, t, variantName } from "../words.js";
 import { totals } from "./totals.js";
 
-/** Faults of the order itself. Another try has no other result. */
+/** Codes of errors that another try does not solve. */
 const unmended = [5102, 5304, 5308];
 
-/** Draws goods and amounts, and says why nothing can be ordered. */
+/** Draws goods and amounts, or the reason why the order cannot be placed. */
 export function drawSummary(content, { lines, store, country, retry }, { error, items = lines, ...preview }) {
   const rows = items.map(({ title, variant_title, quantity, price_minor, subtotal_minor = price_minor * quantity }) => {
     const name = [`${quantity} × ${title}`, variantName(variant_title)].filter(Boolean).join(", ");
@@ -24,14 +24,14 @@ export function drawSummary(content, { lines, store, country, retry }, { error, 
   if (payment) payment.hidden = preview.total === 0;
 }
 
-/** By what the API says of a field. */
+/** The shop's text for each message of the API that contains the key. */
 const reasons = {
   "can reserve at most": "checkout.most",
   "pay at once": "checkout.long",
   "can be ordered now": "checkout.fewer",
 };
 
-/** The field is as in `items.0.quantity`. */
+/** Explains an error about goods. The API names their fields, such as `items.0.quantity`. */
 function explainGoods(error, lines, country) {
   if (error.code === 5308) return t("shipping.none", { country: countryName(country) });
   const [{ message = "" } = {}] = error.details ?? [];
@@ -42,11 +42,11 @@ function explainGoods(error, lines, country) {
   return t(reasons[reason] ?? "checkout.short", { title: titles.join(", "), count });
 }
 
-/** Redrawn only if the rates differ, so that the choice keeps the focus. */
+/** Does not draw unchanged rates again, because the choice would lose the focus. */
 export function drawRates(content, { offers, shipping_rate: chosen, error, currency }, country) {
   const box = slot(content, "rates");
   const isNone = error?.code === 5308;
-  // Other errors leave the choice as it is.
+  // Errors that are not about shipping do not change the choice.
   if (error && !isNone && box.dataset.state) return;
   const state = JSON.stringify([offers, isNone && country]);
   if (box.dataset.state === state) return;

@@ -1,7 +1,7 @@
 import { h } from "../dom.js";
 import { formatMinor, formatNumber, t } from "../words.js";
 
-/** Amounts from the goods to what is still due. Included tax follows the total, other tax is added before it. */
+/** Lists the amounts of an order. Tax that prices include comes after the total. */
 export function totals(order) {
   const { currency, total_minor: total, subtotal_minor: goods, prices_include_tax: isIncluded } = order;
   const row = (name, minor, label = t(`total.${name}`)) => [

@@ -23,7 +23,7 @@ export function card(product) {
   });
 }
 
-/** The four popular goods of a category that have most tags in common. */
+/** Suggests four popular goods of a category: those that share most `tags`. */
 export async function suggestions(word, category, id, tags = []) {
   const { data } = await shop.products.list({ category, sort: "popular", limit: 24, fields: cardFields }).page();
   const common = (one) => one.tags.filter((tag) => tags.includes(tag)).length;

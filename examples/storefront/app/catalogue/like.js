@@ -16,7 +16,7 @@ export function likeButton({ id, title, likes_count: count }) {
   return button;
 }
 
-/** One call for all hearts that are not marked yet. */
+/** Marks the hearts of liked goods, with one request for all new hearts. */
 export const markLikes = (root) =>
   optionally(async () => {
     const buttons = new Map(

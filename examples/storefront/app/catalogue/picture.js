@@ -1,7 +1,6 @@
 import { set, take } from "../dom.js";
 import { shop } from "../shop.js";
 
-/** In the widths that the store makes. */
 export function picture(image, sizes, alt = "") {
   if (!image) return take("no-picture");
   const square = { class: "picture", width: 640, height: 640, alt };

@@ -12,7 +12,7 @@ export function price({ price: own, compare_at_price: former, currency, variants
 
 export const isOnSale = ({ price: now, compare_at_price: former }) => Boolean(former) && former > now;
 
-/** `available` is null where stock is not counted. */
+/** `available` is null if the stock of a product is not counted. */
 export const isAvailable = ({ available, allow_backorder: canWait }) =>
   available === null || available > 0 || Boolean(canWait);
 

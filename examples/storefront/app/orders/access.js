@@ -1,6 +1,6 @@
 import { address } from "../address.js";
 
-/** The token that opens a guest's order is kept for this tab only. */
+/** The name in `sessionStorage` under which a tab keeps the token of a guest's order. */
 const name = (id) => `shop order ${id}`;
 
 export const readToken = (id) => sessionStorage.getItem(name(id)) ?? undefined;
@@ -9,14 +9,14 @@ export const keepToken = (id, token) => sessionStorage.setItem(name(id), token);
 
 export const dropToken = (id) => sessionStorage.removeItem(name(id));
 
-/** The API tells the store only of a withdrawal, and its buyer by mail. */
+/** The key of a note that this tab sent a withdrawal. The API does not show withdrawals to customers. */
 const withdrawn = (id) => `shop withdrawn ${id}`;
 
 export const isWithdrawn = (id) => sessionStorage.getItem(withdrawn(id)) !== null;
 
 export const keepWithdrawn = (id) => sessionStorage.setItem(withdrawn(id), "");
 
-/** Mails lead to `#ord_….token`. The token leaves the address at once, so that history and screens do not keep it. */
+/** Takes the token out of an address from a mail (`#ord_….token`), so that it does not stay in the history. */
 export function takeToken() {
   const [, id, token] = /^#(ord_\w+)\.(\w+)$/.exec(location.hash) ?? [];
   if (!token) return;

@@ -9,14 +9,14 @@ import { countryName, formatDate, formatMinor, t, variantName } from "../words.j
 import { dropToken, isWithdrawn, linkTo, readToken } from "./access.js";
 import { drawParcels } from "./parcels.js";
 
-/** A customer's order, or that of a guest who has its token. */
+/** For its customer, or a guest who has its token. */
 export async function show({ id, query, signal }) {
   const orderToken = readToken(id);
   const askForLink = () => go(address("link", { next: location.hash }), { replace: true });
   if (!orderToken && !(await isSignedIn())) return askForLink();
   try {
     const [order, store] = await Promise.all([shop.orders.get(id, {}, { signal, orderToken }), readStore()]);
-    // Thanks once: a reload shows the order.
+    // A reload shows the order without the thanks.
     if (query.has("placed")) history.replaceState(history.state, "", address("order", id));
     return draw(order, { store, orderToken, isPlaced: query.has("placed") });
   } catch (error) {
@@ -56,7 +56,7 @@ function draw(order, { store, orderToken, isPlaced = false }) {
         await navigator.clipboard.writeText(linkTo(id));
         toast(t("link.copied"));
       } catch {
-        // Pages without TLS, and browsers that refuse it.
+        // Without TLS, or without permission, a page cannot write to the clipboard.
         prompt(t("link.copy"), linkTo(id));
       }
     });

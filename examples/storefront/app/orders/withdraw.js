@@ -6,7 +6,7 @@ import { isSignedIn, shop } from "../shop.js";
 import { formatDate, t, variantName } from "../words.js";
 import { keepWithdrawn, readToken } from "./access.js";
 
-/** The second of two steps: what is withdrawn from, and "Confirm withdrawal". Anybody may declare it. */
+/** The second of the two steps of a withdrawal: the goods and the confirmation. It needs no sign-in. */
 export async function show({ query, signal }) {
   const order = await readOrder(query.get("order"), signal);
   const goods = order?.items.map(drawLine).filter(({ left }) => left > 0);
@@ -35,7 +35,7 @@ export async function show({ query, signal }) {
   return content;
 }
 
-/** Null if this tab cannot see the order, so that its number is typed in. */
+/** Returns the order; null if this tab may not see it, and the buyer must type its number. */
 async function readOrder(id, signal) {
   if (!id) return null;
   const orderToken = readToken(id);
@@ -46,7 +46,6 @@ async function readOrder(id, signal) {
   });
 }
 
-/** A line of the order, of which the buyer chooses how many to send back. */
 function drawLine({ id, title, variant_title: variant, quantity, refunded_quantity: refunded }) {
   const left = quantity - refunded;
   const text = [title, variantName(variant)].filter(Boolean).join(", ");

@@ -4,7 +4,6 @@ import { t } from "../words.js";
 
 const sizes = "(min-width: 64rem) 36rem, (min-width: 48rem) 50vw, 100vw";
 
-/** Fingers and arrow keys move the row. */
 export function gallery(images) {
   if (images.length < 2) return picture(images[0], sizes, images[0]?.alt);
   const content = take("gallery", { row: images.map((image) => picture(image, sizes, image.alt)) });

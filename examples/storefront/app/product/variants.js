@@ -2,7 +2,7 @@ import { isAvailable } from "../catalogue/price.js";
 import { h, slot, take } from "../dom.js";
 import { named, t } from "../words.js";
 
-/** `choose` gets null where the store makes no such variant. */
+/** Calls `choose` with the chosen variant, or null if no variant has these options. */
 export function variantChooser({ variants, allow_backorder }, variantId, choose) {
   const names = [...new Set(variants.flatMap(({ options }) => Object.keys(options)))];
   const canBuy = (variant) => variant !== undefined && isAvailable({ ...variant, allow_backorder });

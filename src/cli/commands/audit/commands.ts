@@ -52,7 +52,7 @@ export const listCommand = defineCommand({
 
 function formatActor({ actor_kind, actor_id, actor_email }: AuditRecord): string {
   if (actor_id === null) return actor_kind;
-  // The prefix of an id shows what it names.
+  // The ids of apps and users begin with their kind, so the kind is not repeated.
   return /^(?:app|user)$/.test(actor_kind) ? nameBeside(actor_id, actor_email) : `${actor_kind} ${actor_id}`;
 }
 
@@ -64,11 +64,11 @@ const nameBeside = (id: string, email: string | null) => (email === null ? id : 
 
 export const verifyCommand = defineCommand({
   description: "Verify that no audit log entry was changed or removed",
-  args: { expect: valueArg("seq:hash", "Head printed by an earlier verify") },
+  args: { expect: valueArg("seq:hash", "The head that an earlier verify printed") },
   examples: ["bodega audit verify"],
   notes: [
-    "The exit code is 0 when the log is intact, otherwise 1. Someone who can write the database file can replace the whole " +
-      "log: save the head elsewhere and pass it to --expect to detect that.",
+    "The exit code is 0 if the log is intact, otherwise 1. Someone who can write the database file can replace the whole log. " +
+      "To detect that, save the printed head elsewhere and pass it to --expect the next time.",
   ],
   async run(args, console) {
     const { verifyAudit } = await import("../../../server/modules/audit/verify.ts");

@@ -23,7 +23,7 @@ const fieldArgs = {
   slug: valueArg("text", "Name in addresses (default: made from the title)"),
   description: valueArg("text", "Description", { allowEmpty: true }),
   position: numberArg("number", "Position among the categories with the same parent"),
-  published: choiceArg(["yes", "no"], "Whether customers see it"),
+  published: choiceArg(["yes", "no"], "Whether customers see the category"),
   ...translationArgs,
 } as const satisfies CommandArgs;
 
@@ -56,7 +56,7 @@ export const createCommand = defineCommand({
   args: { namespace: requiredNamespaceArg, ...fieldArgs, title: { ...fieldArgs.title, required: true } },
   examples: ['bodega category create -n demo --title "Desk lamps" --parent lamps'],
   done: "Created category {title}.",
-  notes: ["To put products into it: bodega product update -h"],
+  notes: ["To add products to a category: bodega product update -h"],
   async run(args, console) {
     const { createCategory } = await service();
     await printCategory(console, await withTenant(args, console, (ctx) => createCategory(ctx, readFields(args))));
@@ -67,7 +67,7 @@ export const updateCommand = defineCommand({
   description: "Update or move a category",
   args: { ...category.args, ...fieldArgs },
   examples: ["bodega category update -n demo desk-lamps --parent= --published no"],
-  notes: ["Fields without a flag keep their value. An empty --parent= moves the category to the top."],
+  notes: ["Fields without a flag keep their value. An empty --parent= moves the category to the top level."],
   done: "Updated category {title}.",
   anyOf: Object.keys(fieldArgs),
   async run(args, console) {

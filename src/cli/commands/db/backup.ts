@@ -10,7 +10,9 @@ import { confirmAction } from "../../terminal/prompt.ts";
 import { buildInfo } from "../version.ts";
 
 const halfway = 50;
-/** The priority is below the server's, but not the lowest, because the WAL grows until the copy is complete. */
+/**
+ * A backup has a lower priority than the server, but not the lowest, because the WAL grows until the copy is complete.
+ */
 const lowPriority = 5;
 
 export default defineCommand({
@@ -23,7 +25,7 @@ export default defineCommand({
     ),
     keep: valueArg(
       "number",
-      "Keep this many backups of this database there, and remove older ones (default: keep all)",
+      "Number of backups of this database to keep in the destination; older ones are removed (default: all)",
       { parse: parseCount },
     ),
   },
@@ -34,7 +36,7 @@ export default defineCommand({
   ],
   notes: [
     "A backup is a compressed archive that `tar xzf` opens, with a consistent copy of the database, its checksum and its " +
-      "schema. It gets its final name after it is verified. Restore it with `bodega db restore`.",
+      "schema. The file gets its final name only after it is verified. Restore it with `bodega db restore`.",
     "The backup does not contain the secret key (secret.key or BODEGA_SECRET). Keep a copy of the key elsewhere: without it, " +
       "second factors, queued mail and webhook secrets in the backup cannot be decrypted.",
     "For S3, set BODEGA_S3_ACCESS_KEY_ID, BODEGA_S3_SECRET_ACCESS_KEY and BODEGA_S3_REGION, and BODEGA_S3_ENDPOINT unless " +
@@ -58,7 +60,7 @@ export default defineCommand({
     const stop = new AbortController();
     const cancel = () => stop.abort(new CancelledError());
     console.onInterrupt(cancel);
-    // The server that started it is stopping or has ended.
+    // The server that started this backup is stopping or has ended.
     process.once("disconnect", cancel);
     const { warnings, ...report } = await withProgress(console, 2 * halfway, (show) => {
       const onStep = (now: BackupStep) => {

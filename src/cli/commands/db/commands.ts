@@ -67,8 +67,7 @@ export const checkCommand = defineCommand({
     const config = readCliConfig(args, console);
     requireDatabase(args, console);
     const { environmentChecks, runDoctor } = await import("../../../server/health/doctor.ts");
-    // Reading blocks the process, so it could not handle ctrl-C. The check writes nothing and may be killed at any
-    // time.
+    // The check blocks the process, so a handler of ctrl-C could not run. It writes nothing, so ctrl-C may kill it.
     console.releaseSignals();
     return runAndPrint(console, console.command("doctor --fix"), (running) =>
       runDoctor(config, { skip: environmentChecks, running, deps: depsOf(console) }),
@@ -76,7 +75,7 @@ export const checkCommand = defineCommand({
   },
 });
 
-/** The priority is below the server's and that of backups. At the lowest, a busy machine would never let it end. */
+/** The test has a lower priority than servers and backups. With the lowest, it might never end on a busy machine. */
 const lowPriority = 10;
 
 export const testRestoreCommand = defineCommand({
@@ -84,15 +83,15 @@ export const testRestoreCommand = defineCommand({
   done: "The restored database is intact.",
   args: {
     place: wordArg(
-      "Place of a replica, backup, or directory or s3:// address of backups (default: as the settings say)",
+      "Place of a replica, a backup, or the directory or s3:// address of backups (default: from the settings)",
       { required: false, completes: "file" },
     ),
   },
   examples: ["bodega db test-restore bodega-data/backups", "bodega db test-restore s3://my-bucket/shop --json"],
   notes: [
-    "Restores the newest state to a temporary directory, verifies it as `bodega db restore --dry-run` does, and removes it. " +
+    "Restores the newest state to a temporary directory, verifies it as `bodega db restore --dry-run` does, and removes the copy. " +
       "The disk needs space for a copy of the database. The default place is BODEGA_REPLICATE_TO, else BODEGA_BACKUP_TO, " +
-      "else backups in the data directory. If the server has its place from a flag, name it here.",
+      "else backups in the data directory. If the server got its place from a flag, pass the same place here.",
     "A server does this once a day; `bodega doctor` and the metrics say when it last succeeded, or why it failed.",
   ],
   async run(args, console) {
@@ -103,7 +102,7 @@ export const testRestoreCommand = defineCommand({
     const given = backupDestination({ value: args.place, source: "<place>" });
     const place = given ?? restoreTestPlace(config) ?? backupsFolder(config.dataDir);
     console.setPriority(lowPriority);
-    // The server that started it has ended.
+    // The server that started this test has ended.
     process.once("disconnect", () => process.exit(1));
     const result = await withProgress(console, undefined, (show) => {
       show(0, "restoring and checking");

@@ -31,7 +31,7 @@ const restoreArgs = {
   confirm: valueArg("namespace", "Namespace of the store that the command asks for, to confirm without a terminal"),
   "without-signature": {
     type: "boolean",
-    description: "Restore a replica whose secret key is lost, without checking who wrote it",
+    description: "Restore a replica whose secret key is lost; nothing then proves who wrote the replica",
   },
   "dry-run": { type: "boolean", description: "Verify the backup and show its content; change nothing" },
 } as const satisfies CommandArgs;
@@ -129,7 +129,7 @@ async function makePlan(origin: Origin, console: Console, signal: AbortSignal) {
   });
 }
 
-/** Asks before the restore. If the backup lacks stores, it is probably another shop's, and `--yes` is not enough. */
+/** Asks before the restore. A backup without a present store may be another shop's, so `--yes` is not enough then. */
 async function confirmRestore(args: Values, console: Console, plan: RestorePlan): Promise<void> {
   for (const warning of plan.warnings) if (!console.json) await warn(console, warning);
   if (!console.quiet && !console.json) await console.writeError(renderComparison(console, plan));
@@ -179,7 +179,7 @@ function renderComparison({ color }: Console, { fetched, present }: RestorePlan)
   ];
   const cell = (index: number) => (row: string[]) => row[index] ?? "";
   const table = ["", "BACKUP", "PRESENT"].map((header, index) => ({ header, value: cell(index) }));
-  // This table is never cut or hidden, even on a narrow terminal, because a person decides by it.
+  // Nothing is cut or hidden, even on a narrow terminal, because the user decides after reading this table.
   return layOutTable(rows, table, { width: undefined, color }).text;
 }
 

@@ -49,7 +49,7 @@ export default defineCommand({
     const demo = await import("../../../server/admin/demo.ts");
     const { openDemoShop } = await import("../../../server/runtime/demo-shop.ts");
     const self = describeServerProcess(console);
-    // In a checkout, commands are run without an installed program.
+    // In a checkout of the source, there is no installed program.
     const program = isExecutable ? programName() : "node scripts/setup.mjs src/cli/main.ts";
     const mail = `${program} mail list -n ${demo.demoNamespace} --data-dir ${quoteWord(config.dataDir)}`;
     const { startDemoServices } = await import("./services.ts");
@@ -84,7 +84,7 @@ export default defineCommand({
       const values = new Map<string, unknown>(Object.entries({ ...store, url, mail }));
       await console.write(requests.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values.get(name))));
     };
-    // Its addresses are printed above.
+    // The server prints nothing, because `onReady` prints its addresses.
     const print = async () => {};
     const prepare: ServerProcess["prepare"] = async (db, vault) => {
       store = await demo.seedDemo(db, vault, Date.now, { dataDir: config.dataDir, shopUrl: shop.url });
@@ -105,6 +105,6 @@ export default defineCommand({
 function openBrowser(url: string, env: Console["env"]): void {
   const program = process.platform === "darwin" ? "open" : (env.DISPLAY || env.WAYLAND_DISPLAY) && "xdg-open";
   const path = program && Bun.which(program, { PATH: env.PATH ?? "" });
-  // The browser gets its own process group, so that Ctrl-C does not end it.
+  // In its own process group, so that Ctrl-C does not end the browser.
   if (path) Bun.spawn([path, url], { env, stdio: ["ignore", "ignore", "ignore"], detached: true }).unref();
 }

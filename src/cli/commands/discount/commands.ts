@@ -32,16 +32,16 @@ const fieldArgs = {
   percent: valueArg("number", "Percentage off the goods", { parse: parseDecimal }),
   amount: valueArg("amount", "Amount off the goods", { parse: parseDecimal }),
   "free-shipping": { type: "boolean", description: "Shipping costs nothing" },
-  minimum: valueArg("amount", "Lowest value of the goods", { parse: parseDecimal }),
-  limit: numberArg("uses", "Uses in all"),
-  "per-customer": numberArg("uses", "Uses by one customer or email address"),
-  category: valueArg("category", "Only products of this category and those below it", {
+  minimum: valueArg("amount", "Minimum value of the goods in an order", { parse: parseDecimal }),
+  limit: numberArg("uses", "Maximum number of uses"),
+  "per-customer": numberArg("uses", "Maximum number of uses per customer or email address"),
+  category: valueArg("category", "Discount only products of this category and its subcategories", {
     multiple: true,
     completes: "category",
   }),
-  product: valueArg("product", "Only this product", { multiple: true, completes: "product" }),
-  from: valueArg("time", "When it begins: a day, or 2026-12-01T08:00:00Z"),
-  until: valueArg("time", "When it ends: a day, or 2027-01-01T00:00:00Z"),
+  product: valueArg("product", "Discount only this product", { multiple: true, completes: "product" }),
+  from: valueArg("time", "When the code becomes valid: a day, or 2026-12-01T08:00:00Z"),
+  until: valueArg("time", "When the code expires: a day, or 2027-01-01T00:00:00Z"),
 } as const satisfies CommandArgs;
 
 export const createCommand = defineCommand({
@@ -80,7 +80,7 @@ export const listCommand = defineList({
     const { listDiscounts } = await service();
     return (JSON.parse((await listDiscounts(ctx, { limit })).json) as Discount[]).map(toRecord);
   },
-  empty: "No discount codes. Create one: bodega discount create <code> -n {namespace} --percent 10",
+  empty: "No discount codes found. Create one: bodega discount create <code> -n {namespace} --percent 10",
   columns: [
     "code",
     { header: "OFF", value: (one) => formatReduction(one) },

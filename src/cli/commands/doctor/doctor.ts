@@ -14,7 +14,7 @@ const marks = { ok: [32, "✓"], note: [36, "i"], warning: [33, "!"], error: [31
 const maxShown = 20;
 const redrawMs = 200;
 
-// Only the flag restricts the checks: BODEGA_NAMESPACE is a default for commands about one store.
+// BODEGA_NAMESPACE must not restrict the checks: it is only the default of commands about one store.
 const { env: _, ...namespaceFlag } = namespaceArg;
 
 export function depsOf({ command, env }: Console) {
@@ -41,7 +41,7 @@ export default defineCommand({
     "The exit code is 0 when no error is found or all errors are fixed, and 1 when an error remains. A server may be " +
       "running; use the same flags and environment as for the server. Ledger entries and order numbers are never " +
       "changed.",
-    "--only and --ignore take the names that the report shows. The directory and the schema are always checked.",
+    "--only and --ignore take the names that the report shows. The data directory and the schema are always checked.",
   ],
   async run(args, console) {
     const { namespace, fix, strict } = args;
@@ -88,7 +88,7 @@ async function printReport(console: Console, report: Report, fixCommand: string 
       const rendered = shown.flatMap(({ severity, message, remedy, fixed }, index) => {
         const text = `${fixed ? "fixed: " : ""}${check}: ${escapeControls(message)}`;
         const line = renderMarked(console, fixed ? "ok" : severity, text);
-        // Findings with the same remedy print it once.
+        // The remedy is printed once, after the last of the findings that share it.
         const isDone = fixed || remedy === null || [shown[index + 1]?.remedy, fixCommand].includes(remedy);
         return isDone ? [line] : [line, renderRemedy(console, remedy)];
       });
@@ -110,7 +110,7 @@ function renderMarked(console: Console, state: keyof typeof marks, text: string)
   return `  ${shown} ${fitLines(console, `    ${text}`).trimStart()}`;
 }
 
-/** Wraps a remedy, but not a command, so that it can be pasted. */
+/** Wraps a remedy to the terminal. A command is not wrapped, so that it can be pasted. */
 function renderRemedy(console: Console, remedy: string): string {
   const text = escapeControls(remedy);
   return `    > ${commands.test(text) ? text : fitLines(console, `      ${text}`).trimStart()}`;

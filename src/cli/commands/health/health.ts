@@ -15,7 +15,7 @@ export default defineCommand({
   examples: ["bodega health", "bodega health --url https://shop.example.com --timeout 2s --json"],
   notes: [
     "The exit code is 0 when the server is ready, and 1 when it is not ready or does not answer.",
-    "The certificate is verified with --url only; NODE_EXTRA_CA_CERTS adds authorities.",
+    "The server's certificate is verified only with --url. NODE_EXTRA_CA_CERTS adds certificate authorities.",
   ],
   async run(args, console) {
     const { url, timeout: timeoutMs } = args;
@@ -52,9 +52,9 @@ async function findServer(args: DatabaseFlags, console: Console, timeoutMs: numb
 }
 
 /**
- * Requests `/health/ready` without following redirects, because the login page of a proxy is not a healthy server. The
- * local server's certificate names its public host, so it is not verified.
- * @returns the health, whose HTTP status is null without a reply.
+ * Requests `/health/ready`. Follows no redirects, because the login page of a proxy does not prove a healthy server.
+ * @param isOwn does not verify the certificate, because it names the public host instead of this machine.
+ * @returns the health; without a reply, its HTTP status is null.
  */
 export async function probeHealth(base: string, timeoutMs: number, isOwn: boolean) {
   const url = `${base.replace(/\/+$/, "")}/health/ready`;

@@ -66,7 +66,7 @@ export const initFlags = {
 
 export type InitArgs = ArgValues<typeof initFlags> & SharedValues;
 
-/** Checks of an answer, given as a flag or typed. They throw validationFailed, which names the field. */
+/** Checks answers from flags and questions. Each check throws validationFailed, which names the field. */
 export const checks = {
   namespace: parseNamespace,
   title: (text: string) => requireText("title", text, 200),
@@ -91,7 +91,7 @@ export function checkFlags(args: InitArgs): void {
   args.origin.forEach(parseOriginPattern);
 }
 
-/** Whether flags give the owner's password, or have it generated. */
+/** Whether flags give the owner's password, or ask to generate one. */
 export function hasPassword(args: InitArgs): boolean {
   return Object.keys(passwordFlags).some((name) => isGiven(args[name as keyof typeof passwordFlags]));
 }
@@ -100,7 +100,7 @@ export function readSender(args: InitArgs, console: Console): string | undefined
   return args["mail-from"] ?? readVariable(console.env, "BODEGA_MAIL_FROM");
 }
 
-/** Returns the settings from flags, as environment variables, except the mail server and a random port. */
+/** Returns the flags that are settings, as environment variables. Leaves out the mail server and a random port. */
 export function readSettings(args: InitArgs): Record<string, string> {
   const flags: CommandArgs = { ...initFlags, "database-url": sharedArgs["database-url"] };
   const entries = Object.entries(flags).flatMap(([name, arg]) => {
@@ -112,7 +112,7 @@ export function readSettings(args: InitArgs): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-/** Without a terminal, required flags must be given. `namespace` is undefined if the flags do not determine it. */
+/** Throws if a required flag is missing, for use without a terminal. `namespace` is undefined if no flag decides it. */
 export function requireFlags(args: InitArgs, console: Console, namespace: string | undefined, shop: Shop): void {
   const isUnnamed = namespace === undefined;
   const hasTitle = args.title !== undefined;

@@ -13,10 +13,10 @@ export default defineCommand({
     "bodega init -n demo --no-owner --publish --origin shop.example.com --save-secret-to storefront.secret",
   ],
   notes: [
-    "At a terminal it asks for what no flag gives, and writes nothing before the last answer. Without one it needs " +
-      "--title or --namespace, and --owner-email with a password, or --no-owner. The key stays unpublished without --publish.",
+    "At a terminal, the command asks for what no flag gives, and writes nothing before the last answer. Without a terminal, it " +
+      "needs --title or --namespace, and either --no-owner or --owner-email with a password. It publishes the key only with --publish.",
     passwordNote,
-    "You can run it again: it adds what is missing, such as a mail server or a replica, changes nothing that exists, and " +
+    "You can run the command again: it adds what is missing, such as a mail server or a replica, changes nothing that exists, and " +
       "creates no second key. The mail server and the flags of the server are saved in bodega.env in the data directory, " +
       "which the server and every command read; environment variables and flags take precedence.",
   ],

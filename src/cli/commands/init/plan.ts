@@ -20,7 +20,7 @@ import { askNamespace, findNamespace, resolveKey, resolveOwner, resolveStore } f
 export type Outcome = Awaited<ReturnType<typeof createShop>>;
 type Setup = Awaited<ReturnType<typeof setUpShop>>;
 
-/** Checks the flags, asks the questions and checks that everything can be written. Writes nothing. */
+/** Checks the flags, asks the questions, and checks that the files can be created. Writes nothing. */
 export async function planShop(given: InitArgs, console: Console) {
   checkFlags(given);
   const preset = readCliConfig(given, console);
@@ -31,7 +31,7 @@ export async function planShop(given: InitArgs, console: Console) {
   if (console.canAsk && !console.assumeYes) await confirmAnswers(console, answers);
   const { serve, key, owner } = answers;
   let config = preset;
-  // The guide names the port, and is printed before the server listens.
+  // The port is chosen now, because the printed guide names it before the server listens.
   if (serve && config.port === 0) config = { ...config, port: await reservePort(config) };
   const passwordPath = owner?.isRandom ? given["save-password-to"] : undefined;
   const files = {
@@ -45,7 +45,7 @@ export async function planShop(given: InitArgs, console: Console) {
 function readMail(args: InitArgs, console: Console): Record<string, string> {
   const path = args["smtp-url-file"];
   const from = readSender(args, console);
-  // Without a terminal, one error names all missing flags.
+  // Without a terminal, `requireFlags` reports all missing flags in one error.
   if (path === undefined || (from === undefined && !console.canAsk)) return {};
   if (from === undefined) throw invalidFlag("--mail-from", "is required with --smtp-url-file");
   // A quote would end the quoted value in bodega.env.
@@ -65,7 +65,7 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
     existing.includes(namespace)
       ? withContext(flags, console, (ctx) => findShop(ctx, namespace))
       : { store: null, owner: null, key: null };
-  // The running server's flags may differ from the settings.
+  // Asks the running server for its URL, because its flags may differ from the settings.
   const runningUrl = config.databaseUrl === undefined ? (await readServerStatus(config.dataDir))?.url : undefined;
   if (console.canAsk) await greet(console, config, { isNew, mayServe: !args["no-serve"] && runningUrl === undefined });
   const found = findNamespace(args, existing);
@@ -119,8 +119,8 @@ export async function createShop(console: Console, plan: Awaited<ReturnType<type
   const { dataDir, port } = plan.config;
   const { namespace, store, owner, key, serve, runningUrl } = answers;
   const settings = addToEnvFile(dataDir, { ...readSettings(args), ...mail });
-  // Flags override saved settings for the server that starts now. The replica's place is always the saved one, because
-  // later servers use it too.
+  // For the server that starts now, flags override saved settings. Not the replica's place: later servers must use the
+  // same one.
   const flags = serve ? { ...args, "replicate-to": undefined, port: String(port) } : {};
   const config = readCliConfig({ ...flags, "data-dir": dataDir, "database-url": args["database-url"] }, console);
   const account = owner && { email: owner.email, password: owner.password, ...(owner.name && { name: owner.name }) };
@@ -147,7 +147,7 @@ export async function createShop(console: Console, plan: Awaited<ReturnType<type
   return { config, setup, secrets, files, settings, serve, runningUrl, kept };
 }
 
-/** Returns a sentence about each part that already exists, although flags were given for it. */
+/** Returns a sentence about each existing part whose flags have no effect. */
 function listKept(args: InitArgs, { store, owner, key, made }: Setup, command: Console["command"]): string[] {
   const { namespace } = store;
   const saleFlags = args.country ?? args["prices-include-tax"];

@@ -49,7 +49,7 @@ function formatGuide(outcome: Outcome, url: string, columns: number | undefined)
   const store = renderFields(listFields(outcome, url), { width: columns, color: false }).trimEnd();
   const steps = listSteps(outcome, url).map(([title = "", ...lines]) => {
     const heading = wrapWords(title, (columns ?? Number.POSITIVE_INFINITY) - 2).map((line) => `# ${line}`);
-    // Commands stay on one line, because a terminal copies a line in one piece even if it wraps it.
+    // Commands are not wrapped here: a line that the terminal wraps is still copied as one line.
     return [...heading, ...lines].join("\n");
   });
   return `\n${[store, ...steps].join("\n\n")}\n\n`;
@@ -90,10 +90,10 @@ function listSteps(outcome: Outcome, url: string): string[][] {
   const add = (flags: string) => bodega(`init -n ${setup.store.namespace}${setup.owner ? "" : " --no-owner"} ${flags}`);
   const steps: (string[] | false)[] = [
     runningUrl !== undefined && [
-      `The server runs already${settings.written.length > 0 ? ". Restart it to apply the new settings" : ""}`,
+      `The server is already running${settings.written.length > 0 ? ". Restart it to apply the new settings" : ""}`,
     ],
     isStopped && ["Start the server", bodega("serve")],
-    isStopped && ["Print a systemd unit that starts it at every boot", bodega("init --print-unit")],
+    isStopped && ["Print a systemd unit that starts the server at every boot", bodega("init --print-unit")],
     key !== null && !key.published && ["Publish the key", bodega(`key publish ${key.app_id}`)],
     setup.made.store && ["Create the first product", bodega(`product create -n ${setup.store.namespace} ${product}`)],
     setup.made.key && [`API reference: ${url}/docs`],
@@ -136,7 +136,7 @@ export async function printUnit(args: InitArgs, console: Console): Promise<void>
   }
   const temporary = [dataDir, ...ownCommand].find(isTemporary);
   if (temporary !== undefined) await warn(console, `${temporary} may be deleted at the next boot. Move it elsewhere.`);
-  // A service does not inherit this environment.
+  // The service will not have the variables of this environment.
   const isLost = (name: string) => /^BODEGA_(?!DATA_DIR|NAMESPACE|WORKER$)/.test(name) && console.env[name];
   const names = Object.keys(console.env).filter(isLost).join(", ");
   if (names !== "")
@@ -146,7 +146,7 @@ export async function printUnit(args: InitArgs, console: Console): Promise<void>
 
 function chooseAccount(dataDir: string): Parameters<typeof renderUnit>[0]["account"] {
   if (process.getuid?.() === 0 && stateDirectoryOf(dataDir) !== undefined) return { kind: "dynamic" };
-  // A directory that does not exist yet will belong to this process's account.
+  // If the directory does not exist yet, this process's account will own it.
   const { uid, gid } = existsSync(dataDir) ? statSync(dataDir) : { uid: process.getuid?.(), gid: process.getgid?.() };
   return { kind: "static", user: String(uid), group: String(gid) };
 }

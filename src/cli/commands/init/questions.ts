@@ -16,7 +16,7 @@ export function findNamespace({ namespace, title }: InitArgs, existing: readonly
   return existing.length === 1 ? existing[0] : undefined;
 }
 
-/** Returns a function that reads a text from its flag, or asks for it. If it cannot ask, it returns the suggestion. */
+/** Returns a function that reads a text from its flag or asks for it. Without a terminal, it returns the suggestion. */
 function asker(args: InitArgs, { canAsk }: Console) {
   return async (name: keyof typeof checks, message: string, question: Parameters<typeof askText>[1] = {}) =>
     args[name] ?? (canAsk ? askText(message, { ...question, check: checks[name] }) : (question.suggestion ?? ""));
@@ -42,7 +42,7 @@ export async function askNamespace(args: InitArgs, console: Console, existing: r
   return { namespace, title };
 }
 
-/** Returns the fields of a new store. If it cannot ask, missing flags get the defaults of `tenant create`. */
+/** Returns the fields of a new store. Without a terminal, missing flags have the defaults of `tenant create`. */
 export async function resolveStore(
   args: InitArgs,
   console: Console,
@@ -64,7 +64,7 @@ export async function resolveStore(
   return { ...store, country, pricesIncludeTax: args["prices-include-tax"] ?? pricesIncludeTax } as const;
 }
 
-/** Makes a namespace from a title: `ada-s-mugs`, `groesse-oefen`. Empty without ASCII letters and digits. */
+/** Makes a namespace from a title, such as `ada-s-mugs`. Empty if no ASCII letter or digit can be made from it. */
 export function suggestNamespace(title: string): string {
   const plain = slugFrom(title, "de").normalize("NFKD").replaceAll(/\p{M}/gu, "");
   const letters = spellPlainly(plain).replaceAll(/[^a-z0-9-]/g, "");

@@ -64,7 +64,7 @@ export const showCommand = defineCommand({
     const valid = old.filter(({ expires_at }) => Date.parse(expires_at ?? "") > Date.now());
     if (valid.length === 0) return;
     const advice = valid.some((secret) => isInUse(secret, newest))
-      ? "Do not retire the old secret until the current one is used instead."
+      ? "The current secret is not used everywhere yet. Retire the old secret when it is."
       : `The old secret can be retired: the current one is in use. Retire it: bodega key retire ${key.app_id}`;
     await info(console, advice);
   },
@@ -128,7 +128,7 @@ export const rotateCommand = defineCommand({
     "save-secret-to": saveSecretArg,
   }),
   examples: ["bodega key rotate -n demo backend --overlap 24h --save-secret-to backend.secret"],
-  notes: ["Without --overlap the old secrets expire immediately, and requests with them fail. Use that after a leak."],
+  notes: ["Without --overlap the old secrets expire immediately, and requests with them fail. Use this after a leak."],
   done: "Replaced the secret of key {name}.",
   async run(args, console) {
     const overlapMs = parseDuration("--overlap", args.overlap);

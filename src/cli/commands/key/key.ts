@@ -79,14 +79,14 @@ export function deliverKey(
   return deliverSecret(console, args["save-secret-to"], shape, () => withContext(args, console, make));
 }
 
-/** Asks before a change stops or opens a key in use. Scripts are not asked, so they can stop a leaked key at once. */
+/** Asks before a change to a key in use. Without a terminal it does not ask, so scripts can stop leaked keys. */
 export async function confirmInUse(console: Console, key: AppKeyDetails, question: string): Promise<void> {
   const state = keyState(key, Date.now());
   if (key.last_used_at === null || state !== "published" || !console.canAsk) return;
   await confirmAction(console, `${question} Last used: ${formatRelativeTime(key.last_used_at, Date.now())}.`);
 }
 
-/** Asks before a page gets a key with more rights than a storefront key has. Without a terminal, it only warns. */
+/** Asks before pages may use a key that can do more than a storefront key. Without a terminal, it only warns. */
 export async function confirmPages(
   console: Console,
   { name, scopes }: Pick<AppKeyDetails, "name" | "scopes">,
@@ -127,9 +127,9 @@ export const issueCommand = defineCommand({
   ],
   notes: [
     "Requests with an unpublished key fail. The secret is shown once and stored only as a hash.",
-    "A storefront key is for pages in browsers, where every visitor can read it: it reads the published catalogue, places " +
-      "orders and signs customers up. It needs --origin, or --allow-no-origin. A backend key can do everything, an import key reads and " +
-      "writes products; pages may use these two only with --origin. Without --for, a script gets a backend key.",
+    "A storefront key is for pages in browsers, where every visitor can read it. It can read the published catalogue, place " +
+      "orders and sign customers up, and needs --origin, or --allow-no-origin. A backend key can do everything. An import key can read and " +
+      "write products. Pages may use these two only with --origin. Without a terminal, the default is a backend key.",
   ],
   exclusive: [["for", "scope"]],
   done: "Issued key {name}.",
@@ -148,7 +148,7 @@ export const issueCommand = defineCommand({
     const scopes = parseScopes(hasScopes ? args.scope : keyPurposes[purpose ?? "backend"]);
     // Servers send no Origin header.
     const allowNoOrigin = isWithoutOrigin || purpose === "backend" || purpose === "import";
-    // A page's key need not place orders.
+    // A key is a storefront key even without the permission to place orders.
     const isStorefront = keyPurposes.storefront.every((one) => one === "orders:place" || scopes.includes(one));
     let origins = args.origin;
     if (isStorefront && !allowNoOrigin && origins.length === 0) {

@@ -137,7 +137,7 @@ export const sendCommand = defineCommand({
   oneOf: ["topic", "user", "everyone"],
   examples: ["bodega notify send -n demo --topic sale --title Sale --body 'Lamps at half price' --url /sale"],
   notes: [
-    "The running server sends it within a second and retries for the duration of --ttl. Without a server it stays queued.",
+    "The running server sends the notification within a second, and retries until --ttl is over. Without a server, the notification stays queued.",
     "Browsers need no settings. Android needs BODEGA_FCM_CREDENTIALS and iOS BODEGA_APNS_KEY in the server's environment.",
   ],
   done: "Queued the notification.",
@@ -165,7 +165,7 @@ export const sendCommand = defineCommand({
     await printMessage(console, message);
     for (const { platform, message: reason } of console.json ? [] : message.undeliverable) {
       const devices = `${message.recipients[platform]} ${platform} devices`;
-      await warn(console, `This command's settings do not reach ${devices}. ${reason} for the server.`);
+      await warn(console, `${devices} cannot be reached with the settings of this command. ${reason} for the server.`);
     }
     if (count === 0) await info(console, "No device matches.");
     if (!isDryRun) await info(console, `Check the delivery: bodega notify show -n ${namespace} ${message.id}`);

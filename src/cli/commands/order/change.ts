@@ -32,8 +32,9 @@ export const payCommand = defineCommand({
   ],
   done: "Booked a payment of order {number}.",
   notes: [
-    "Once nothing is due the order is paid: its stock is sold, and its customer earns points. Less leaves it unpaid and " +
-      "reserved; more needs the attention of staff. Money for an expired order is booked, too.",
+    "When nothing is due any more, the order is paid: its stock is sold, and its customer earns points. After a smaller " +
+      "payment, the order stays unpaid, with its stock reserved. After a larger one, it needs the attention of staff. " +
+      "Payments of expired orders are booked, too.",
   ],
   async run(args, console) {
     const { amount, "payment-reference": payment_reference, "received-at": received_at } = args;
@@ -59,20 +60,23 @@ async function checkPaymentOf(args: StoreArgs & { order: string }, console: Cons
 }
 
 export const fulfillCommand = defineCommand({
-  description: "Record that a paid order, or some of it, was sent",
+  description: "Record that a paid order, or a part of it, was sent",
   args: {
     ...order.args,
-    line: lineArg("Line of the parcel (default: all that is left)"),
+    line: lineArg("Line in the parcel (default: all that was not sent yet)"),
     carrier: valueArg("name", "Carrier of the parcel, such as DHL", { field: "tracking.carrier" }),
     tracking: valueArg("number", "Tracking number of the parcel", { field: "tracking.number" }),
-    "tracking-url": valueArg("url", "Page that shows the parcel (default: that of the carrier, if it is known)"),
+    "tracking-url": valueArg(
+      "url",
+      "Page that tracks the parcel (default: the page of the carrier, if Bodega knows it)",
+    ),
   },
   done: "Recorded a parcel of order {number}.",
   examples: [
     "bodega order fulfill -n demo 17",
     "bodega order fulfill -n demo 17 --line MUG-1:2 --carrier DHL --tracking 00340434161094015902",
   ],
-  notes: ["An order is completed when nothing of it is left to send."],
+  notes: ["An order is completed when nothing is left to send."],
   async run(args, console) {
     const { createFulfillment } = await import("../../../server/modules/orders/fulfillments/fulfillments.ts");
     const { line, carrier, tracking: number, "tracking-url": url } = args;
@@ -92,7 +96,7 @@ export const cancelCommand = defineCommand({
   args: {
     ...order.args,
     order: { ...order.args.order, required: false },
-    buyer: valueArg("buyer", "Cancel all unpaid orders of this buyer, as `order list --by buyer` shows it", {
+    buyer: valueArg("buyer", "Cancel all unpaid orders of this buyer; `order list --by buyer` lists the buyers", {
       completes: "user",
     }),
     "dry-run": dryRunArg,
@@ -101,8 +105,8 @@ export const cancelCommand = defineCommand({
   examples: ["bodega order cancel -n demo 17", "bodega order cancel -n demo --buyer ada@example.com"],
   done: "Cancelled order {number}.",
   notes: [
-    "What came for an order that is paid in part is refunded with it; --buyer leaves such orders alone. A full refund " +
-      "cancels a paid order: bodega order refund -n <namespace> <order>",
+    "If an order is paid in part, its payment is refunded with the cancellation; --buyer skips such orders. To cancel a paid " +
+      "order, refund all of it: bodega order refund -n <namespace> <order>",
   ],
   async run(args, console) {
     const { order: named, buyer, ...rest } = args;
@@ -141,10 +145,10 @@ async function cancelOfBuyer(
 }
 
 export const refundCommand = defineCommand({
-  description: "Record the refund of a paid order, or of some of it",
+  description: "Record the refund of a paid order, or of a part of it",
   args: {
     ...order.args,
-    line: lineArg("Line to refund; all that is left of it without a quantity"),
+    line: lineArg("Line to refund (default quantity: all pieces that are left)"),
     returned: { type: "boolean", description: "The pieces of --line were sent and came back" },
     shipping: valueArg("amount", "Part of the shipping costs to refund, with its tax", { parse: parseDecimal }),
     amount: valueArg("amount", "Further amount to refund, for goodwill or surplus money", { parse: parseDecimal }),

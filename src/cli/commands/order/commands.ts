@@ -22,7 +22,7 @@ const orderFilterFlags = {
 
 async function readOrderFilter(ctx: Ctx, args: ArgValues<typeof orderFilterFlags>): Promise<OrderFilter> {
   const { status, "payment-status": payment_status, customer, since, until } = args;
-  // Orders outlive their users, so an id need not belong to a user.
+  // Orders remain when their user is deleted, so the id of a deleted user is accepted.
   const customer_id = customer?.includes("@") ? await findUser(ctx, customer) : customer;
   return { status, payment_status, customer_id, "created_at[gte]": since, "created_at[lt]": until };
 }
@@ -102,8 +102,8 @@ export const exportCommand = defineCommand({
   notes: [
     "The file is created when the export is complete, and only its owner can read it.",
     `CSV has one row per order line and the columns: ${columnNames}. Columns without the prefix line_ repeat the order's ` +
-      "values in all its rows: to sum orders, count each order_id once. An apostrophe keeps spreadsheets from running a text " +
-      "as a formula.",
+      "values in all its rows: to sum orders, count each order_id once. An apostrophe before a text keeps spreadsheets from " +
+      "running the text as a formula.",
     "NDJSON has one order per line, as GET /orders/{id}/ returns it.",
   ],
   async run(args, console) {

@@ -27,7 +27,7 @@ const addressFlags = {
   "postal-code": addressArg("code", "Postal code", "postal_code"),
   city: addressArg("text", "City", "city"),
   region: addressArg("text", "Region or state", "region"),
-  country: addressArg("code", "Country, such as DE (default: that of the store)", "country"),
+  country: addressArg("code", "Country, such as DE (default: the country of the store)", "country"),
 } as const satisfies CommandArgs;
 
 const flags = {
@@ -41,15 +41,15 @@ const flags = {
   email: valueArg("address", "Email of the buyer (default: the customer's; without one, no mail is sent)"),
   phone: valueArg("number", "Phone number of the buyer"),
   ...addressFlags,
-  "shipping-rate": valueArg("id|name", "Shipping rate, if the store has rates; --dry-run shows those that apply"),
+  "shipping-rate": valueArg("id|name", "Shipping rate, if the store has rates; --dry-run shows the rates that apply"),
   discount: valueArg("code", "Discount code", { field: "discount_code" }),
-  "payment-method": choiceArg(["manual", "stripe"], "How it will be paid; manual is a bank transfer"),
+  "payment-method": choiceArg(["manual", "stripe"], "How the order will be paid; manual is a bank transfer"),
   hold: {
-    ...durationArg("How long it reserves stock unpaid, 1m to 30d (default: that of the store)"),
+    ...durationArg("How long the unpaid order reserves stock, 1m to 30d (default: the hold of the store)"),
     field: "expires_in",
   },
   note: valueArg("text", "Note of the buyer"),
-  "dry-run": { type: "boolean", description: "Show the order and what it costs, and place nothing" },
+  "dry-run": { type: "boolean", description: "Show the order and its costs; place nothing" },
 } as const satisfies CommandArgs;
 
 type Args = ArgValues<typeof flags>;
@@ -71,7 +71,7 @@ function readAddress(ctx: Ctx, args: Args): NonNullable<OrderInput["shipping_add
   if (line1 === undefined) throw invalidFlag("--line1", "is required in an address");
   if (city === undefined) throw invalidFlag("--city", "is required in an address");
   const country = (args.country ?? ctx.tenant.country)?.toUpperCase();
-  if (country === undefined) throw invalidFlag("--country", "is required, because the store has none");
+  if (country === undefined) throw invalidFlag("--country", "is required, because the store has no country");
   return { ...Object.fromEntries(given), line1, city, country };
 }
 
@@ -86,7 +86,7 @@ async function readOrder(ctx: Ctx, args: Args): Promise<OrderInput> {
   };
 }
 
-/** Returns the id of the rate that applies and has this id or name. Errors: malformedRequest, which lists those that apply. */
+/** Finds a shipping rate that applies by its id or name. Errors: malformedRequest, which lists the rates that apply. */
 async function findRate(ctx: Ctx, input: OrderInput, named: string | undefined): Promise<string | null> {
   const { createOrder, prepareOrder } = await import("../../../server/modules/orders/create.ts");
   const { formatPrice } = await import("../../../server/modules/tenants/input.ts");
@@ -106,7 +106,7 @@ async function findRate(ctx: Ctx, input: OrderInput, named: string | undefined):
 }
 
 export default defineCommand({
-  description: "Place an order, such as one by telephone",
+  description: "Place an order for a buyer, for example by telephone",
   args: flags,
   examples: [
     "bodega order create -n demo --item MUG-1:2 --email ada@example.com --payment-method manual",
@@ -114,8 +114,8 @@ export default defineCommand({
       "--city Berlin --country DE --shipping-rate Standard --dry-run",
   ],
   notes: [
-    "Prices, discount, shipping and tax are those of the store, as for an order of a visitor. It reserves stock until it is " +
-      "paid: bodega order pay -n <namespace> <order>",
+    "Prices, discounts, shipping and tax are the same as for an order from a website. The order reserves stock. When its " +
+      "payment arrives, book it: bodega order pay -n <namespace> <order>",
   ],
   done: "Placed order {number}.",
   async run(args, console) {

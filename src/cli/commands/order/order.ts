@@ -79,7 +79,7 @@ type Line = Order["items"][number];
 
 /**
  * Returns the line that `line_…`, `LAMP-1` or `LAMP-1:2` names.
- * @param left how many pieces are meant without a quantity.
+ * @param left returns the number of pieces for a text without a quantity.
  * @throws malformedRequest unless exactly one line matches.
  */
 export function findLine({ items }: Order, text: string, left: (line: Line) => number) {
@@ -103,7 +103,7 @@ export function countUnsent({ quantity, fulfilled_quantity: sent, cancelled_quan
   return quantity - sent - cancelled;
 }
 
-/** The pieces that were sent and not refunded yet. */
+/** Counts the pieces of a line that were sent and not refunded yet. */
 export function countSent({ fulfilled_quantity: sent, refunded_quantity: refunded, cancelled_quantity }: Line): number {
   return sent - (refunded - cancelled_quantity);
 }

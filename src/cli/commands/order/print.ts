@@ -24,7 +24,7 @@ function formatAddress(address: Order["shipping_address"]): string | null {
   return address && [...addressParts, ...moreParts].flatMap((part) => address[part] ?? []).join(", ");
 }
 
-/** The fields of an order for people; its lists are tables below them. */
+/** Returns the fields that people see. `toTables` returns the rest of the order. */
 function toFields(view: OrderView): object {
   const { order } = view;
   const { items: _i, tax_lines: _t, payments: _p, fulfillments: _f, refunds: _r, ...others } = toOrderRecord(view);
@@ -55,7 +55,7 @@ export async function printOrder(console: Console, view: OrderView): Promise<voi
 
 type Row = Record<string, unknown>;
 
-/** The lists of an order. The fields of their rows are the columns of its tables. */
+/** Returns the lists of an order, each for a table. The fields of the rows are the columns of the table. */
 function toTables(view: OrderView): Row[][] {
   const {
     items,

@@ -11,8 +11,8 @@ export const acceptCommand = defineCommand({
   description: "Record what was decided about an order that needs attention",
   args: {
     ...order.args,
-    kind: choiceArg(attentionKinds, "What was decided, if the order needs attention for several reasons"),
-    dismiss: { type: "boolean", description: "Nothing is done about it (default: it was accepted and done)" },
+    kind: choiceArg(attentionKinds, "Reason for attention that the decision is about, if the order has several"),
+    dismiss: { type: "boolean", description: "Record that nothing was done (default: that it was accepted and done)" },
     note: valueArg("text", "Note for the records"),
   },
   examples: [
@@ -21,7 +21,7 @@ export const acceptCommand = defineCommand({
   ],
   done: "Recorded the decision about order {number}.",
   notes: [
-    "It changes nothing else: refund, cancel or fulfill the order before it. List the orders: bodega order list -n <namespace> --attention",
+    "The command changes nothing else: refund, cancel or fulfill the order first. List the orders: bodega order list -n <namespace> --attention",
   ],
   async run(args, console) {
     const { resolveAttention } = await import("../../../server/modules/orders/attention/attention.ts");
@@ -41,10 +41,10 @@ function onlyKind({ id, needs_attention: kinds = [] }: Order) {
 }
 
 export const noteCommand = defineCommand({
-  description: "Write the note of staff on an order, which customers do not see",
+  description: "Write a note for staff on an order; customers do not see it",
   args: {
     ...order.args,
-    text: wordArg("The note, which replaces the one before; - removes it", { field: "staff_note" }),
+    text: wordArg("New note, which replaces the previous one; - removes the note", { field: "staff_note" }),
   },
   examples: ['bodega order note -n demo 17 "Called on Monday: deliver to the neighbour"'],
   done: "Changed the note of order {number}.",
@@ -57,23 +57,23 @@ export const noteCommand = defineCommand({
 });
 
 export const revokeAccessCommand = defineCommand({
-  description: "End all links with which a guest opens an order",
+  description: "Revoke all links that open a guest's order",
   args: order.args,
   examples: ["bodega order revoke-access -n demo 17"],
-  done: "Ended the links to order {number}.",
+  done: "Revoked the links to order {number}.",
   notes: ["The guest can ask for a new link, which is mailed to the address of the order."],
   async run(args, console) {
     const { revokeAccess } = await import("../../../server/modules/orders/guests/access-token.ts");
-    await changeOrder(args, console, "End all links to order {number}?", (tx, { id }) => revokeAccess(tx, id));
+    await changeOrder(args, console, "Revoke all links to order {number}?", (tx, { id }) => revokeAccess(tx, id));
   },
 });
 
 export const withdrawalsCommand = defineCommand({
-  description: "List the withdrawals from contracts, newest first, also those that match no order",
+  description: "List all withdrawals from contracts, newest first, even those without an order",
   args: { namespace: requiredNamespaceArg, limit: limitArg("50") },
   examples: ["bodega order withdrawals -n demo"],
   notes: [
-    "Without an order, no order has both the number and the email. Look for what was meant: bodega order list -n <namespace>",
+    "A withdrawal has no order if no order has both its number and its email. Find the order that the buyer meant: bodega order list -n <namespace>",
   ],
   async run(args, console) {
     const { listWithdrawals } = await import("../../../server/modules/orders/withdrawals/withdraw.ts");

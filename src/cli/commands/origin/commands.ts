@@ -16,7 +16,7 @@ const originsArg = {
   description: "Host such as shop.example.com, or *.example.com for all subdomains; scheme and port are optional",
 } as const satisfies Arg;
 
-/** Asks before sites get a key that is harmful in visitors' hands, and before the origins of a key in use change. */
+/** Asks before new sites may use a powerful key, and before every website may use a key that is in use. */
 async function confirmOrigins(
   args: Parameters<typeof withKey>[0] & { origin: string[]; any?: boolean },
   console: Console,
@@ -40,7 +40,7 @@ function defineChange(name: "add" | "remove", description: string, note: string)
       if (name === "add") await confirmOrigins(args, console);
       else {
         const key = await loadKey(args, console);
-        const question = `Refuse key ${describeKey(key)} to ${args.origin.join(", ")}? Requests of its pages will fail.`;
+        const question = `Stop ${args.origin.join(", ")} from using key ${describeKey(key)}? Requests from these pages will fail.`;
         await confirmInUse(console, key, question);
       }
       const input = { origins: args.origin };
@@ -87,8 +87,8 @@ export const setCommand = defineCommand({
   anyOf: ["origin", "allow-no-origin", "any"],
   examples: ["bodega origin set -n demo web shop.example.com '*.example.org'", "bodega origin set -n demo web --any"],
   notes: [
-    "Requests without an Origin header are rejected without --allow-no-origin. With only that flag, no browser can use " +
-      "the key.",
+    "Without --allow-no-origin, requests without an Origin header are rejected. With --allow-no-origin and no origins, no " +
+      "browser can use the key.",
   ],
   done: "Replaced the origins of key {name}.",
   async run(args, console) {
@@ -111,8 +111,8 @@ export const checkCommand = defineCommand({
   oneOf: ["origin", "none"],
   examples: ["bodega origin check -n demo web https://shop.example.com"],
   notes: [
-    "The exit code is 0 when the request is allowed, otherwise 1. Also says what to do. The server's log shows the " +
-      "origins that it rejected.",
+    "The exit code is 0 if the request is allowed, otherwise 1. For a rejected request, the command says what to do. The " +
+      "server's log shows the rejected origins.",
   ],
   async run(args, console) {
     const { explainOrigin } = await service();

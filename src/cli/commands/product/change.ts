@@ -16,7 +16,7 @@ const service = () => import("../../../server/modules/catalogue/products/service
 const deleted = () => import("../../../server/modules/catalogue/products/restore.ts");
 const transaction = () => import("../../../server/db/transaction.ts");
 
-/** Reads `12.50` and `12,50`. Errors: malformedRequest for a possible thousands separator, and for other texts. */
+/** Reads a price such as `12.50` or `12,50`. Errors: malformedRequest, also for `1,250`, which has two meanings. */
 function parsePrice(flag: string, text: string): number {
   const ambiguous = ambiguousAmount(text, false);
   if (ambiguous !== undefined) throw invalidFlag(flag, ambiguous);
@@ -57,7 +57,7 @@ function readFields(args: ArgValues<typeof fieldArgs>): ProductPatch {
 }
 
 const variantNote =
-  "A --variant has its own title, sku, price and stock; every other name is an option. Without a price it has the product's.";
+  "In --variant, title, sku, price and stock are fields; every other name is an option. A variant without a price has the product's price.";
 
 const variantFields: Record<string, (value: string) => unknown> = {
   title: (value) => value,
@@ -92,7 +92,7 @@ export const createCommand = defineCommand({
   examples: ['bodega product create -n demo --title "Desk lamp" --price 39 --stock 5 --sku LAMP-1'],
   done: "Created product {title}.",
   notes: [
-    "It is published unless --status says otherwise. Pictures: bodega product image add -h. Many products: bodega product import -h",
+    "The product is published unless --status says otherwise. Pictures: bodega product image add -h. Many products: bodega product import -h",
     variantNote,
   ],
   async run(args, console) {
@@ -109,7 +109,7 @@ export const updateCommand = defineCommand({
   examples: ["bodega product update -n demo LAMP-1 --price 29 --compare-at-price 35 --tag sale --title-in de=Lampe"],
   notes: [
     "Fields without a flag keep their value. An empty --sku=, --description= or --compare-at-price= clears the field.",
-    `${variantNote} A variant with the same SKU, or without a SKU the same options, is updated; another one is added.`,
+    `${variantNote} --variant updates the variant with the same SKU, or without a SKU, with the same options. If there is none, it adds one.`,
   ],
   done: "Updated product {title}.",
   anyOf: Object.keys(fieldArgs),
@@ -155,8 +155,8 @@ export const restoreCommand = defineCommand({
   args: { product: wordArg("Id, slug or SKU of the deleted product"), namespace: requiredNamespaceArg },
   examples: ["bodega product restore -n demo desk-lamp"],
   notes: [
-    "Of several products with the slug or SKU, the one that was deleted last comes back. Its uploaded pictures are kept for " +
-      "a day after the deletion.",
+    "If several deleted products had this slug or SKU, the last deleted one is restored. Uploaded pictures are kept for a day " +
+      "after the deletion.",
   ],
   done: "Restored product {title}.",
   async run(args, console) {
@@ -188,7 +188,7 @@ export const stockCommand = defineCommand({
   examples: ["bodega product stock -n demo LAMP-1 +5", "bodega product stock -n demo desk-lamp -2"],
   done: "Changed the stock of product {title}.",
   notes: [
-    "Stock that unpaid orders reserve cannot be removed, but = sets any number, and stock is counted from then on.",
+    "A change such as -2 cannot remove stock that unpaid orders reserve. = sets any number, and from then on stock is counted.",
   ],
   async run(args, console) {
     const { changeStock } = await import("../../../server/modules/catalogue/products/stock.ts");

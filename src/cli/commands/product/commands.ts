@@ -113,9 +113,9 @@ export const exportCommand = defineCommand({
   },
   examples: ["bodega product export -n demo --output prices.csv --columns title,price,variant_price"],
   notes: [
-    "CSV has one row per product, or one per variant, where the first row also describes the product. A hyphen (-) is a " +
-      "field without a value. NDJSON has one product per line, as the API returns it.",
-    "`bodega product import` reads both formats without loss. The file is created when the export is complete.",
+    "CSV has one row per product. A product with variants has one row per variant; the first row also has the fields of the " +
+      "product. A hyphen (-) is a field without a value. NDJSON has one product per line, as the API returns it.",
+    "`bodega product import` imports both formats without loss. The file is created when the export is complete.",
   ],
   async run(args, console) {
     const { output, status, columns } = args;

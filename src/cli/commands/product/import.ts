@@ -13,7 +13,7 @@ import { formatOf } from "../../terminal/export-file.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { escapeControls } from "../../terminal/text.ts";
 
-/** Opens a file, which is read again each time, or a pipe, whose bytes are kept. Errors: malformedRequest. */
+/** Opens a file or pipe to read it several times. The bytes of a pipe are kept in memory. Errors: malformedRequest. */
 async function openSource(path: string, console: Console, signal: AbortSignal) {
   const refuse = (error: NodeJS.ErrnoException): never => {
     const reason = error.code === "ENOENT" ? "does not exist" : `cannot be read (${error.code ?? "unknown"})`;
@@ -51,8 +51,8 @@ export const importCommand = defineCommand({
     "bodega product import -n demo --template > products.csv",
   ],
   notes: [
-    "A line updates the product with the same id, SKU or slug, in this order; without a slug, the one with the same title. " +
-      "Otherwise it creates a product. Fields that are not in the file keep their value. Variants are added and updated, " +
+    "A line updates the product with the same id. A line without an id updates the one with the same SKU; a line without id and " +
+      "SKU, the one with the same slug, or without a slug, the same title. Otherwise the line creates a product. Fields that are not in the file keep their value. Variants are added and updated, " +
       "never deleted. A product is saved completely or not at all.",
     "With --on-error stop, the whole file is checked first, and nothing is saved if a line has an error. The exit code is 1 " +
       "when a line has an error. After ctrl-C it is 130, and the current batch is saved.",
@@ -60,7 +60,7 @@ export const importCommand = defineCommand({
       "id, slug, SKU or title are variants of one product. An empty cell leaves a field as it is; a hyphen (-) clears it.",
     "A product export of Shopify or WooCommerce is imported as it is: prices, sales, stock, variants, tags, pictures and " +
       "status. Missing categories are created. What is not imported is listed, with the reason.",
-    "A stock column sets the stock, even if orders have changed it since the export: export other --columns to change these. " +
+    "A stock column sets the stock, even if orders have changed it since the export: to keep the stock, import a file without this column. " +
       "Pictures are addresses, ids of uploaded pictures, or paths relative to the file, with | between them.",
   ],
   async run(args, console) {

@@ -8,7 +8,7 @@ import { type Console, invalidFlag, printJson } from "../../terminal/console.ts"
 import { confirmAction } from "../../terminal/prompt.ts";
 import { buildInfo } from "../version.ts";
 
-/** Names the variable from which the configuration reads each flag: `BODEGA_LOG_LEVEL` for `log-level`. */
+/** Adds to each flag its environment variable, such as `BODEGA_LOG_LEVEL` for `log-level`. */
 export function withVariables<const T extends CommandArgs>(flags: T): T {
   const entries = Object.entries(flags).map(([name, arg]) => {
     return [name, { env: `BODEGA_${name.replaceAll("-", "_").toUpperCase()}`, ...arg }];
@@ -43,7 +43,7 @@ export const replicateFlag = withVariables({
 export const serveFlags = withVariables({
   ...serverFlags,
   workers: valueArg("number", "Number of worker processes (default: 1)"),
-  "reply-cache": valueArg("MiB", "Memory of a worker for replies of the catalogue; 0 keeps none (default: 32)"),
+  "reply-cache": valueArg("MiB", "Memory per worker for cached catalogue replies; 0 disables the cache (default: 32)"),
   ...addressFlags,
   "backup-every": valueArg("duration", "Make a backup at this interval, such as 24h (default: never)"),
   "backup-to": valueArg(
@@ -52,7 +52,7 @@ export const serveFlags = withVariables({
     { completes: "directory" },
   ),
   "backup-keep": valueArg("number", "Number of backups to keep (default: 7)"),
-  "replicate-keep": valueArg("duration", "How long each moment can be restored from the replica (default: 72h)"),
+  "replicate-keep": valueArg("duration", "How far back in time `db restore --at` can go in the replica (default: 72h)"),
   "audit-addresses": valueArg("duration", "How long the audit log keeps IP addresses (default: 365d)"),
   "no-docs": {
     type: "boolean",
@@ -91,7 +91,8 @@ const serve = defineCommand({
     ...replicateFlag,
     "take-over": {
       type: "boolean",
-      description: "Replace newer changes in the replica, which this database lacks; --at can restore them",
+      description:
+        "Start even if the replica has newer changes than this database, and replace them; `db restore --at` can still restore them",
     },
   },
   examples: [
@@ -102,8 +103,8 @@ const serve = defineCommand({
     "The server updates the database schema first, and logs to standard error. On SIGTERM or SIGINT it waits up to ten " +
       "seconds for requests in flight; a second signal ends it at once.",
     "When the certificate files change, new connections get the new certificate within seconds, or at once on SIGHUP.",
-    "The exit code is 4 when another server took over the replica or has newer changes there, or when the database was removed; it " +
-      "is 1 when the port, the data directory or the database is in use or does not answer, so that another try may succeed.",
+    "The exit code is 4 if another try cannot succeed: another server took over the replica or has newer changes there, or the " +
+      "database was removed. It is 1 if another try may succeed, for example when the port or the data directory is in use.",
   ],
   async run(args, console) {
     console.releaseSignals();
@@ -117,7 +118,7 @@ const serve = defineCommand({
 const standby = defineCommand({
   description: "Keep a second machine ready to take over from a server",
   args: {
-    action: wordArg("Take over from the server, and serve; without it, follow the server", {
+    action: wordArg("Take over from the server, and serve (default: follow the server)", {
       required: false,
       options: ["promote"],
     }),
@@ -129,10 +130,10 @@ const standby = defineCommand({
   },
   examples: ["bodega standby --from s3://my-bucket/shop --data-dir /var/lib/bodega", "bodega standby promote"],
   notes: [
-    "The standby restores the newest state into an empty data directory, and applies each change within seconds. Copy secret.key and " +
-      "bodega.env of the server there first. /health/live answers 200 and /health/ready 503 with the lag.",
+    "The standby restores the newest state into an empty data directory, and applies each change within seconds. First copy secret.key and " +
+      "bodega.env of the server there. /health/live answers 200 and /health/ready 503 with the lag.",
     "promote stops the standby of the data directory, applies the last changes, and serves. A server that still runs sends " +
-      "its last changes and ends with exit code 4. If it fails, repeat it.",
+      "its last changes and ends with exit code 4. If promote fails, run it again.",
   ],
   async run(args, console) {
     console.releaseSignals();

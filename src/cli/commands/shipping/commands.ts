@@ -11,9 +11,9 @@ export const { setCommand, showCommand } = defineRates<ShippingRateDocument>({
   notes: [
     "Columns: zone,countries,postcodes,name,price,free_from,min_value,max_value,min_weight_g,max_weight_g,tax_class. " +
       "Countries and beginnings of postcodes are separated by spaces; * is everywhere else. name_de is the German name. " +
-      "An empty cell is no bound; an empty tax_class is taxed as the goods.",
-    "Of an address, one zone counts: that with the longest beginning of the postcode, else that of the country, else *.",
-    "Later orders must choose one of the rates that apply. Before this, stores ship for 0.",
+      "An empty cell sets no limit; with an empty tax_class, shipping is taxed as the goods are.",
+    "One zone applies to an address: the zone with the longest matching postcode, else the zone of the country, else *.",
+    "After this command, each order must choose one of the rates that apply to it. A store without rates ships for 0.",
   ],
   replace: async (ctx, csv) => (await import("../../../server/modules/shipping/csv.ts")).importShippingRates(ctx, csv),
   list: async (ctx) => (await import("../../../server/modules/shipping/service.ts")).listShippingRates(ctx),

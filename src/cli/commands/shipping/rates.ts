@@ -17,7 +17,7 @@ interface Rates<Rate> {
   without: string;
 }
 
-/** The commands that replace the rates of a store, and that show them. */
+/** Defines the command that replaces the rates of a store, and the one that shows them. */
 export function defineRates<Rate>({ noun, example, notes, replace, list, view, without }: Rates<Rate>) {
   const printRates = (args: StoreArgs, console: Console, read: Rates<Rate>["list"]) =>
     withTenant(args, console, async (ctx) => {

@@ -5,8 +5,8 @@ export const { setCommand, showCommand } = defineRates({
   example: "taxes.csv",
   notes: [
     "Columns: class,country,region,rate. The rate is in percent, with up to three decimals; region must be empty. " +
-      "Classes are standard, reduced, zero and names of the store's own; products have one (default: standard).",
-    "Later orders are taxed by the country of their address; without an address, by the store's country.",
+      "A class is standard, reduced, zero or any other name; each product has a class (default: standard).",
+    "The rates apply to later orders: those for the country of the address, or without an address, for the store's country.",
   ],
   replace: async (ctx, csv) => (await import("../../../server/modules/taxes/csv.ts")).importTaxRates(ctx, csv),
   list: async (ctx) => (await import("../../../server/modules/taxes/service.ts")).listTaxRates(ctx),

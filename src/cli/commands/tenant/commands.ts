@@ -11,7 +11,7 @@ import { readTenantFlags, tenantFlags, updateFlags } from "./flags.ts";
 
 const service = () => import("../../../server/modules/tenants/service.ts");
 
-/** The store that a `tenant` command works on; `-n` and BODEGA_NAMESPACE can name it instead. */
+/** The argument that names the store of a `tenant` command. `-n` and BODEGA_NAMESPACE can name the store instead. */
 const tenantWord = { valueHint: "namespace", fallback: "namespace", field: "namespace" } as const;
 const tenantArg = wordArg("Namespace of the store", { ...tenantWord, completes: "namespace" });
 const newTenantArg = wordArg("Namespace of the new store, such as my-shop", {
@@ -72,7 +72,7 @@ function toFields(tenant: TenantDetails): object {
   };
 }
 
-/** Asks before taxes or holds change, because this affects all later orders. */
+/** Asks before a change of taxes or holds, because it affects all later orders. */
 async function confirmOrders(console: Console, input: TenantInput, load: () => Promise<TenantDetails>): Promise<void> {
   const { country, pricesIncludeTax, hold, transferHold } = input;
   const next = { country, prices_include_tax: pricesIncludeTax, hold, transfer_hold: transferHold };
@@ -84,7 +84,7 @@ async function confirmOrders(console: Console, input: TenantInput, load: () => P
   const shown = new Map(Object.entries(toFields({ ...before, ...Object.fromEntries(changed) })));
   const parts = changed.map(([name]) => `${name.replaceAll("_", " ")} ${formatValue(shown.get(name))}`);
   const { namespace } = before;
-  await confirmAction(console, `Update store ${namespace}? Only later orders are concerned: ${parts.join(", ")}.`);
+  await confirmAction(console, `Update store ${namespace}? This affects only later orders: ${parts.join(", ")}.`);
 }
 
 export const showCommand = defineCommand({
@@ -104,7 +104,7 @@ export const updateCommand = defineCommand({
   notes: [
     "Fields without a flag keep their value. An empty --domain=, --url=, --logo=, --country=, --order-url=, --tax-note= or " +
       "--transfer-instructions= clears the field.",
-    "Orders keep the amounts and the hold with which they were placed: other taxes and holds concern later orders only.",
+    "Changed taxes and holds affect only later orders. Existing orders keep their amounts and their hold.",
   ],
   done: "Updated store {namespace}.",
   anyOf: Object.keys(updateFlags),

@@ -3,7 +3,7 @@ import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg } from
 import { parseDecimal, parseDuration, parsePair, parseWhole } from "../../framework/parse-values.ts";
 import { invalidFlag } from "../../terminal/console.ts";
 
-/** A size such as `500MiB` or `1.5 GiB` in bytes. */
+/** Reads a size such as `500MiB` or `1.5 GiB`. Returns bytes. */
 function parseSize(flag: string, text: string): number {
   const [, amount, unit = ""] = /^(\d{1,6}(?:\.\d{1,3})?) ?([KMGT])iB$/i.exec(text) ?? [];
   if (amount !== undefined) return Math.round(Number(amount) * 1024 ** ("KMGT".indexOf(unit.toUpperCase()) + 1));
@@ -38,8 +38,14 @@ export const tenantFlags = {
     "writes per minute",
     "Likes, bookmarks, views and registrations per minute and IP address; 0 for no limit (default: 1200)",
   ),
-  "visitor-writes": numberArg("writes per minute", "The same limit per visitor or user (default: 240)"),
-  "pending-orders": numberArg("orders", "Unpaid orders per customer or guest's address; 0 for no limit (default: 5)"),
+  "visitor-writes": numberArg(
+    "writes per minute",
+    "Likes, bookmarks, views and registrations per minute and visitor or user (default: 240)",
+  ),
+  "pending-orders": numberArg(
+    "orders",
+    "Unpaid orders per customer, or per IP address of guests; 0 for no limit (default: 5)",
+  ),
   "stock-share": valueArg(
     "percent",
     "Share of an item's stock that one buyer's unpaid orders can reserve, or 10 pieces if that is more (default: 20)",
@@ -47,14 +53,14 @@ export const tenantFlags = {
   ),
   "orders-per-minute": numberArg(
     "orders per minute",
-    "Orders per minute and customer or guest's address; 0 for no limit (default: 10)",
+    "Orders per minute and customer, or IP address of guests; 0 for no limit (default: 10)",
   ),
   "media-quota": valueArg("size", "Space for uploaded pictures, such as 500MiB or 20GiB (default: 1GiB)", {
     parse: parseSize,
   }),
   "sign-up": choiceArg(
     ["off", "open", "verified"],
-    "Whether customers can create accounts; verified: after they entered a mailed code (default: verified)",
+    "Whether customers can create accounts; verified: only with a mailed code (default: verified)",
   ),
   "sign-in-by-mail": choiceArg(["off", "on"], "Whether customers can sign in with a mailed code (default: off)"),
   country: valueArg("code", "Country of the store, such as DE: its taxes apply to orders without an address", {
@@ -62,12 +68,12 @@ export const tenantFlags = {
   }),
   timezone: valueArg("name", "Time zone of the store, such as Europe/Berlin (default: UTC)"),
   "prices-include-tax": choiceArg(["yes", "no"], "Whether prices include tax (default: yes)"),
-  "tax-note": valueArg("text", "Text in place of `incl. VAT`, for stores that charge none", { allowEmpty: true }),
+  "tax-note": valueArg("text", "Text in place of `incl. VAT`, for stores that charge no tax", { allowEmpty: true }),
   hold: secondsArg("How long an unpaid order reserves stock, such as 60m (1m to 30d; default: 1h)"),
-  "transfer-hold": secondsArg("The same for an order that is paid by bank transfer (default: 7d)"),
+  "transfer-hold": secondsArg("How long an unpaid order reserves stock if it is paid by bank transfer (default: 7d)"),
   "long-hold-share": valueArg(
     "percent",
-    "Share of an item's stock that all visitors' orders with a hold of over an hour can reserve (default: 50)",
+    "Share of an item's stock that all visitors' orders with a hold over 1h can reserve together (default: 50)",
     { parse: parsePercent },
   ),
   "transfer-instructions": valueArg("text", "How to pay by bank transfer: account holder, IBAN, bank", {
@@ -84,7 +90,7 @@ export const tenantFlags = {
   }),
   "keep-invoices": valueArg(
     "years",
-    "How long ended orders name their buyer, from the end of the year, such as 10y (default: 8y)",
+    "Years for which ended orders keep their buyer, counted from the end of a year, such as 10y (default: 8y)",
     { parse: (flag: string, text: string) => parseWhole(flag, text.replace(/y$/, ""), "years, such as 8y") },
   ),
 } as const satisfies CommandArgs;

@@ -23,13 +23,13 @@ export function compareStatus(first: ServerStatus, after: ServerStatus) {
     interval_seconds: round(seconds),
     requests: { ...rate(requests.total, before?.requests.total), in_flight: requests.in_flight },
     latency_ms: latencies(requests.latency, before?.requests.latency),
-    // Counts by HTTP status, by error code and by result of a sign-in.
+    // The keys are HTTP statuses, error codes and results of sign-ins.
     statuses: rates(requests.statuses, before?.requests.statuses),
     errors: rates(requests.errors, before?.requests.errors),
     sign_ins: rates(sign_ins, before?.sign_ins) as Record<keyof ServerStatus["sign_ins"], ReturnType<typeof rate>>,
     tenants: tenants
       .map(({ namespace, requests: total, errors }) => {
-        // A store that was not among the busiest before has no earlier count, and no rate yet.
+        // A store that was not among the busiest in the first sample has no count there. Its rate is then 0.
         const then = tenantsBefore.get(namespace) ?? (before && { requests: total, errors });
         const errors_per_second = perSecond(errors, then?.errors);
         return { namespace, per_second: perSecond(total, then?.requests), errors_per_second, total };
@@ -54,7 +54,7 @@ function round(number: number): number {
   return Math.round(number * 100) / 100;
 }
 
-/** Compares rates: the highest first, and of equal ones the highest total. */
+/** Sorts by the highest rate, and equal rates by the highest total. */
 export function byRate(a: { per_second: number; total: number }, b: typeof a): number {
   return b.per_second - a.per_second || b.total - a.total;
 }
@@ -68,8 +68,8 @@ function latencies(after: LatencyHistogram, before: LatencyHistogram | undefined
 }
 
 /**
- * A percentile of the requests after `before` in milliseconds, interpolated in its bucket; the last bound for longer
- * times, null without requests.
+ * Returns a percentile of the latencies since `before` in milliseconds, interpolated in its bucket. Null without
+ * requests; for latencies above the last bound, that bound.
  */
 export function percentileOf(share: number, after: LatencyHistogram, before?: LatencyHistogram): number | null {
   const { bounds_ms } = after;

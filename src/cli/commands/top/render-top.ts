@@ -79,7 +79,7 @@ function describeDatabase({ at, last_backup_at: last, database, replication }: S
   ];
 }
 
-/** Current rates, the highest first. Without a current rate, the total. */
+/** Lists current rates, the highest first. Shows the total instead of a rate of 0. */
 function listRates(rates: ServerActivity["errors"]): string[] {
   const all = Object.entries(rates).toSorted(([, a], [, b]) => byRate(a, b));
   const format = ({ per_second, total }: (typeof all)[0][1]) =>

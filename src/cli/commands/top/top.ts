@@ -12,13 +12,15 @@ import { compareStatus } from "./compare-status.ts";
 export default defineCommand({
   description: "Show the activity of the running server: requests, latencies, errors, queues, busiest stores",
   args: {
-    interval: durationArg("Time between updates (default: 2s, or 1s when it prints once)"),
+    interval: durationArg(
+      "Time between two updates of the screen (default: 2s); with --once, time to measure rates (default: 1s)",
+    ),
     once: { type: "boolean", description: "Print once and exit" },
   },
   examples: ["bodega top --interval 5s", "bodega top --once"],
   notes: [
-    "Press q to quit, or ctrl-C. Without a terminal and with --json it prints once. Rates and latencies are of the last " +
-      "interval, totals since the start of the server, over all workers. Run it as the same user as the server.",
+    "Press q or ctrl-C to quit. Without a terminal, or with --json, the command prints once. Rates and latencies cover the last " +
+      "interval, totals the time since the server started. All include all workers. Run the command as the server's user.",
   ],
   async run(args, console) {
     const canDraw = console.stdoutIsTerminal && console.env.TERM !== "dumb";
@@ -46,7 +48,7 @@ export default defineCommand({
 
 async function watch(readStatus: () => Promise<ServerStatus>, intervalMs: number, console: Console): Promise<number> {
   const { renderTop } = await import("./render-top.ts");
-  // Throws without a server, before the screen is cleared.
+  // If no server runs, this throws before the screen is cleared.
   let before = await readStatus();
   let activity = compareStatus(before, before);
   const screen = openScreen(process);
@@ -58,7 +60,7 @@ async function watch(readStatus: () => Promise<ServerStatus>, intervalMs: number
     for (;;) {
       const code = await Promise.race([screen.left, Bun.sleep(intervalMs)]);
       if (code !== undefined) return code;
-      // Gives a restarting server time to answer again.
+      // A failure here is not an error: the server may be restarting.
       const next = await Promise.race([screen.left, readStatus().catch(() => undefined)]);
       if (typeof next === "number") return next;
       note = next === undefined ? "The server does not answer. Waiting for it; press q to quit." : undefined;
@@ -73,25 +75,25 @@ async function watch(readStatus: () => Promise<ServerStatus>, intervalMs: number
   }
 }
 
-// The alternate screen keeps the terminal's content. Terminals that support it draw an update at once.
+// The alternate screen, which preserves the content of the terminal. `begin` and `end` prevent flicker.
 const open = "\u001b[?1049h\u001b[?25l";
 const restore = "\u001b[?25h\u001b[?1049l";
 const begin = "\u001b[?2026h\u001b[H";
 const end = "\u001b[J\u001b[?2026l";
 
-/** Takes over the terminal until it is closed or the process ends. `left` resolves to the exit code, 0 for q. */
+/** Draws on the whole screen until `close` or the end of the process. `left` resolves to the exit code: 0 after q. */
 function openScreen({ stdin, stdout }: NodeJS.Process) {
   const { promise: left, resolve } = Promise.withResolvers<number>();
   const onKey = (bytes: Buffer) => {
     const key = bytes.toString();
-    // In raw mode, ctrl-C is a key.
+    // In raw mode, ctrl-C sends this character instead of a signal.
     if (key.includes("\u0003")) resolve(130);
     else if (/q/i.test(key)) resolve(0);
   };
   const restoreTerminal = () => {
     stdin.off("data", onKey).pause();
     if (stdin.isTTY) stdin.setRawMode(false);
-    // Writes synchronously, because a stream is not flushed at exit. The terminal may be gone.
+    // Writes synchronously, because a stream is not flushed at exit. Fails if the terminal was closed.
     attempt(() => writeSync(stdout.fd, restore));
   };
   const keep = onExit(restoreTerminal);

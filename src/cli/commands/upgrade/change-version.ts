@@ -14,12 +14,12 @@ import { buildInfo } from "../version.ts";
 
 const probeMs = 2000;
 const everyMs = 200;
-/** A migration of a large database takes minutes. */
+/** Time for a server to become ready: the migration of a large database takes minutes. */
 const readyMs = 300_000;
 
 export const previousOf = (installed: string) => `${installed}.previous`;
 
-/** Checks that SHA256SUMS beside a file lists it with its checksum. Errors: notFound, validationFailed. */
+/** Checks a file against the SHA256SUMS in its directory. Errors: notFound, validationFailed. */
 export function verifyChecksum(file: string): void {
   const content = attempt(() => fs.readFileSync(file));
   if (content === undefined) throw notFound("file", file, { remedy: "Check the path." });
@@ -31,11 +31,11 @@ export function verifyChecksum(file: string): void {
   throw validationFailed(`The checksum of ${file}, ${hash}, is not in ${sums}.`, { remedy });
 }
 
-/** Runs a command of an executable and returns what it prints. Errors: unavailable with its message. */
+/** Runs a Bodega executable with `--json`. Returns its result; throws unavailable with the message of its error. */
 export async function runProgram<T>(program: string, words: string[], config: DatabaseConfig): Promise<T> {
   const { dataDir, databaseUrl } = config;
   const flags = ["--data-dir", dataDir, ...(databaseUrl ? ["--database-url", databaseUrl] : []), "--json"];
-  // The command is detached, because Ctrl-C must not end a restore.
+  // In its own process group, because Ctrl-C must not end a restore.
   const child = Bun.spawn([program, ...words, ...flags], { stdio: ["ignore", "pipe", "pipe"], detached: true });
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   const answer: unknown = attempt(() => JSON.parse(stdout));
@@ -47,8 +47,8 @@ export async function runProgram<T>(program: string, words: string[], config: Da
 type Version = Awaited<ReturnType<typeof inspectVersion>>;
 
 /**
- * Asks an executable for its version, for the migrations that it would apply to a database, and for applied migrations
- * that it does not know or has in another form. Errors: validationFailed for another program; as `runProgram`.
+ * Asks an executable for its version, the migrations that it would apply, and the first applied migration that it does
+ * not know. Errors: validationFailed for another program; those of `runProgram`.
  */
 export async function inspectVersion(program: string, config: DatabaseConfig) {
   const found = await runProgram<typeof buildInfo>(program, ["version"], config).catch(() => undefined);
@@ -68,7 +68,7 @@ export async function inspectVersion(program: string, config: DatabaseConfig) {
   };
 }
 
-/** Returns the copy of the database to restore for another version; null if it needs none. Errors: wrongState. */
+/** Returns the kept copy of the database that another version needs; null if it needs none. Errors: wrongState. */
 export function findCopy({ pending, unknown }: Version, isBack: boolean, config: DatabaseConfig): string | null {
   if (unknown === undefined) {
     if (pending.length === 0 || config.databaseUrl === undefined) return null;
@@ -117,8 +117,8 @@ interface Plan {
 }
 
 /**
- * Installs another version and restarts the server. If that fails, restores the previous version and the database from
- * before a migration. Returns where a replaced database is kept; null for none.
+ * Installs another version and restarts the server. If that fails, restores the previous version, and the database if
+ * it was migrated. Returns the path of a replaced database; null if none was replaced.
  * @throws unavailable if the other version failed.
  */
 export async function changeVersion(next: string, plan: Plan, config: DatabaseConfig): Promise<string | null> {
@@ -143,7 +143,7 @@ export async function changeVersion(next: string, plan: Plan, config: DatabaseCo
   } catch (error) {
     const outcome = await goBack().then(
       () =>
-        `is back: ${findReason(error)}${kept ? ` Its database is the one from before; that of ${to} is ${kept}.` : ""}`,
+        `is back: ${findReason(error)}${kept ? ` Its previous database is restored; the one of ${to} is ${kept}.` : ""}`,
       (second) => `could not be restored (${findReason(second)}): ${findReason(error)}`,
     );
     const remedy = unit ? `See its log: journalctl -u ${unit}` : undefined;
@@ -153,14 +153,14 @@ export async function changeVersion(next: string, plan: Plan, config: DatabaseCo
 
 /** Starts the unit and waits until its server is ready. Errors: unavailable if it ends or takes too long. */
 async function startServer(unit: string, dataDir: string): Promise<void> {
-  // If systemd refused to stop the server, it is still running.
+  // The server is still running if systemd could not stop it.
   if (findMainProcess(unit) === 0) runSystemctl("start", unit);
   const pid = findMainProcess(unit);
   const deadline = performance.now() + readyMs;
   for (;;) {
     const status = await readServerStatus(dataDir, probeMs);
     if (status?.pid === pid && (await probeHealth(status.url, probeMs, true)).status === "ready") return;
-    // systemd restarts a server that ends again and again.
+    // Another process means that the server ended, and systemd started it again.
     if (pid === 0 || findMainProcess(unit) !== pid) throw unavailable("Its server ended.");
     if (performance.now() > deadline) throw unavailable("It was not ready within five minutes.");
     await Bun.sleep(everyMs);
@@ -177,7 +177,7 @@ function findMainProcess(unit: string): number {
   return Number(attempt(() => runSystemctl("show", "--property=MainPID", "--value", unit)) ?? 0);
 }
 
-/** Returns the unit if it runs the data directory's server; null without a server. Errors: wrongState for another. */
+/** Returns the unit if it runs this server; null if no server runs. Errors: wrongState if another unit runs it. */
 export async function requireUnit({ dataDir }: DatabaseConfig, unit: string): Promise<string | null> {
   const status = await readServerStatus(dataDir);
   if (status === null) return null;

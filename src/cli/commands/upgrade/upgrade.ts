@@ -14,29 +14,30 @@ export default defineCommand({
   args: {
     file: { type: "positional", required: false, completes: "file", description: "Executable of the new version" },
     back: { type: "boolean", description: "Go back to the version before the last upgrade" },
-    unit: valueArg("name", "Unit with which systemd runs the server", { default: "bodega.service" }),
+    unit: valueArg("name", "Name of the systemd unit that runs the server", { default: "bodega.service" }),
     "dry-run": { type: "boolean", description: "Check the file and show the plan; change nothing" },
   },
   oneOf: ["file", "back"],
   examples: ["bodega upgrade ./bodega-0.2.0-linux-x64 --dry-run", "bodega upgrade --back"],
   notes: [
-    "It compares the file with SHA256SUMS beside it, makes a backup, replaces this executable, and restarts the unit. If the new version does not get " +
-      "ready, the old one runs again.",
+    "The command compares the file with SHA256SUMS beside it, makes a backup, replaces this executable, and restarts the unit. If " +
+      "the new version does not become ready, the old one is installed and started again.",
     "The previous version is kept beside the executable. If the new one has migrated the database, --back restores the copy " +
-      "from before the migration; the database that it replaces is kept in backups.",
+      "from before the migration, and keeps the replaced database in backups.",
   ],
   async run(args, console) {
     const config = readCliConfig(args, console);
     requireDatabase(args, console);
     const { file: given, back: isBack, "dry-run": isDryRun } = args;
     if (!isExecutable && !isDryRun) {
-      throw wrongState("Bodega runs from source here. Run this command of the installed executable: bodega upgrade -h");
+      throw wrongState("Bodega runs from source here. Run the installed executable instead: bodega upgrade -h");
     }
     const version = await import("./change-version.ts");
     const installed = ownCommand.at(-1) as string;
     const file = given === undefined ? version.previousOf(installed) : resolve(given);
     if (given !== undefined) version.verifyChecksum(file);
-    else if (!existsSync(file)) throw notFound("earlier version", file, { remedy: "It was not upgraded yet." });
+    else if (!existsSync(file))
+      throw notFound("earlier version", file, { remedy: "This executable was not upgraded yet." });
     const other = await version.inspectVersion(file, config);
     const { pending } = other;
     const restores = version.findCopy(other, isBack, config);

@@ -60,8 +60,8 @@ export const inviteCommand = defineCommand({
   args: newUserArgs,
   examples: ["bodega user invite -n demo --email ada@example.com --name Ada --role staff"],
   notes: [
-    "Creates the user unless they exist without a password. The code is valid for three days and is entered where passwords " +
-      "are reset (POST /auth/password/reset/).",
+    "Creates the user, or mails another code if the user exists without a password. The code is valid for three days. The " +
+      "person enters it on the page that resets passwords (POST /auth/password/reset/).",
   ],
   done: "Invited {email}.",
   async run(args, console) {

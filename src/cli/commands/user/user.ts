@@ -25,7 +25,7 @@ export const toUserRecord = ({ id, ...rest }: User) => ({ user_id: id, ...rest }
 
 export const printUser = (console: Console, user: User) => printRecord(console, toUserRecord(user));
 
-/** Sets a new password and prints the user. A generated password is delivered once: to a file, or on standard output. */
+/** Sets a new password and prints the user. Delivers a generated password once: to a file, or on standard output. */
 export async function deliverPassword(
   args: Parameters<typeof resolvePassword>[0],
   console: Console,
@@ -42,7 +42,7 @@ export async function deliverPassword(
 const personArgs = {
   ...user.args,
   user: { ...user.args.user, required: false },
-  email: valueArg("address", "Email of a guest, who has orders and no user"),
+  email: valueArg("address", "Email of a guest, who has orders but no account"),
 } as const satisfies CommandArgs;
 
 export const exportCommand = defineCommand({
@@ -87,7 +87,7 @@ export const deleteCommand = defineCommand({
   args: removalArgs,
   examples: ["bodega user delete -n demo ada@example.com --confirm ada@example.com"],
   notes: [
-    "Their orders keep customer and contact; `bodega user erase` removes these too. --yes does not confirm a deletion.",
+    "Orders of the user keep customer and contact; `bodega user erase` removes these too. --yes does not confirm a deletion.",
   ],
   done: "Deleted user {email}.",
   async run(args, console) {
@@ -106,9 +106,9 @@ export const eraseCommand = defineCommand({
     "bodega user erase -n demo --email guest@example.com --confirm guest@example.com",
   ],
   notes: [
-    "Orders keep their numbers, items and amounts, and lose customer, contact and notes; they must be completed, cancelled " +
-      "or expired first. Those that were paid keep name and addresses for the years of `bodega tenant update --keep-invoices`, " +
-      "as tax law asks. Backups made before still contain the person.",
+    "All orders of the person must be completed, cancelled or expired. They keep numbers, items and amounts, and lose customer, " +
+      "contact and notes. Paid orders keep name and addresses for the years of `bodega tenant update --keep-invoices`, as tax law " +
+      "demands. Earlier backups still contain the person.",
   ],
   oneOf: ["user", "email"],
   done: "Erased user {user_id}.",
@@ -127,10 +127,10 @@ export const eraseCommand = defineCommand({
   },
 });
 
-/** These parameters are the defaults of authenticators. Without them, the code fits a screen of 24 lines. */
+/** Authenticators have the same defaults. Without these parameters, the QR code fits a screen of 24 lines. */
 const defaults = /&(?:algorithm=SHA1|digits=6|period=30)(?=&|$)/g;
 
-/** Shows a secret as text, and as a QR code if it is narrow enough, black on white in every terminal. */
+/** Shows a secret as text, and as a QR code if the terminal is wide enough: black on white, whatever its colours. */
 async function showSecret(console: Console, { secret, otpauth_uri: uri }: { secret: string; otpauth_uri: string }) {
   const { encodeQR } = await import("qr");
   const drawn = encodeQR(uri.replace(defaults, ""), "ascii", { ecc: "low", border: 2 }).trimEnd();
@@ -149,8 +149,8 @@ export const twoFactorCommand = defineCommand({
   },
   examples: ["bodega user two-factor -n demo ada@example.com"],
   notes: [
-    "At a terminal it shows a QR code, asks for a code of the authenticator, and prints ten recovery codes, once. Elsewhere " +
-      "it takes two calls: --print-secret, and --code within an hour. The user's password is not asked for.",
+    "At a terminal, the command shows a QR code, asks for a code of the authenticator, and prints ten recovery codes, once. " +
+      "Without a terminal, run it with --print-secret, and within an hour with --code. It does not ask for the user's password.",
   ],
   exclusive: [["print-secret", "code"]],
   done: "Enabled two-factor sign-in of user {email}.",
@@ -170,7 +170,7 @@ export const twoFactorCommand = defineCommand({
     }
     let enabled: object = {};
     const confirm = async (otp: string) => {
-      // A typing error that cannot be a code does not count as a wrong code.
+      // A text that cannot be a code must not count as a wrong try.
       if (code === undefined && !/^(?:\d ?){6}$/.test(otp)) throw invalidFlag("--code", "must be six digits");
       enabled = await user.withRecord(args, console, async (ctx, userId) => {
         const recovery_codes = await confirmTwoFactor(ctx, { otp, userId }).catch((error) => {

@@ -36,7 +36,7 @@ export const addCommand = defineCommand({
   examples: ["bodega webhook add -n demo --url https://example.com/hooks --types 'order.*' --types stock.changed"],
   notes: [
     "The webhook receives events from now on, signed according to Standard Webhooks. The signing secret is shown once.",
-    "A delivery succeeds with a 2xx reply within ten seconds. Otherwise it is retried, twelve attempts in about a day.",
+    "A delivery succeeds if the receiver replies with 2xx within ten seconds. Otherwise Bodega retries it: twelve attempts in about a day.",
   ],
   done: "Added webhook {url}.",
   async run(args, console) {
@@ -110,7 +110,7 @@ export const rotateCommand = defineCommand({
   args: { ...webhook.args, "save-secret-to": saveSecretArg },
   examples: ["bodega webhook rotate -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   notes: [
-    "New deliveries are signed with the new secret only. Deliveries that the receiver rejects meanwhile are retried.",
+    "From now on, deliveries are signed with the new secret. If the receiver rejects them because it has the old one, they are retried.",
   ],
   done: "Replaced the secret of webhook {url}.",
   async run(args, console) {

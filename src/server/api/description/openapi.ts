@@ -130,7 +130,7 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query", 
       in: where,
       ...((where === "path" || property[OptionalKind] !== "Optional") && { required: true }),
       ...(description !== undefined && { description }),
-      // Only Go's generator can send `deepObject`, and it sends that for this form too.
+      // Of generated clients, only Go's can send `deepObject`, and it does so even for this form.
       ...(property[Kind] === "Record" ? { content: { "application/json": { schema: rest } } } : { schema: rest }),
     };
   });

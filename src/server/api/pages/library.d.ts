@@ -1,4 +1,4 @@
-// `with { type: "file" }` gives the path of the file.
+// An import `with { type: "file" }` returns the path of the file.
 declare module "*/standalone.js" {
   const path: string;
   export = path;

@@ -13,7 +13,7 @@ const files = collectFiles("api/pages/files") as Record<string, string>;
 const textOf = (name: string) => Buffer.from(files[name] as string, "base64").toString();
 const html = "text/html; charset=utf-8";
 export const script = "text/javascript; charset=utf-8";
-/** The library sets styles itself. Everything else must come from this server. */
+/** The reference page's library inserts styles into the page. Everything else must come from this server. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; img-src 'self' data:; " +
   "font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -49,12 +49,12 @@ export function fixedPage(type: string, read: () => Content | Promise<Content>, 
 }
 
 const reference = fixedPage(html, () => textOf("reference.html"), safety);
-/** The page's links are relative to `/docs`, and a proxy may have a prefix before it. */
+/** The page's links are relative to `/docs`. The new address is relative too, because a proxy may add a prefix. */
 const redirectToDocs: Answer = (headers) =>
   new Response(null, { status: 308, headers: { ...headers, Location: "../docs" } });
 
 export const referencePages: Record<string, typeof reference> = {
-  // Elysia finds this route for both paths.
+  // Elysia uses this route for `/docs` and for `/docs/`.
   "/docs": async (request) => (/^[^?]*\/docs\/(\?|$)/.test(request.url) ? redirectToDocs : reference(request)),
   "/docs/reference.js": fixedPage(script, () => Bun.file(libraryPath).text()),
   "/docs/start.js": fixedPage(script, () => textOf("start.js")),

@@ -16,7 +16,7 @@ import {
 } from "./tables.ts";
 
 const cacheKiB = 64 * 1024;
-// Rows are verified after the copy, and nothing must be durable before the one COMMIT.
+// Rows are verified after the copy, and nothing needs to be durable before the one COMMIT.
 const pragmas = "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = OFF";
 
 /**
@@ -42,7 +42,7 @@ async function fillFile(read: ReadRows, file: Connection, options: CopyOptions):
   if (plan.tables.some(({ name }) => name === restoreMarker)) throw restoreRunning();
   file.script("BEGIN");
   for (const { sql, kind } of plan.tables) if (kind !== "shadow") file.run(sql);
-  // SQLite adds rows to shadow tables, which are copied instead.
+  // SQLite itself has added rows to new shadow tables. The server's rows replace them.
   for (const { name, kind } of plan.tables) if (kind === "shadow") file.run(`DELETE FROM ${quote(name)}`);
   for (const { name, last } of plan.sequences)
     file.run("INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", [name, last]);

@@ -14,7 +14,7 @@ export interface TablePlan {
   kind: "table" | "virtual" | "shadow";
   /** All columns except generated ones, and the rowid if no column is an alias of it. */
   columns: string[];
-  /** The positions in `columns` of the columns of the key. The key orders the rows. */
+  /** Positions of the key's columns in `columns`. Rows are read in the order of the key. */
   key: number[];
 }
 
@@ -30,7 +30,7 @@ export interface CopyPlan {
 const selectObjects = `SELECT type, name, sql FROM sqlite_schema
   WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'libsql%' ORDER BY rowid`;
 const selectTables = "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'";
-// Generated columns are `hidden`, and are computed again.
+// SQLite marks generated columns as `hidden`, and computes them again in the copy.
 const selectColumns = `SELECT m.name, c.name, c.pk, c.type FROM sqlite_schema m, pragma_table_xinfo(m.name) c
   WHERE m.type = 'table' AND c.hidden = 0 ORDER BY m.rowid, c.cid`;
 const hasSequences = "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'";

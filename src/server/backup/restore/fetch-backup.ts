@@ -56,7 +56,7 @@ async function unpack(source: BackupLocation, databasePath: string, options: Fet
     if (!source.place.startsWith("s3:")) {
       const path = formatLocation(source);
       const start = Bun.file(path).slice(0, sqliteHeader.length);
-      // A file that cannot be read is treated as an archive, whose reader reports why.
+      // A file that cannot be read is treated as an archive, so that reading it again reports the reason.
       if ((await start.text().catch(() => "")) === sqliteHeader) return await copyPlain(path, databasePath, options);
     }
     const { stream, bytes: total } = await openSource(source, options);

@@ -54,7 +54,7 @@ export function inspectCopy(connection: Connection) {
     : [];
   return {
     schema: migrations.map(([name, hash]) => ({ name: String(name), hash: String(hash) })),
-    /** RFC 3339; it identifies the database. */
+    /** When the database was created, RFC 3339. This identifies the database. */
     begunAt: first("__bodega_migrations", "min(applied_at)") as string | null,
     keyFingerprint: first("secret_fingerprint", "max(value)") as string | null,
     tenants: JSON.parse(stores) as { id: string; namespace: string; title: string }[],
@@ -89,7 +89,7 @@ export async function verifySchema(connection: Connection, schema: Manifest["sch
   throw damaged(`The database in the backup is damaged: it ${faults}.`, { remedy: "Restore an older backup." });
 }
 
-/** Describes the faults, to be put after "it". Returns undefined for none. */
+/** Describes the faults as the end of a sentence about the database that begins with "it". Undefined without faults. */
 export async function findSchemaFaults(connection: Connection, schema: Manifest["schema"]) {
   const applied = new Set(schema.map(({ name }) => name));
   if (!migrations.some(({ name }) => applied.has(name))) return undefined;

@@ -42,7 +42,7 @@ export async function loadDatabase(sourcePath: string, db: Database, options: Co
     try {
       const tables = plan.tables.filter(({ name, kind }) => kind !== "virtual" && name !== migrationsTable);
       const write = (table: TablePlan, page: CopiedValue[][], before: number) => {
-        // An empty shadow table makes its virtual table unusable, so SQLite's own rows stay until copied rows come.
+        // An empty shadow table makes its virtual table unusable, so SQLite's rows stay until copied rows come.
         const clearing = table.kind === "shadow" && before === 0 ? [`DELETE FROM ${quote(table.name)}`] : [];
         return session.write([...clearing, ...insertPage(table, page)]);
       };
@@ -90,13 +90,13 @@ const selectUse = `SELECT (SELECT count(*) FROM tenants) AS stores,
   (SELECT count(*) FROM (SELECT 1 FROM audit_log WHERE namespace IS NOT NULL LIMIT 1)) AS history,
   (SELECT value FROM revision WHERE id = 1) AS revision`;
 
-// A 0 violates the CHECK and aborts the batch, because a batch cannot read and decide in between.
+// A batch cannot decide by what it has read. Instead, a 0 violates the CHECK, which aborts the batch.
 const createMarker = `CREATE TABLE ${restoreMarker} (is_unused INTEGER NOT NULL CHECK (is_unused = 1))`;
 const assertUnused = `INSERT INTO ${restoreMarker} SELECT count(*) = 0 FROM tenants`;
 
 /**
  * Throws conflict if the database contains a store or tables of another program.
- * @returns `clearing`: statements that remove its tables; `revision`: a value that servers must not see again.
+ * @returns `clearing`: statements that remove its tables; `revision`: its present revision, not to be used again.
  */
 export async function inspectTarget(db: Database) {
   const { rows } = await db.execute(selectTables);

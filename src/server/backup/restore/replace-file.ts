@@ -53,7 +53,7 @@ export async function replaceFile(replacement: Replacement): Promise<string | nu
   }
   // SQLite would apply the old WAL to the new file.
   removeWal(path);
-  // Without a copy but with a database, the directory is that of a standby that took over.
+  // A directory with a database but without a standby's copy counts as that of a standby that took over.
   rmSync(copyFile(dataDir), { force: true });
   syncFile(dirname(path));
   onStep?.("the old WAL is gone");

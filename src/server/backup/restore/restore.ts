@@ -45,9 +45,10 @@ export async function planRestore(fetched: FetchedBackup, config: Config) {
 }
 
 /**
- * Replaces a file by renaming, so that the old or the new file exists at any moment. Until then, the signal aborts
- * without a change. Loads a server's database in batches. @throws wrongState while a server runs on the data directory;
- * unavailable if a command keeps the database open or the disk cannot be written.
+ * Restores a backup. A file is replaced by a rename, so that the old or the new one exists at any moment. Before the
+ * rename, the signal aborts without a change. A server's database is loaded in batches.
+ * @throws wrongState while a server runs on the data directory; unavailable if a command keeps the database open or the
+ * disk cannot be written.
  */
 export async function applyRestore({ fetched }: RestorePlan, config: Config, options: RestoreOptions) {
   const { actor } = options;
@@ -62,7 +63,7 @@ export async function applyRestore({ fetched }: RestorePlan, config: Config, opt
   if (server === null) throw serverRuns(config.dataDir);
   try {
     if (fetched.missing.length === 0) {
-      // The entry goes into the copy, so that the restored database always contains it.
+      // The audit entry is written to the copy, so that the restored database always contains it.
       await withConfiguredDatabase({ ...config, dataDir: fetched.folder }, (db) => audit(db, actor, fetched));
       await mergeWal(fetched.databasePath);
     }
@@ -81,8 +82,8 @@ async function swap(
   const beforeSwap = () => stopIfAborted(signal);
   const lock = await lockExclusive(path, { signal, onWait });
   try {
-    // The lock is kept until the process ends: at garbage collection, the engine closes its handles of the old file and
-    // removes the WAL by name, so nobody else may have a WAL of that name.
+    // The lock is kept until the process ends. At garbage collection, the engine closes the old file and removes the
+    // WAL by its name. Until then, no other process may have a WAL of that name.
     return await replaceFile({ dataDir, path, newPath, now: new Date(), beforeSwap });
   } catch (error) {
     lock.close();
@@ -90,7 +91,7 @@ async function swap(
   }
 }
 
-/** Lets pending signals be handled, which native code delays. Throws the signal's reason. */
+/** Waits until signals that arrived during native code are handled. Throws the reason of `signal` if it was aborted. */
 export async function stopIfAborted(signal: AbortSignal | undefined): Promise<void> {
   for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setImmediate(resolve));
   signal?.throwIfAborted();
@@ -137,7 +138,7 @@ async function readPresentFile(config: Config, warnings: string[]): Promise<Insp
   }
 }
 
-/** An earlier schema may lack the table. */
+/** Adds an entry to the audit log. An earlier schema may have no audit log. */
 async function audit(db: Database, actor: Actor, { manifest, missing }: FetchedBackup): Promise<void> {
   if (missing.length > 0) return;
   const ctx = { db, actor, requestId: randomUUID(), now: Date.now };

@@ -22,7 +22,7 @@ export async function makeRestoreTempDir(dataDir: string, mayCreate: boolean) {
     const lock = lockOf(libsql, path);
     lock.tryExclusive();
     const remove = () => {
-      // Another process that looks for stale directories may create the lock's file again meanwhile.
+      // Removal is retried, because another process that looks for stale directories may create the lock's file again.
       rmSync(path, { recursive: true, force: true, maxRetries: 5 });
       lock.close();
     };
@@ -44,5 +44,5 @@ export async function removeStaleRestores(dataDir: string): Promise<void> {
   }
 }
 
-/** Each restore has the lock of its directory while its process lives. */
+/** Each restore holds the lock of its directory while its process lives. */
 const lockOf = (libsql: Libsql, path: string) => new FileLock(libsql, join(path, "restore.lock"));

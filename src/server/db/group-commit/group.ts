@@ -20,8 +20,6 @@ export interface GroupOptions {
   groupMs: number;
   /** Milliseconds that one unit may take. */
   writeTimeoutMs: number;
-  /** Milliseconds that the first unit may take in addition, because it may wait for the lock. */
-  lockMs: number;
   /** The first group loads it, because many commands only read. */
   beforeCommit?: (() => Promise<BeforeCommit>) | undefined;
 }
@@ -64,14 +62,6 @@ export async function runGroup(
   return group.hasChanged ? "changed" : "unchanged";
 }
 
-type RunStatements = (stmts: readonly InStatement[]) => Result[] | Promise<Result[]>;
-
-interface UnitOptions {
-  runStatements: RunStatements;
-  ahead: readonly InStatement[];
-  timeoutMs: number;
-}
-
 const tooLong = () => unavailable("The transaction took too long.");
 
 class Group {
@@ -80,12 +70,6 @@ class Group {
   readonly #writer: Writer;
   readonly #beforeCommit: BeforeCommit;
   #isCommitted = false;
-  readonly #runStatements: RunStatements = (stmts) => this.#writer.run(stmts);
-  readonly #runAndCommit: RunStatements = async (stmts) => {
-    const results = await this.#commitAfter(stmts);
-    if (results === undefined) throw unavailable("It was written, but the answer was lost.", { isInternal: true });
-    return results;
-  };
 
   constructor(writer: Writer, beforeCommit: BeforeCommit) {
     this.#writer = writer;
@@ -93,19 +77,15 @@ class Group {
   }
 
   /** Throws the error that ended the transaction. */
-  async runUnits({ take, isEmpty }: Queue, { maxGroup, groupMs, lockMs, writeTimeoutMs }: GroupOptions) {
+  async runUnits({ take, isEmpty }: Queue, { maxGroup, groupMs, writeTimeoutMs }: GroupOptions) {
     let endsAt = Number.POSITIVE_INFINITY;
     while (this.outcomes.length < maxGroup && performance.now() < endsAt && !this.#isCommitted) {
       const jobs = take(this.#writer.maxTogether);
       if (jobs.length === 0) return;
-      const timeoutMs = writeTimeoutMs + (this.outcomes.length === 0 ? lockMs : 0);
+      const timeoutMs = writeTimeoutMs + (this.outcomes.length === 0 ? this.#writer.lockMs : 0);
       // The last unit goes to a server together with the COMMIT or with the reads before it, which saves a round trip.
       const isLast = this.#writer.maxTogether > 1 && isEmpty();
-      const last = { runStatements: this.#runAndCommit, ahead: this.#beforeCommit.reads };
-      const outcomes = await this.#runJobs(jobs, {
-        ...(isLast ? last : { runStatements: this.#runStatements, ahead: [] }),
-        timeoutMs,
-      });
+      const outcomes = await this.#runJobs(jobs, isLast, timeoutMs);
       this.outcomes.push(...outcomes);
       endsAt = Math.min(endsAt, performance.now() + groupMs);
       if (!this.#isCommitted && !this.#writer.inTransaction) {
@@ -138,9 +118,10 @@ class Group {
     return results;
   }
 
-  async #runJobs(jobs: Job[], options: UnitOptions): Promise<Outcome[]> {
+  async #runJobs(jobs: Job[], isLast: boolean, timeoutMs: number): Promise<Outcome[]> {
     const together = jobs.map(({ unit }) => ("stmts" in unit ? unit.stmts : []));
-    const value = await this.#runUnit(jobs.length > 1 ? { stmts: together.flat() } : (jobs[0] as Job).unit, options);
+    const unit = jobs.length > 1 ? { stmts: together.flat() } : (jobs[0] as Job).unit;
+    const value = await this.#runUnit(unit, isLast, timeoutMs);
     if (jobs.length === 1) return [{ job: jobs[0] as Job, ...value, isTainted: this.hasChanged }];
     if (!value.hasFailed) {
       const results = value.value as Result[];
@@ -148,27 +129,32 @@ class Group {
         return { job, value: results.splice(0, together[at]?.length), hasFailed: false, isTainted: false };
       });
     }
-    const alone = { ...options, runStatements: this.#runStatements, ahead: [] };
     const outcomes: Outcome[] = [];
     for (const job of jobs) {
       const isLost = !this.#writer.inTransaction;
-      const ended = isLost ? value : await this.#runUnit(job.unit, alone);
+      const ended = isLost ? value : await this.#runUnit(job.unit, false, timeoutMs);
       const isTainted = isLost || this.hasChanged || outcomes.some(({ hasFailed }) => !hasFailed);
       outcomes.push({ job, ...ended, isTainted });
     }
     return outcomes;
   }
 
-  async #runUnit(unit: Unit, { runStatements, ahead, timeoutMs }: UnitOptions) {
+  async #runAndCommit(stmts: readonly InStatement[]): Promise<Result[]> {
+    const results = await this.#commitAfter(stmts);
+    if (results === undefined) throw unavailable("It was written, but the answer was lost.", { isInternal: true });
+    return results;
+  }
+
+  async #runUnit(unit: Unit, isLast: boolean, timeoutMs: number) {
     const writer = this.#writer;
     const session = new WriteSession(writer);
     try {
-      writer.beginUnit(ahead);
-      const value = await ("stmts" in unit
-        ? runStatements(unit.stmts)
-        : withTimeout(unit.work(session), timeoutMs, tooLong));
+      writer.beginUnit(isLast ? this.#beforeCommit.reads : []);
+      let value: unknown;
+      if ("work" in unit) value = await withTimeout(unit.work(session), timeoutMs, tooLong);
+      else value = await (isLast ? this.#runAndCommit(unit.stmts) : writer.run(unit.stmts));
       session.end();
-      if (!this.#isCommitted) writer.endUnit();
+      if (!this.#isCommitted) await writer.endUnit();
       return { value, hasFailed: false };
     } catch (error) {
       session.end();

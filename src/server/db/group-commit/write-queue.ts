@@ -10,7 +10,7 @@ import type { Writer } from "./writer.ts";
 
 /** Limits of the queue; all times in milliseconds. */
 export interface WriteQueueOptions extends GroupOptions {
-  /** How long a write waits for another process's lock before it is refused with unavailable. */
+  /** How long a write may wait until it begins and has another process's lock. Then it is refused with unavailable. */
   lockDeadlineMs: number;
   /** Writes that may wait; further ones are refused with unavailable. */
   maxWaiting: number;
@@ -18,9 +18,10 @@ export interface WriteQueueOptions extends GroupOptions {
   mustWait: () => boolean;
 }
 
+const refuseEveryMs = 100;
+
 const defaults: WriteQueueOptions = {
   lockDeadlineMs: 5000,
-  lockMs: 0,
   writeTimeoutMs: 5000,
   maxWaiting: 10_000,
   maxGroup: 1000,
@@ -31,7 +32,7 @@ const defaults: WriteQueueOptions = {
 interface QueuedJob extends Job {
   /** Work to run instead of a unit, while no transaction is open. */
   exclusive?: () => unknown;
-  /** The time until which it may wait for the lock, by `performance.now()`. */
+  /** The time until which it may wait, by `performance.now()`. */
   deadline: number;
 }
 
@@ -117,6 +118,7 @@ export class WriteQueue {
   }
 
   async #drive(): Promise<void> {
+    const refusing = setInterval(() => this.#refuseLate(), refuseEveryMs);
     while (this.waiting > 0) {
       try {
         if (this.#peek()?.exclusive) await this.#runExclusive(this.#take() as QueuedJob);
@@ -129,6 +131,7 @@ export class WriteQueue {
       }
       await this.#writer.yieldLock?.();
     }
+    clearInterval(refusing);
     this.#isDriving = false;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
@@ -137,9 +140,7 @@ export class WriteQueue {
     const waiting = { take: (most: number) => this.#takeUnits(most), isEmpty: () => this.waiting === 0 };
     const outcome = await runGroup(this.#writer, waiting, this.#options);
     if (outcome === "changed") this.commits++;
-    if (outcome !== "lost") return;
-    this.hasLost = true;
-    this.#refuseLate();
+    if (outcome === "lost") this.hasLost = true;
   }
 
   async #runExclusive({ exclusive, resolve, reject }: QueuedJob): Promise<void> {
@@ -147,18 +148,16 @@ export class WriteQueue {
       resolve((await exclusive?.()) as never);
     } catch (error) {
       reject(mapDbError(error));
-      // Deadlines may have passed during the exclusive work.
-      this.#refuseLate();
     }
   }
 
+  /** Takes the lock for the waiting units. False if none is left, or exclusive work goes first. */
   async #begin(): Promise<boolean> {
-    while (this.#options.mustWait() || !(await this.#writer.begin((this.#peek() as QueuedJob).deadline))) {
-      this.#refuseLate();
-      if (this.waiting === 0 || this.#peek()?.exclusive) return false;
+    for (let job = this.#peek(); job && !job.exclusive; job = this.#peek()) {
+      if (!this.#options.mustWait() && (await this.#writer.begin(job.deadline))) return true;
       await this.#writer.waitForLock?.();
     }
-    return true;
+    return false;
   }
 
   /** Refuses jobs whose deadline has passed. The queue has exclusive work first, then jobs by deadline. */

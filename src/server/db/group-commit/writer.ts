@@ -10,11 +10,13 @@ type Answer<T> = T | Promise<T>;
 export interface Writer {
   /** How many units of plain statements may run together, which saves round trips to a server. */
   readonly maxTogether: number;
+  /** Milliseconds that the first unit of the group may still wait for the lock; 0 if `begin` takes it. */
+  readonly lockMs: number;
   /** False once the transaction has ended, even if the database ended it. */
   readonly inTransaction: boolean;
   /**
    * Begins the transaction of a group. False while another program holds the lock.
-   * @param deadline until when the first unit may wait for the lock, by `performance.now()`.
+   * @param deadline until when its oldest unit may wait for the lock, by `performance.now()`.
    */
   begin(deadline: number): Answer<boolean>;
   /** Only if `begin` can return false. */
@@ -27,7 +29,7 @@ export interface Writer {
    * @throws the error of the first that fails. After one that ended the transaction, `inTransaction` is false.
    */
   run(stmts: readonly InStatement[]): Answer<Result[]>;
-  endUnit(): void;
+  endUnit(): Answer<void>;
   /** Undoes what the unit wrote, and only that. */
   undoUnit(): Answer<void>;
   /**

@@ -8,15 +8,15 @@ import { MiB } from "../../values/units.ts";
 
 /** The database may grow by this much while the WAL is emptied. */
 const wantedBytes = 16 * MiB;
-/** The maximum part of the free space, for small disks. */
+/** On a small disk, the file takes at most this share of the free space. */
 const maxShare = 1 / 4;
 const chunkBytes = 64 * 1024;
-/** A running server keeps this much for its next start, which needs room for the WAL's index. */
+/** When a running server frees the file, it keeps this much, because its next start needs room for the WAL's index. */
 const startBytes = MiB;
 
 /**
- * A file beside the database that reserves disk space. Emptying the WAL can enlarge the database, so without it, a
- * server on a full disk could not write until somebody frees space.
+ * A file beside the database that reserves disk space. Emptying the WAL can enlarge the database. Without this reserve,
+ * a server on a full disk could not write until somebody frees space.
  */
 export class BallastFile {
   readonly path: string;

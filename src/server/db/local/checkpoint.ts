@@ -53,20 +53,20 @@ export function startCheckpointer(
   /** Whether to wait before the next attempt. The pause gets shorter as the WAL grows. */
   function isPaused(): boolean {
     if (failed === undefined) return false;
-    // A backup holds the readers' lock, so an attempt beside it ends at once. Another program's open transaction blocks
-    // this process for the whole busy timeout.
+    // A backup holds the readers' lock, so an attempt during a backup fails at once. Another program's open transaction
+    // blocks this process for the whole busy timeout.
     const isLong = failed.tookMs > 1000;
     const { most, least } = isLong ? longPauses : { most: pauseMs, least: Math.min(pauseMs, leastPauseMs) };
     return performance.now() < failed.at + Math.max(least, most * (1 - db.walBytes() / largeWalBytes));
   }
 
-  /** Reserves disk space. A failure is ignored: the doctor warns that the disk is nearly full. It is tried again. */
+  /** Reserves disk space. A failure is ignored: the next poll tries again, and the doctor reports a full disk. */
   const fillReserve = () => reserve.fill().catch(() => {});
 
   function isDue(): boolean {
     const size = db.walBytes();
     if (size === 0 || !db.mayEmptyWal()) return false;
-    // The WAL is emptied even while writes wait, because a larger one would delay them longer.
+    // The WAL is emptied even while writes wait, because a larger WAL would delay them longer.
     return size >= limit || reserve.freeBytes < minFreeBytes;
   }
 

@@ -20,7 +20,7 @@ interface Kept {
   statement: EngineStatement;
   columns: string[];
   makeRow: RowMaker | null;
-  /** A second statement for `first`: `get` binds no arguments to a statement that another call has stepped. */
+  /** A second statement, only for `first`: `get` binds no arguments to a statement that another method has run. */
   getter: EngineStatement | undefined;
 }
 
@@ -36,8 +36,8 @@ export interface ConnectionOptions {
 }
 
 /**
- * One synchronous connection to the local file that keeps its prepared statements. It alone sets the pragmas for
- * durability, and turns automatic checkpoints off (see checkpoint.ts).
+ * A synchronous connection to the local file. It keeps its prepared statements. No other code sets the pragmas for
+ * durability, or turns automatic checkpoints off (see checkpoint.ts).
  */
 export class Connection {
   readonly #openEngine: (isFirst: boolean) => Engine;
@@ -47,7 +47,7 @@ export class Connection {
   #open = true;
   #hasFault = false;
   #openedAt = Number.NEGATIVE_INFINITY;
-  /** How often another engine was opened after a disk fault. Its counters start from zero. */
+  /** How often another engine was opened after a disk fault. The counters of each new engine start from zero. */
   reopened = 0;
   /** Whether a second engine also found damage, which means that the file is damaged. */
   isDamaged = false;
@@ -85,7 +85,7 @@ export class Connection {
       const raw = kept.getter.get(bound);
       return raw === undefined ? undefined : this.#makeRow(kept, raw);
     } catch (error) {
-      // Otherwise, after an error, the next `get` would run with the arguments of this call.
+      // If this statement were kept after an error, its next `get` would run with the arguments of this call.
       kept.getter = undefined;
       throw this.#mapError(error);
     }
@@ -129,7 +129,7 @@ export class Connection {
     return (kept.makeRow as RowMaker)(values);
   }
 
-  /** Records a disk fault: the engine caches a failed read and would fail forever. */
+  /** Records a disk fault, so that another engine is opened: this one caches the failed read and would fail forever. */
   #mapError(error: unknown): unknown {
     if (isDamaged(error)) {
       this.#hasFault ||= performance.now() - this.#openedAt > minReopenMs;
@@ -180,7 +180,6 @@ export class Connection {
   }
 }
 
-/** Opens an engine and sets its pragmas. Errors are mapped by `mapDbError`. */
 function openEngine(libsql: Libsql, path: string, options: ConnectionOptions, isFirst: boolean): Engine {
   let engine: Engine | undefined;
   try {
@@ -199,7 +198,7 @@ function openEngine(libsql: Libsql, path: string, options: ConnectionOptions, is
   }
 }
 
-/** Turns WAL on. SQLite ignores its busy timeout here while another process creates the file. */
+/** Turns WAL on. Retries, because SQLite ignores its busy timeout here while another process creates the file. */
 function enableWal(engine: Engine): void {
   const deadline = performance.now() + openingTimeoutMs;
   for (;;) {

@@ -19,13 +19,13 @@ import { type WalObserver, WalTruncator } from "./wal-truncator.ts";
 const writerCacheKiB = 8 * 1024;
 const largeWalBytes = 4 * MiB;
 export const maxWalBytes = 256 * MiB;
-/** A harmless write: it only makes processes read their cached credentials again. SQLite writes no unchanged row. */
+/** A harmless write, after which processes read credentials again. SQLite does not write a row that stays the same. */
 const probe = "UPDATE revision SET value = value + 1";
 
 export interface FileDatabaseOptions extends Partial<WriteQueueOptions> {
   /** Whether a server's checkpointer empties the WAL. If so, writes wait while the WAL is too large. */
   hasCheckpointer?: boolean;
-  /** Whether another server may take over. If so, the process checks this before it writes after a suspension. */
+  /** Whether another server may take over. If so, after a suspension, the process checks this before it writes. */
   isReplicated?: boolean;
   afterClose?: () => void;
   /** Whether a server uses the file. If so, its checkpointer empties the WAL, and closing does not. */
@@ -138,7 +138,7 @@ export class FileDatabase implements Database {
     this.queue.hasLost = false;
   }
 
-  /** Whether the WAL may be emptied: a replica has enough of it. */
+  /** Whether the WAL may be emptied. A replica may need more of it first. */
   mayEmptyWal(): boolean {
     return this.#emptier.mayEmpty();
   }
@@ -156,7 +156,7 @@ export class FileDatabase implements Database {
   }
 
   quarantineWal(): string | undefined {
-    // If another database file has this name by then, SQLite would write the WAL into it.
+    // If the path names another database file by now, SQLite would write this WAL into that file.
     if (this.#inPlace.file() || !this.#inPlace.wal() || !existsSync(`${this.path}-wal`)) return undefined;
     const aside = `${this.path}-wal.orphaned-${Date.now()}`;
     renameSync(`${this.path}-wal`, aside);
@@ -174,7 +174,7 @@ export class FileDatabase implements Database {
     const hasWal = this.queue.commits > 0 || this.walBytes() > largeWalBytes;
     if (hasWal && (await this.#options.isServerRunning?.()) === false) await this.checkpoint().catch(() => false);
     this.#isClosed = true;
-    // Closing the last connection would empty the WAL; when the process ends, connections close without that.
+    // The disk cannot read the WAL. Closing the last connection would empty it; the end of the process does not.
     if (!this.#emptier.isWalReadable) return;
     this.#emptier.close();
     this.reader.close();
@@ -187,7 +187,7 @@ export class FileDatabase implements Database {
   #isWalFull(): boolean {
     const size = this.walBytes();
     if (size <= largeWalBytes || !this.#options.hasCheckpointer) return false;
-    // The limit includes what waits for a replica, and what is written until the WAL is emptied.
+    // The WAL may reach its replica's limit before it is emptied, and it grows further until that is done.
     return size > maxWalBytes + (this.#emptier.observer?.maxWalBytes ?? 0) || this.#isOverDisk(size);
   }
 

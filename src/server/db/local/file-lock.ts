@@ -4,7 +4,7 @@ import { chownLike, databaseFile, makeDataDir } from "../../config/data-dir.ts";
 import { isBusy, mapDbError } from "../db-errors.ts";
 import { type Engine, type Libsql, loadLibsql } from "./load-libsql.ts";
 
-// Garbage collection would close a lock without references, and so release it.
+// Refers to each open lock, because garbage collection would release a lock without references.
 const openLocks = new Set<FileLock>();
 
 /**
@@ -51,7 +51,7 @@ export class FileLock {
     this.#engine.close();
   }
 
-  /** SQLite creates the file at the first read. */
+  /** Reads from the lock's file, because SQLite creates it only then. */
   #create(path: string): void {
     try {
       this.#engine.prepare("PRAGMA journal_mode").get([]);

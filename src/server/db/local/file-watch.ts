@@ -23,7 +23,7 @@ export function watchFile(path: string): () => boolean {
 
 /** If the process did not run for this long, as on a suspended machine, another server may have taken over. */
 const suspendedMs = 2000;
-/** Within this time, a replicated server has found out whether another one took over. */
+/** A resumed server needs at most this long to find out whether another server has taken over. */
 const askingMs = 2000;
 
 /** Returns a function that returns whether this process has just resumed after a suspension. */

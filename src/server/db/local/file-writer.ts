@@ -21,6 +21,7 @@ export function createFileWriter(
   };
   return {
     maxTogether: 1,
+    lockMs: 0,
     get inTransaction() {
       return connection.inTransaction;
     },
@@ -52,7 +53,7 @@ export function createFileWriter(
       on.onCommit();
       return { results };
     },
-    // If it fails, ROLLBACK is repeated before the next BEGIN; nothing of the group is committed.
+    // If ROLLBACK fails, it is repeated before the next BEGIN. Nothing of the group is committed.
     abandon: () => void attempt(rollBack),
   };
 }

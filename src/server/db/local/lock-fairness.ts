@@ -7,7 +7,7 @@ import { attempt } from "../../values/attempt.ts";
 /** The longest pause between two tries of a waiting process, and how long its timestamp counts. */
 const pauseMs = 5;
 const freshMs = 30;
-/** To stop others from writing, a process sets a time this far in the future. If it dies, they continue then. */
+/** To stop others from writing, a process sets a time this far in the future. If it dies, others write again then. */
 const holdMs = 1000;
 
 /**
@@ -45,7 +45,7 @@ export class LockFairness {
     else await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Keeps other processes from starting a write, at a moment when none has the lock. */
+  /** Keeps other processes from starting a write. Call it while none of them has the write lock. */
   holdOthers(): void {
     this.#isHolding = true;
     this.#stamp(Date.now() + holdMs);
@@ -70,7 +70,7 @@ export class LockFairness {
 
   #stamp(time: number): void {
     this.#stamped = time;
-    // Without this the wait is only less fair.
+    // If this fails, waiting is less fair, but nothing else changes.
     attempt(() => futimesSync(this.#file, time / 1000, time / 1000));
   }
 }

@@ -10,7 +10,7 @@ import { loadLibsql } from "./load-libsql.ts";
 import { hasWal } from "./merge-wal.ts";
 
 const pollMs = 20;
-/** Replacing a file takes a moment; the limit is a command's wait for the write lock. */
+/** How long to wait while another process replaces the file: as long as a command waits for the write lock. */
 const shareTimeoutMs = 30_000;
 const claimTimeoutMs = 60_000;
 
@@ -59,7 +59,7 @@ async function waitFor(
   const deadline = performance.now() + timeoutMs;
   try {
     for (;;) {
-      // The first process that opens the database makes SQLite apply the WAL.
+      // SQLite applies the WAL when the first process opens the database, so a damaged WAL is copied before that.
       if (hasWal(path) && lock.tryExclusive()) {
         preserveCorruptWal(path);
         lock.release();
@@ -81,7 +81,7 @@ async function waitFor(
 export function describeUsers(path: string): string {
   const { ino } = statSync(`${path}-users`);
   const locks = attempt(() => readFileSync("/proc/locks", "utf8")) ?? "";
-  // Lines of waiting processes contain an arrow.
+  // This matches no lines of waiting processes, because these contain an arrow.
   const ofFile = locks.matchAll(new RegExp(`^\\d+: \\w+ +\\w+ +\\w+ (\\d+) [\\da-f:]+:${ino} `, "gm"));
   const pids = new Set([...ofFile].map(([, pid = ""]) => pid));
   pids.delete(String(process.pid));

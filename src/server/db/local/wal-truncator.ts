@@ -7,15 +7,15 @@ import type { Reader } from "./reader.ts";
 import { readToEnd } from "./sync-file.ts";
 
 /**
- * How long a checkpoint waits for the write lock. If it did not wait, SQLite would checkpoint beside other writes. Two
- * seconds are enough, because the lock was just free. A reader in another program can block the process for this long.
+ * How long a checkpoint waits for the write lock. Without waiting, SQLite would checkpoint while others write. Two
+ * seconds are enough, because the lock was free just before. A reader in another program can block the process.
  */
 const timeoutMs = 2000;
 /** Reads the WAL of a server before it is emptied. All calls are synchronous. */
 export interface WalObserver {
   /** From this size on, the WAL is emptied even if the observer wants to wait. */
   readonly maxWalBytes: number;
-  /** Whether the WAL may be emptied now. @param isUrgent it has reached its limit. */
+  /** Whether the WAL may be emptied now. @param isUrgent whether the WAL has reached its limit. */
   mayEmpty(walBytes: number, isUrgent: boolean): boolean;
   /** Reads the rest of the WAL. No commit can happen meanwhile. */
   capture(walBytes: number): void;

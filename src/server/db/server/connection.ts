@@ -36,48 +36,34 @@ export function bindForServer(stmt: InStatement): Bound {
 /** The result of a statement; undefined if it was skipped because the one before it failed. */
 export type Outcome = Result | Error | undefined;
 
-/** The longest that any call takes: a stopped server never answers on a WebSocket. */
-const callTimeoutMs = 10_000;
-const connectTimeoutMs = 5000;
+/** When an HTTP request is aborted that nobody waits for any more. */
+const abortMs = 10_000;
 /** After a refused WebSocket, HTTP is used for this long before the next try. */
 const askAgainMs = 10 * 60_000;
-/** A WebSocket that is idle for longer may have been cut unnoticed. Over HTTP, sqld ends a stream after ten seconds. */
-const maxIdleMs = { webSocket: 30_000, http: 8000 };
-const pingMs = 2500;
+/** Over HTTP, sqld ends a stream that is idle for ten seconds. A WebSocket may have been cut unnoticed. */
+const maxIdleMs = 8000;
 const noAnswer = () => unavailable("The database server does not answer.", { isInternal: true });
 
 /** A connection to a libSQL server. One batch runs at a time. All errors are mapped as by `mapServerError`. */
 export class ServerConnection {
   readonly #address: ServerAddress;
   #stream: Stream | undefined;
-  #usedAt = 0;
+  /** When the server last answered. */
+  usedAt = Number.NEGATIVE_INFINITY;
   /** Whether the server writes to its disk before it answers (FULL, 2). A connection keeps the mode it began with. */
   isDurable = true;
-  /** When the connection was last known to reach the server in this mode. */
-  checkedAt = Number.NEGATIVE_INFINITY;
 
   constructor(address: ServerAddress) {
     this.#address = address;
   }
 
-  /** Connects again, unless the connection is open and has been used lately. Throws unavailable, also for a refused token. */
+  /** Connects again, unless the connection has been used lately. Throws unavailable, also for a refused token. */
   async open(deadline: number): Promise<void> {
-    const { takesWebSockets, failedAt = 0 } = this.#address;
-    const idleMs = performance.now() - this.#usedAt;
-    const isUsed = idleMs < maxIdleMs[takesWebSockets ? "webSocket" : "http"] && this.#usedAt >= failedAt;
-    if (isUsed && isOpen(this.#stream)) return;
+    const isUsed = this.usedAt > Math.max(performance.now() - maxIdleMs, this.#address.failedAt ?? 0);
+    if (isUsed && this.#stream?.closed === false && !this.#stream.client().closed) return;
     this.close();
     this.#stream = await this.#connect(deadline).catch((error) => Promise.reject(mapServerError(error)));
-    this.#usedAt = performance.now();
-  }
-
-  /** Proves that the connection still reaches the server, or connects again, also to read the mode anew. Throws unavailable. */
-  async check(deadline: number): Promise<void> {
-    if (!this.isDurable) this.close();
-    const ping = Math.min(deadline, performance.now() + pingMs);
-    if (isOpen(this.#stream)) await this.run([control("SELECT 1")], ping, false).catch(() => this.close());
-    await this.open(deadline);
-    this.checkedAt = performance.now();
+    this.usedAt = performance.now();
   }
 
   /**
@@ -86,8 +72,8 @@ export class ServerConnection {
    * @throws an error of the network, which closes the connection, or of the whole batch. It may have been executed.
    */
   async run(stmts: readonly Bound[], deadline: number, isOrdered: boolean): Promise<Outcome[]> {
-    if (!isOpen(this.#stream)) throw unavailable("The connection was lost.", { isInternal: true });
-    const batch = this.#stream.batch();
+    const batch = this.#stream?.batch();
+    if (batch === undefined) throw unavailable("The connection was lost.", { isInternal: true });
     let before: BatchStep | undefined;
     const outcomes = stmts.map(({ sql, args }) => {
       const step = batch.step();
@@ -99,15 +85,15 @@ export class ServerConnection {
         .catch((error) => mapServerError(error) as Error);
     });
     try {
-      await withTimeout(batch.execute(), leftUntil(deadline), noAnswer);
+      await withTimeout(batch.execute(), Math.max(1, deadline - performance.now()), noAnswer);
     } catch (error) {
       if (!isOwnFailure(error)) {
-        if ((error as { code?: string }).code !== "RESPONSE_TOO_LARGE") this.#address.failedAt = performance.now();
+        this.#address.failedAt = performance.now();
         this.close();
       }
       throw mapServerError(error);
     }
-    this.#usedAt = performance.now();
+    this.usedAt = performance.now();
     return Promise.all(outcomes);
   }
 
@@ -133,7 +119,7 @@ export class ServerConnection {
     const client = openHttp(url, token, (request: Request) => {
       // Compressing an answer would cost the server a third of the work of a small batch.
       request.headers.set("accept-encoding", "identity");
-      return fetch(request, { signal: AbortSignal.timeout(callTimeoutMs) });
+      return fetch(request, { signal: AbortSignal.timeout(abortMs) });
     });
     const stream = await this.#begin(client, deadline);
     this.#address.takesWebSockets = false;
@@ -144,24 +130,16 @@ export class ServerConnection {
     client.intMode = "bigint";
     const stream = client.openStream();
     try {
-      const asking = stream.queryValue("PRAGMA synchronous");
-      const { value } = await withTimeout(asking, Math.min(connectTimeoutMs, leftUntil(deadline)), noAnswer);
+      // Half of the time is left for HTTP, if a WebSocket is not answered.
+      const leftMs = Math.max(1, (deadline - performance.now()) / 2);
+      const { value } = await withTimeout(stream.queryValue("PRAGMA synchronous"), leftMs, noAnswer);
       this.isDurable = value === 2n;
-      this.checkedAt = performance.now();
       return stream;
     } catch (error) {
       client.close();
       throw error;
     }
   }
-}
-
-function isOpen(stream: Stream | undefined): stream is Stream {
-  return stream !== undefined && !stream.closed && !stream.client().closed;
-}
-
-function leftUntil(deadline: number): number {
-  return Math.max(1, deadline - performance.now());
 }
 
 export function isResult(outcome: Outcome): outcome is Result {

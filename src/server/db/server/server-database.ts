@@ -6,23 +6,19 @@ import { retryWhileBusy } from "../db-errors.ts";
 import { WriteQueue, type WriteQueueOptions } from "../group-commit/write-queue.ts";
 import { shapeOf } from "../scan-sql.ts";
 import type { BatchMode, Database, Result, Session } from "../session.ts";
-import { bindForServer, type ServerAddress, ServerConnection } from "./connection.ts";
+import { bindForServer, control, type ServerAddress, ServerConnection } from "./connection.ts";
 import { ServerWriter } from "./server-writer.ts";
 import { SharedReads } from "./shared-reads.ts";
 
 const copyTimeoutMs = 600_000;
 /** A server ends a transaction after five seconds, and other copies wait for the lock. */
 const limits = { groupMs: 20, writeTimeoutMs: 1000 };
-
-/** Without a write for this long, the server is asked again. It has as long to answer. */
+/** If the server answered no write for this long, a check asks it. It has as long to answer. */
 const checkMs = 5000;
 
 type ServerOptions = Pick<ServerAddress, "readToken"> & Pick<WriteQueueOptions, "lockDeadlineMs" | "beforeCommit">;
 
-/**
- * A database on a libSQL server, over a WebSocket if the server accepts it, else over HTTP. Round trips are slow, so
- * reads share them, and writes share a commit.
- */
+/** A database on a libSQL server. Round trips are slow, so reads share them, and writes share a commit. */
 export class ServerDatabase implements Database {
   readonly kind = "server";
   readonly queue: WriteQueue;
@@ -31,15 +27,19 @@ export class ServerDatabase implements Database {
   readonly #reads: SharedReads;
   readonly #writes: ServerConnection;
 
-  /** @param url the address of a libSQL server, with the scheme of HTTP. */
-  constructor(url: string, options: ServerOptions) {
-    const address = { url, readToken: options.readToken };
-    this.#url = url;
+  /** Sends nothing before the first call. Throws validationFailed for an unusable address. */
+  constructor(given: string, options: ServerOptions) {
+    this.#url = given.replace(/^(?:ws(s?)|libsql(?=:)):/, (all, s) => (all === "libsql:" ? "https:" : `http${s}:`));
     this.#options = options;
+    try {
+      this.copyClient().close();
+    } catch (cause) {
+      throw validationFailed("The database address is not the address of a libSQL server.", { cause });
+    }
+    const address = { url: this.#url, readToken: options.readToken };
     this.#reads = new SharedReads(address);
     this.#writes = new ServerConnection(address);
-    const lockMs = options.lockDeadlineMs;
-    this.queue = new WriteQueue(new ServerWriter(this.#writes), { ...options, ...limits, lockMs });
+    this.queue = new WriteQueue(new ServerWriter(this.#writes), { ...options, ...limits });
   }
 
   async execute(stmt: InStatement): Promise<Result> {
@@ -76,8 +76,14 @@ export class ServerDatabase implements Database {
 
   async checkWrites(): Promise<void> {
     const connection = this.#writes;
-    if (connection.isDurable && performance.now() - connection.checkedAt < checkMs) return;
-    await this.queue.exclusive(() => connection.check(performance.now() + checkMs));
+    if (connection.isDurable && performance.now() - connection.usedAt < checkMs) return;
+    await this.queue.exclusive(async () => {
+      const deadline = performance.now() + checkMs;
+      // A new connection reads the mode anew. One that is not answered any more is replaced.
+      if (!connection.isDurable) connection.close();
+      await connection.run([control("SELECT 1")], deadline - checkMs / 2, false).catch(() => undefined);
+      await connection.open(deadline);
+    });
   }
 
   get warning(): string | undefined {
@@ -85,7 +91,7 @@ export class ServerDatabase implements Database {
     return "The libSQL server acknowledges writes before they are on its disk, so a crash of its machine can lose orders.";
   }
 
-  // A libSQL server manages its own files.
+  // The server manages its own files.
   readonly dataVersion = () => null;
   readonly checkpoint = async () => false;
   readonly walBytes = () => 0;
@@ -101,16 +107,4 @@ export class ServerDatabase implements Database {
     this.#reads.close();
     this.#writes.close();
   }
-}
-
-/** Opens a server's database; nothing is sent before the first call. Errors: validationFailed for an unusable address. */
-export function openServer(given: string, options: ServerOptions): ServerDatabase {
-  const url = given.replace(/^(?:ws(s?)|libsql(?=:)):/, (scheme, s) => (scheme === "libsql:" ? "https:" : `http${s}:`));
-  const db = new ServerDatabase(url, options);
-  try {
-    db.copyClient().close();
-  } catch (cause) {
-    throw validationFailed("The database address is not the address of a libSQL server.", { cause });
-  }
-  return db;
 }

@@ -18,24 +18,23 @@ const checkGroup = `SELECT CASE WHEN EXISTS (SELECT 1 FROM write_groups WHERE wr
 /** Deletes the rows of processes that ended long ago. */
 const dropOldWriters = "DELETE FROM write_groups WHERE rowid < (SELECT max(rowid) FROM write_groups) - 1000";
 
-/** After this time, a server lets others take the lock. Also the time in which a COMMIT without an answer is looked up. */
-const tripTimeoutMs = 5000;
+/** How long after the deadline for the lock a group is answered. A server lets others take the lock after this time. */
+const answerMs = 5000;
 /** The least time for the first message of a group, even if its first unit has waited long. */
 const minLockMs = 500;
 
-/**
- * Writes to a libSQL server over one connection. To save round trips, statements that need no answer wait for the next
- * message, and calls that arrive together share one. Each message but a group's first checks the group's row in
- * `write_groups`. See ../group-commit/README.md.
- */
+/** Writes to a libSQL server over one connection, in few round trips. See ../group-commit/README.md. */
 export class ServerWriter implements Writer {
   readonly maxTogether = 32;
+  lockMs = 0;
   inTransaction = false;
   readonly #connection: ServerConnection;
   /** The id of this process, new at each start, so that no process repeats another's group numbers. */
   readonly #writerId = randomBytes(12).toString("hex");
   #group = 0;
   #lockDeadline = 0;
+  /** When the units of the group are answered at the latest. */
+  #deadline = 0;
   #check: Bound = begin;
   #unsent: Bound[] = [];
   /** The reads before the commit. They are sent with the unit that may be the last, which saves a round trip. */
@@ -53,9 +52,10 @@ export class ServerWriter implements Writer {
 
   /** The first statements take the lock. */
   begin(deadline: number): boolean {
-    this.#group++;
-    this.#lockDeadline = Math.max(deadline, performance.now() + minLockMs);
-    const args = [this.#writerId, BigInt(this.#group)];
+    this.lockMs = Math.max(deadline - performance.now(), minLockMs);
+    this.#lockDeadline = performance.now() + this.lockMs;
+    this.#deadline = deadline + answerMs;
+    const args = [this.#writerId, BigInt(++this.#group)];
     this.#check = { sql: checkGroup, args };
     this.#unsent = [begin, { sql: keepGroup, args }];
     if (this.#group === 1) this.#unsent.push(control(dropOldWriters));
@@ -74,16 +74,22 @@ export class ServerWriter implements Writer {
     const from = this.#gathered.length;
     const to = this.#gathered.push(...stmts.map(bindForServer));
     if (this.#next === undefined) {
-      this.#next = this.#sent.then(() => {
+      this.#next = this.#sent.then(async () => {
         this.#next = undefined;
-        return this.#send(this.#gathered.splice(0));
+        const gathered = this.#gathered.splice(0);
+        const outcomes = (await this.#trip([...gathered, ...this.#ahead])) ?? [];
+        if (!outcomes.every(isResult)) throw this.#failureOf(outcomes, gathered.length);
+        this.#foundAhead = outcomes.splice(gathered.length);
+        return outcomes;
       });
       this.#sent = this.#next.catch(() => undefined);
     }
     return (await this.#next).slice(from, to);
   }
 
-  endUnit(): void {
+  async endUnit(): Promise<void> {
+    // A call that the unit did not await must not be sent after the COMMIT.
+    await this.#sent;
     this.#unsent.push(release);
   }
 
@@ -97,14 +103,12 @@ export class ServerWriter implements Writer {
   async commit(first: readonly InStatement[], unless: readonly InStatement[]): Promise<CommitResult> {
     const found = this.#foundAhead;
     this.#foundAhead = undefined;
-    if (first.length === 0) {
-      if (found?.some(({ rows }) => rows.length > 0)) return { results: [], found };
-      if (this.#isUnsent) {
-        this.inTransaction = false;
-        return { results: [] };
-      }
-    }
-    const outcomes = await this.#trip([...first.map(bindForServer), ...commitUnless(unless.map(bindForServer))]);
+    if (first.length === 0 && found?.some(({ rows }) => rows.length > 0)) return { results: [], found };
+    const reads = unless.map(bindForServer);
+    const exists = reads.map(({ sql }) => `EXISTS (${sql})`).join(" OR ") || "false";
+    const sql = `SELECT CASE WHEN ${exists} THEN ${failing} END`;
+    const commitUnless = [...reads, { sql, args: reads.flatMap(({ args }) => args) }, commit];
+    const outcomes = await this.#trip([...first.map(bindForServer), ...commitUnless]);
     const results = outcomes?.slice(0, first.length) as Result[] | undefined;
     if (outcomes === undefined || isResult(outcomes.at(-1))) {
       this.inTransaction = false;
@@ -120,19 +124,6 @@ export class ServerWriter implements Writer {
     this.#lose(undefined);
   }
 
-  /** Whether nothing of the group was sent yet, not even BEGIN. */
-  get #isUnsent(): boolean {
-    return this.#unsent[0] === begin;
-  }
-
-  /** Sends the waiting statements and these; returns the results of these. Throws the first error, or unavailable. */
-  async #send(stmts: Bound[]): Promise<Result[]> {
-    const outcomes = (await this.#trip([...stmts, ...this.#ahead])) ?? [];
-    if (!outcomes.every(isResult)) throw this.#failureOf(outcomes, stmts.length);
-    this.#foundAhead = outcomes.splice(stmts.length);
-    return outcomes;
-  }
-
   /** Returns the error of the first failure. If it is one of the first `count`, the transaction continues. */
   #failureOf(outcomes: Outcome[], count: number): unknown {
     const at = outcomes.findIndex((outcome) => !isResult(outcome));
@@ -145,7 +136,7 @@ export class ServerWriter implements Writer {
    */
   async #trip(stmts: Bound[]): Promise<Outcome[] | undefined> {
     if (!this.inTransaction) throw unavailable("The transaction has already ended.");
-    const isFirst = this.#isUnsent;
+    const isFirst = this.#unsent[0] === begin;
     const isCommit = stmts.at(-1) === commit;
     const unsent = this.#unsent.splice(0);
     const before = isFirst ? unsent : [this.#check, ...unsent];
@@ -154,7 +145,8 @@ export class ServerWriter implements Writer {
     try {
       // Without a COMMIT, the first message can be sent again.
       if (isFirst) outcomes = await this.#takeLock(message, this.#lockDeadline, isCommit ? 0 : 1);
-      else outcomes = await this.#connection.run(message, performance.now() + tripTimeoutMs, true);
+      // Half of the time is left to look up a COMMIT without an answer.
+      else outcomes = await this.#connection.run(message, (performance.now() + this.#deadline) / 2, true);
     } catch (error) {
       // If the server cannot parse a statement, it refuses the whole message and runs nothing.
       if (isOwnFailure(error)) {
@@ -191,8 +183,7 @@ export class ServerWriter implements Writer {
    */
   async #hasCommitted(): Promise<boolean> {
     const asking = [begin, this.#check, control("ROLLBACK")];
-    const deadline = performance.now() + tripTimeoutMs;
-    const outcomes = await this.#takeLock(asking, deadline, Number.POSITIVE_INFINITY).catch(() => []);
+    const outcomes = await this.#takeLock(asking, this.#deadline, Number.POSITIVE_INFINITY).catch(() => []);
     if (!isResult(outcomes[2])) this.#connection.close();
     return isResult(outcomes[1]);
   }
@@ -203,11 +194,4 @@ export class ServerWriter implements Writer {
     this.#connection.close();
     return isOwnFailure(error) ? unavailable(undefined, { cause: error }) : error;
   }
-}
-
-/** COMMIT, unless one of the reads finds a row. */
-function commitUnless(reads: readonly Bound[]): Bound[] {
-  const exists = reads.map(({ sql }) => `EXISTS (${sql})`).join(" OR ") || "false";
-  const sql = `SELECT CASE WHEN ${exists} THEN ${failing} END`;
-  return [...reads, { sql, args: reads.flatMap(({ args }) => args) }, commit];
 }

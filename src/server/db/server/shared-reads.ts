@@ -13,9 +13,8 @@ interface Read extends PromiseWithResolvers<Result[]> {
 /** The maximum of concurrent round trips. More would only wait at the server. */
 const maxTrips = 4;
 const maxStatements = 64;
-/** Time limit of a read with its retry over a second connection. `tripTimeoutMs` is that of the first try. */
+/** Time limit of a read. Half of it is left to try again over a new connection. */
 const readTimeoutMs = 10_000;
-const tripTimeoutMs = 7000;
 /** The least time limit of a read, even if it has waited behind others for long. */
 const minTimeoutMs = 500;
 const gatherMs = 3;
@@ -26,9 +25,8 @@ const begin = control("BEGIN TRANSACTION READONLY");
 const commit = control("COMMIT");
 
 /**
- * Reads from a libSQL server over kept connections. Reads of one turn of the event loop share a round trip, which costs
- * the server as much as ten statements. During a round trip, further reads are collected until it ends, or for a few
- * milliseconds.
+ * Reads from a libSQL server. Reads of one turn of the event loop share a round trip, which costs the server as much as
+ * ten statements. During a round trip, further reads are collected until it ends, or for a few milliseconds.
  */
 export class SharedReads {
   readonly #connections: ServerConnection[];
@@ -64,15 +62,14 @@ export class SharedReads {
 
   #begin(): void {
     this.#isScheduled = false;
-    while (this.#waiting.length > 0 && this.#idle.length > 0) void this.#takeAndAnswer();
-  }
-
-  async #takeAndAnswer(): Promise<void> {
-    const connection = this.#idle.pop() as ServerConnection;
-    await this.#answer(this.#take(), connection);
-    this.#idle.push(connection);
-    if (this.#idle.length === maxTrips) this.#begin();
-    else this.#schedule();
+    while (this.#waiting.length > 0 && this.#idle.length > 0) {
+      const connection = this.#idle.pop() as ServerConnection;
+      void this.#answer(this.#take(), connection).then(() => {
+        this.#idle.push(connection);
+        if (this.#idle.length === maxTrips) this.#begin();
+        else this.#schedule();
+      });
+    }
   }
 
   /** Takes the reads of the next round trip: a slow read alone, otherwise as many as fit. */
@@ -90,8 +87,7 @@ export class SharedReads {
     const now = performance.now();
     const deadline = Math.max((reads[0] as Read).deadline, now + minTimeoutMs);
     try {
-      await this.#send(reads, connection, Math.min(deadline, now + tripTimeoutMs)).catch((error) => {
-        // After a lost connection, a read is repeated once; this is harmless.
+      await this.#send(reads, connection, (now + deadline) / 2).catch((error) => {
         return isOfBatch(error) ? Promise.reject(error) : this.#send(reads, connection, deadline);
       });
     } catch (error) {

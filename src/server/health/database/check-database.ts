@@ -132,7 +132,6 @@ async function hasBadText(query: Query, table: string, columns: string, hasRowid
   }
 }
 
-/** Yields the faults of the schema, and returns whether this program can use it. */
 async function* checkSchema(query: Query, command: CommandLine): AsyncGenerator<Finding, boolean> {
   const objects = (await query(selectSchema)).map((row) => toSchemaObject(Array.from(row)));
   if (objects.some(({ name }) => name === restoreMarker)) {
@@ -177,6 +176,6 @@ function describeFault({ kind, object }: SchemaFault, restore: string): Finding 
   const message = `The ${nameObject(object)} ${faults[kind]}.`;
   if (kind !== "foreign") return finding("error", name, message, `Restore the last backup with: ${restore}`);
   const remedy = `Remove it with DROP ${type.toUpperCase()}: a backup with it cannot be restored.`;
-  // A foreign trigger can change data.
+  // A trigger that no migration created can change data.
   return finding(type === "trigger" ? "error" : "warning", name, message, remedy);
 }

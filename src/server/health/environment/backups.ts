@@ -18,7 +18,7 @@ import { type CheckSubject, type Finding, finding, type Severity, type StoreSubj
 const day = 86_400_000;
 const maxTestAgeMs = 3 * day;
 
-// A libSQL database has one audit log, but a directory of backups on each machine that made some.
+// A libSQL database has one audit log, but a directory of backups on each machine that made backups.
 const selectLast = statement<{ begun_at: string; at: string | null; place: string }>(sql`
   select coalesce((select at from ${auditLog} order by seq limit 1), '') as begun_at, max(seq), at,
     coalesce(details ->> '$.backup', '') as place
@@ -51,7 +51,7 @@ export async function* checkBackups({ ctx, now, config, command }: StoreSubject)
   } else if (ageMs > maxAgeMs) yield describe(`The last backup is ${age} old. ${advice}`);
 }
 
-/** A slow place also causes a lag, but a smaller one than this. */
+/** A slow replica lags too, but by less than this. */
 const maxLagSeconds = 30;
 
 /** Checks that the replica has all commits but those of the last seconds, and that it is on another disk. */

@@ -54,7 +54,7 @@ export async function* checkFiles({ config: { dataDir } }: CheckSubject): AsyncG
   }
 }
 
-/** Lists a directory and its files with their greatest modes; nothing if there is no such directory. */
+/** Lists a directory and its files, each with the widest mode that is allowed; nothing if the directory is missing. */
 function listDirectory(dir: string, isPrivate: RegExp) {
   const stats = attempt(() => statSync(dir));
   if (!stats?.isDirectory()) return [];

@@ -57,7 +57,7 @@ async function callPublicUrl(url: string, { config, timeoutMs }: CheckSubject) {
   }).catch(({ name, code }) => (name === "TimeoutError" ? "TIMEOUT" : String(code ?? name)));
   const json: unknown = reply instanceof Response ? await reply.json().catch(() => null) : null;
   const body = json as { request_id?: unknown; data?: unknown } | null;
-  /** From Bodega's envelope; undefined if another program replied. */
+  /** The request id in Bodega's reply; undefined if another program replied. */
   const answered = body?.data === undefined ? undefined : body.request_id;
   const found = await requestServer(config.dataDir, `/requests?id=${requestId}`);
   const arrival = found?.ok ? ((await found.json()) as RecentRequest) : null;
@@ -76,7 +76,7 @@ const faults = [
 function* describeCall(url: string, call: Awaited<ReturnType<typeof callPublicUrl>>): Generator<Finding> {
   const { requestId, reply, answered, arrival, isRunning } = call;
   if (typeof reply === "string") {
-    // The check of the server reports that none runs.
+    // Another check reports that no server runs.
     if (!isRunning && /^(TIMEOUT|ECONNREFUSED|ECONNRESET)$/.test(reply)) return;
     const [, reason, remedy] = faults.find(([codes]) => codes.test(reply)) ?? faults[3];
     return yield finding("error", url, `${url} ${reason} (${reply}).`, `${remedy}, ${orCorrectUrl}.`);
@@ -98,7 +98,7 @@ function* describeCall(url: string, call: Awaited<ReturnType<typeof callPublicUr
 /** An address for documentation. The test request claims that this is its client. */
 export const forgedHop = "192.0.2.123";
 
-/** Checks how a request to the public URL arrived whose header claimed that it came from `forgedHop`. */
+/** Checks how a request that claimed to come from `forgedHop` arrived through the public URL. */
 export function* checkArrival(trusted: readonly string[], url: string, arrival: RecentRequest): Generator<Finding> {
   const { client, forwarded, host, protocol } = arrival;
   if (arrival.peer === null) return;
@@ -118,7 +118,7 @@ export function* checkArrival(trusted: readonly string[], url: string, arrival: 
     const message = `The proxy at ${peer} does not send X-Forwarded-For, so all clients share one rate limit.`;
     return yield finding("error", peer, message, "Let the proxy add the client's address (docs/PROXIES.md).");
   }
-  // The proxy wrote the last hop. If it is on this machine, both addresses are the same, so the options decide.
+  // The proxy wrote the last hop. If doctor and proxy share a machine, both have one address, so the options decide.
   const last = hops.split(",").at(-1)?.trim() ?? "";
   const isOwnAddress = ipaddr.isValid(last) && ipaddr.process(last).toString() === peer;
   if (isOwnAddress ? rangeMatcher(trusted)(ipaddr.process(peer)) : client !== peer) return;

@@ -30,7 +30,7 @@ export async function* checkServer(subject: CheckSubject): AsyncGenerator<Findin
     const message = `A server runs on ${dataDir} but does not answer on its control socket. It is starting, it hangs, or it belongs to another account.`;
     return yield finding("warning", dataDir, message, "Check its log. If it hangs, restart it.");
   }
-  // A server of another version may not report the last of these.
+  // A server of another version may not report the last of these fields.
   const { version, pid, workers, started_at = "", processes = [] } = status;
   const silent = processes.filter(({ answers }) => !answers).length;
   if (silent > 0) {

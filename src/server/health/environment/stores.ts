@@ -38,7 +38,7 @@ export async function* checkStores({ ctx, tenant, command }: StoreSubject): Asyn
   }
 }
 
-// The index of roles finds these users by store and role, because most active users are customers.
+// Finds staff and owners by the index of roles, because most active users are customers.
 const selectWithoutTwoFactor = statement<Record<"user_id" | "email" | "role" | "namespace", string>>(sql`
   select u.id as user_id, u.email, u.role, t.namespace
   from ${tenants} t cross join ${users} u on u.tenant_id = t.id

@@ -45,7 +45,7 @@ interface Comparison {
    * while a server writes. Its parameter is `tenantId`, null for all stores.
    */
   select: SQL;
-  /** These run in one transaction, and make the value follow from others again. Default: sets the expected value. */
+  /** Statements that make the value follow from others again, in one transaction. Default: sets the expected value. */
   fix?: Statement<unknown>[];
 }
 
@@ -93,7 +93,7 @@ export function differences(compared: string, fields: readonly string[], target:
   return sql.join(fields.map(ofField), sql` union all `);
 }
 
-/** As `differences`, for a table whose fields should equal those of `right` for its ids, or 0 without a row. */
+/** As `differences`, for a table whose fields should equal those of `right` for the same id, or 0 if it has no row. */
 export function differencesFrom(table: Table, fields: readonly string[], right: SQL, target?: SQL): SQL {
   const columns = fields.map((field) => `l.${field}, iif(r.id is null, 0, r.${field}) as right_${field}`);
   return sql`

@@ -32,7 +32,7 @@ const selectRevision = statement((q) => q.select({ value: revision.value }).from
 /** At least this many stores and keys stay cached, at most twice as many. */
 const minKept = 5000;
 
-/** The store and key of a request; null if unknown. `stored` is the JSON of their rows at a database server. */
+/** The store and key of a request; null if unknown. Only a database server sets `stored`, the JSON of both rows. */
 export interface ResolvedCredentials {
   tenant: (Tenant & { suspended: number }) | null;
   key: ResolvedKey | null;

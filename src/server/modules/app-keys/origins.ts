@@ -35,7 +35,7 @@ export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: stri
 
 type KeyInput = Parameters<typeof issueKey>[1] & { origins: string[]; allowNoOrigin: boolean };
 
-/** Issues a key. Without `origins` and `allowNoOrigin`, it works from any origin. Errors: `issueKey`, `setOrigins`. */
+/** Issues a key, for any origin unless `origins` or `allowNoOrigin` is set. Errors: as `issueKey`, `setOrigins`. */
 export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ...input }: KeyInput) {
   return inTransaction(ctx, async (tx) => {
     const { app_id: appId, app_secret } = await issueKey(tx, input);
@@ -44,7 +44,7 @@ export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ..
   });
 }
 
-/** Removes origins. An empty list stays enforced; otherwise the key would work from any. Errors: as `addOrigins`. */
+/** Removes origins. An empty list stays enforced: otherwise any origin could use the key. Errors: as `addOrigins`. */
 export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
   const { appId, origins } = input;
   const patterns = origins.map((entry) => parseOriginPattern(entry).text);
@@ -70,7 +70,7 @@ export function setOrigins(
   });
 }
 
-/** Whether the key accepts this `Origin` (specification, section 5), the reason, and the matching entry. */
+/** Returns whether the key accepts this `Origin` (specification, section 5), why, and which entry matches. */
 export function verifyOrigin(
   key: { enforceOrigins: boolean; allowNoOrigin: boolean; patterns: ReturnType<typeof parseOriginPattern>[] },
   origin: string | null,

@@ -76,7 +76,7 @@ export async function issueKey(
   });
 }
 
-/** Oldest first. Errors: notFound. */
+/** Lists keys, oldest first. Errors: notFound. */
 export async function listKeys(ctx: SystemCtx, filter: { namespace: string; state?: KeyState | undefined }) {
   const { namespace, state } = filter;
   await requireTenant(ctx, namespace);
@@ -191,7 +191,7 @@ export function requireOverlap(ms: number): void {
   }
 }
 
-/** Creates a secret; old ones end within `overlapMs`. Errors: notFound; wrongState (revoked, too many secrets). */
+/** Creates a secret. Older ones expire within `overlapMs`. Errors: notFound; wrongState (revoked, too many secrets). */
 export function rotateKey(ctx: SystemCtx, { appId, overlapMs }: { appId: string; overlapMs: number }) {
   requireOverlap(overlapMs);
   const moment = ctx.now();

@@ -67,7 +67,7 @@ export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promi
   return rows.map((row) => ({ ...row, details: row.details === null ? null : JSON.parse(row.details) }));
 }
 
-/** Returns the names that `login.failed` or `login.*` matches. SQLite finds names by the index, but not a pattern. */
+/** Returns the names that `login.failed` or `login.*` matches, because SQLite's index finds names, but no pattern. */
 function parseEvents(text: string): string[] {
   const found = auditEvents.filter((name) => (text.endsWith("*") ? name.startsWith(text.slice(0, -1)) : name === text));
   if (found.length > 0) return found;

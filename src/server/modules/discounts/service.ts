@@ -48,7 +48,7 @@ export function listDiscounts(ctx: Ctx, query: DiscountListQuery): Promise<ListP
   return readPage(ctx, query, { filters: {}, values: { divisor: divisorOf(ctx) } });
 }
 
-/** Finds a discount by its id or its code in any case. Errors: notFound. */
+/** Finds a discount by its id, or by its code in upper or lower case. Errors: notFound. */
 export async function getDiscount(ctx: Ctx, named: string): Promise<Discount> {
   const name = isId("dsc", named) ? named : codeKey(named);
   const row = await get(ctx.db, selectDiscount, { tenantId: ctx.tenant.id, name, divisor: divisorOf(ctx) });
@@ -57,7 +57,7 @@ export async function getDiscount(ctx: Ctx, named: string): Promise<Discount> {
   return JSON.parse(row.json) as Discount;
 }
 
-/** The comparable form of a code, without case. */
+/** The form in which codes are compared, without case. */
 export function codeKey(code: string): string {
   return code.normalize("NFKC").trim().toLowerCase().replaceAll("\0", "");
 }

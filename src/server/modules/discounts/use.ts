@@ -50,11 +50,11 @@ const selectEligible = statement((q) =>
           union select c.parent_id from ${categories} c join above on c.id = above.id where c.parent_id is not null)
         select 1 from above where id in (select value from json_each(${param("categoryIds")}))))`),
 );
-// A check refuses -1 uses, so the statement fails if the code no longer applies.
+// If the code no longer applies, this sets `uses` to -1. A CHECK refuses that, so the statement fails.
 const countUse = (condition: SQL) =>
   statement(sql`update ${discounts} set uses = case when ${condition} then uses + 1 else -1 end where ${isCode}`);
 const countNew = countUse(isUsable);
-// An order that is paid after it expired uses its code again, even if the code has ended, but not beyond its limits.
+// An order that is paid after it expired uses its code again. The code may have ended, but must not exceed its limits.
 const countAgain = countUse(hasUses);
 const insertUse = statement(sql`
   insert into ${discountUses} (order_id, tenant_id, discount_id, user_id, email_key)
@@ -68,7 +68,7 @@ const deleteUse = statement(sql`
 const refusals = { name: "refused codes", max: 10, windowMs: 10 * 60_000 };
 
 /**
- * Finds a code before the transaction that uses it, because counts of refused codes would be rolled back with it.
+ * Finds a code before the transaction that uses it: a rollback would also undo the count of refused codes.
  * @throws discountRefused; tooManyRequests after ten refused codes in ten minutes.
  */
 export async function checkCode(ctx: Ctx, code: string, user: CodeUser): Promise<UsableDiscount> {

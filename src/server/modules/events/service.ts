@@ -9,25 +9,31 @@ import { isId, newId, toTimestamp } from "../../values/stamps.ts";
 import { Event, type EventListQuery, type EventType, eventTypes, matchTypes, parsePatterns } from "./model.ts";
 import { events } from "./table.ts";
 
+const next = sql`(select coalesce(max(sequence), 0) + 1 from ${events})`;
+
+// Uses `values`: for an `insert … select` from its own table, SQLite first copies the rows to a temporary one.
+const insertOf = (event: Record<"type" | "subject" | "data" | "isShown", SQL>) =>
+  statement(sql`
+  insert into ${events} (sequence, id, tenant_id, type, subject, data, created_at, is_shown)
+  values (${next}, substr(${param("eventId")}, 1, 20) || printf('%010d', ${next}), ${param("tenantId")}, ${event.type},
+    ${event.subject}, ${event.data}, ${param("now")}, ${event.isShown})`);
+
 /**
- * Compiles a statement that records an event about the row it reads. The sequence replaces the last ten characters of
- * `eventId`.
- * @param event `data` is SQL for a JSON text, `from` a table with a `where` that selects one row with a `tenant_id`.
+ * Compiles a statement that records an event about a row. The sequence replaces the last ten characters of `eventId`.
+ * @param event `data` is SQL for a JSON text, `from` a table with a `where` that selects one row, which must exist.
  * `isShown` is SQL for whether the public sees the change; by default it does not.
  */
 export function compileEvent(event: Record<"type" | "subject" | "data" | "from", SQL> & { isShown?: SQL }) {
-  return statement(sql`
-    insert into ${events} (sequence, id, tenant_id, type, subject, data, created_at, is_shown)
-    select next, substr(${param("eventId")}, 1, 20) || printf('%010d', next), tenant_id, ${event.type}, ${event.subject},
-      ${event.data}, ${param("now")}, ${event.isShown ?? sql`0`} from (select coalesce(max(sequence), 0) + 1 as next from ${events}), ${event.from}`);
+  const ofRow = (value: SQL) => sql`(select ${value} from ${event.from})`;
+  return insertOf({ ...event, data: ofRow(event.data), isShown: event.isShown ? ofRow(event.isShown) : sql`0` });
 }
 
-const next = sql`(select coalesce(max(sequence), 0) + 1 from ${events})`;
-// `compileEvent` does not fit: when a select reads the same table, SQLite first copies its rows to a temporary one.
-const insertEvent = statement(sql`
-  insert into ${events} (sequence, id, tenant_id, type, subject, data, created_at, is_shown)
-  values (${next}, substr(${param("eventId")}, 1, 20) || printf('%010d', ${next}), ${param("tenantId")}, ${param("type")},
-    ${param("subject")}, ${param("data")}, ${param("now")}, ${param("isShown")})`);
+const insertEvent = insertOf({
+  type: param("type"),
+  subject: param("subject"),
+  data: param("data"),
+  isShown: param("isShown"),
+});
 
 export function isEvent(id: string): SQL {
   return sql`tenant_id = ${param("tenantId")} and sequence = cast(substr(${param(id)}, 21) as integer) and id = ${param(id)}`;

@@ -49,9 +49,9 @@ export async function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx
       return answer;
     });
   } catch (error) {
-    // If the database did not answer in time, it would not answer this either.
+    // A database that did not answer in time would not answer the next read either.
     if (error instanceof AppError && error.kind === "unavailable") throw error;
-    // Of two concurrent requests, the second fails when it stores its reply, or earlier.
+    // Of two concurrent requests with one key, the second fails when it stores its reply, or earlier.
     const kept = await findReply(ctx, request);
     if (kept) return kept;
     throw error;

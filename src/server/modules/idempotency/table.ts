@@ -1,7 +1,7 @@
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
-/** First replies to requests with an `Idempotency-Key`, written in the transaction of their effect; kept for a day. */
+/** The first replies to requests with an `Idempotency-Key`, written in the request's transaction; kept for a day. */
 export const idempotencyKeys = sqliteTable(
   "idempotency_keys",
   {

@@ -26,8 +26,8 @@ const keptMs = 86_400_000;
 
 const mailsOf = (purpose: string): RateLimit => ({ name: `${purpose}-mails`, max: 3, windowMs: 20 * 60_000 });
 const dayMs = 86_400_000;
-// Limits of wrong tries in a day at all codes of a subject. After `few`, the addresses that made them get one code an
-// hour. After `many`, this applies to everybody.
+// Limits wrong tries at all codes of a subject in a day. After `few`, the addresses that made the tries get one code an
+// hour; after `many`, all addresses do.
 const wrongTries = (purpose: string, max: number): RateLimit => ({ name: `${purpose}-tries`, max, windowMs: dayMs });
 const tries = { few: 15, many: 60 };
 const triesFrom = (purpose: string): RateLimit => ({ name: `${purpose}-tries-address`, max: 1, windowMs: dayMs });

@@ -24,7 +24,7 @@ export interface MailDeps extends ChannelDeps {
 export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
   const { notice = () => {} } = deps;
   const pool = createSmtpPool(deps.smtp);
-  // Connections are reopened when needed, and each attempt reports its own error.
+  // Errors of idle connections do not matter. Each attempt opens a connection if needed, and reports its own error.
   pool.on("error", () => {});
   const secrets = secretsOf(deps.smtp.url);
 

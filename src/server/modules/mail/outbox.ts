@@ -121,7 +121,7 @@ export function openContents(vault: Vault, id: string, sealed: string): MailCont
   return text === null ? null : (JSON.parse(text) as MailContents);
 }
 
-// The mail of a suspended store waits, and delays no other.
+// The mail of a suspended store waits, and does not delay other mail.
 const which = sql`
   select m.id from ${mailOutbox} m join ${tenants} t on t.id = m.tenant_id
     where m.status = 'waiting' and m.next_attempt_at <= ${param("now")} and t.status = 'active'
@@ -130,7 +130,7 @@ const claimed = pick(mailOutbox, "id", "tenantId", "kind", "sealed", "usefulUnti
 const isClaimed = sql`id in (select value from json_each(${param("ids")}))`;
 const read = statement((q) => q.select(claimed).from(mailOutbox).where(isClaimed));
 const hasDue = statement(sql`select 1 from ${mailOutbox} where ${isDue} limit 1`);
-/** The contents of mail that ends are erased, except those of failed mail, which can be retried. */
+/** When mail is sent, expires or is dropped, its contents are erased. Those of failed mail stay, for a retry. */
 export const mailQueue = createQueue(mailOutbox, {
   ...{ which, read, delivered: "sent" },
   onDelivered: sql`, sealed = null`,

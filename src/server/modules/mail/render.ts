@@ -55,7 +55,7 @@ function readContent({ kind, store, name, languages, values }: Parameters<typeof
 }
 
 function renderText({ lines, templates, address, values }: Content): string {
-  // Isolates a value if directions differ, but no code or link: the invisible characters would be copied with it.
+  // Isolates a value whose direction may differ, but no code or link: people would copy the invisible characters too.
   const show: Show = (name, value) =>
     name !== "code" && name !== "link" && (templates.direction === "rtl" || rightToLeft.test(value))
       ? `\u2068${value}\u2069`

@@ -85,7 +85,7 @@ function toRecord(
   { showRecipients = false, showCodesOf }: MailView,
 ) {
   const contents = sealed === null ? null : openContents(vault, id, sealed);
-  // The link of an order is its code.
+  // In a mail about an order, the link counts as its code.
   const code = contents?.values.code ?? contents?.values.link;
   const to = contents && showRecipients ? addressIn(contents) : maskedTo;
   return { id, namespace, kind, to, ...rest, ...(code !== undefined && namespace === showCodesOf && { code }) };

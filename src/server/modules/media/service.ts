@@ -95,7 +95,7 @@ const removeOld = statement(sql`
 
 type ReadUpload = { stored: Omit<Media, "url"> } | { id: string; hash: string; picture: Picture };
 
-/** Decodes an upload unless the store has it, and writes it to S3 if used. Errors: as `readPicture`; wrongState. */
+/** Decodes an upload unless the store has it, and writes it to S3 if in use. Errors: as `readPicture`; wrongState. */
 export async function readUpload(ctx: Ctx, upload: Uint8Array): Promise<ReadUpload> {
   const hash = new Bun.CryptoHasher("sha256").update(upload).digest("hex");
   const tenantId = ctx.tenant.id;

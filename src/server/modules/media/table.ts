@@ -12,7 +12,7 @@ export const media = sqliteTable(
     width: integer("width").notNull(),
     height: integer("height").notNull(),
     bytes: integer("bytes").notNull(),
-    /** Whether its bytes are in S3 and not in `media_blobs`. */
+    /** Whether the bytes of the picture are in S3, and not in `media_blobs`. */
     inS3: integer("in_s3", { mode: "boolean" }).notNull(),
     /** How many products and variants use the picture, and since when none does. Maintained by triggers. */
     uses: integer("uses").notNull().default(0),

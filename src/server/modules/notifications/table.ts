@@ -23,17 +23,17 @@ export const pushRegistrations = sqliteTable(
     tenantId: tenantIdColumn(),
     platform: text("platform", { enum: ["web", "ios", "android"] }).notNull(),
     targetKey: text("target_key").notNull(),
-    /** Keyed hash of a subscription's keys. Who has the keys may register it again. Null for tokens. */
+    /** Keyed hash of a subscription's keys. A caller with the keys may register it again. Null for tokens. */
     proofKey: text("proof_key"),
     target: text("target").notNull(),
     userId: text("user_id").references(() => users.id, { onDelete: "cascade" }),
     lang: text("lang"),
     secretHash: text("secret_hash").notNull(),
-    /** Whether it has received a message. Strangers may register endpoints that never answer. */
+    /** Whether the registration has received a message. Strangers may register endpoints that never answer. */
     isProven: integer("is_proven", { mode: "boolean" }).notNull().default(false),
     createdAt: text("created_at").notNull(),
     updatedAt: text("updated_at").notNull(),
-    /** When it last received a message, accurate to a day; null before the first. */
+    /** When the registration last received a message, accurate to a day; null before the first. */
     deliveredAt: text("delivered_at"),
     usedAt: text("used_at").generatedAlwaysAs(sql`max(updated_at, coalesce(delivered_at, ''))`, { mode: "virtual" }),
   },

@@ -15,7 +15,7 @@ export interface Goods {
 export function subtotalsOf(items: readonly { priceMinor: number; quantity: number }[], digits: number): number[] {
   const max = largestMinor(digits);
   let total = 0;
-  // Rounding does not hide an amount above the maximum, because all whole numbers up to there are exact.
+  // All whole numbers up to the maximum are exact, so rounding cannot hide an amount above the maximum.
   return items.map(({ priceMinor, quantity }, index) => {
     const subtotal = priceMinor * quantity;
     if (subtotal > max) throw invalidField(`items.${index}.quantity`, "makes an amount that is too large to be exact");
@@ -25,7 +25,7 @@ export function subtotalsOf(items: readonly { priceMinor: number; quantity: numb
   });
 }
 
-/** Subtracts the discounts of code and points. Errors: validationFailed if points are worth more than the rest. */
+/** Subtracts the discounts of code and points. Errors: validationFailed if the points are worth more than is left. */
 export function discountGoods(
   subtotals: number[],
   byCode: readonly number[],

@@ -107,9 +107,9 @@ const addReversed = statement(sql`
   update ${orders} set points_reversed = points_reversed + ${param("reversed")} where ${byId(orders)}`);
 
 /**
- * Returns points that an order spent; `earlier` is how many were returned before. If refunds of the customer's other
- * orders could not reverse all earned points, this reverses the rest, up to the returned points. `cause` is the id of a
- * refund, or of an unpaid order.
+ * Refunds points that an order spent; `earlier` is how many were refunded before. Refunds of the customer's other
+ * orders may have found too few points to reverse: this reverses those now, up to the refunded points. `cause` is the
+ * id of a refund, or of an unpaid order.
  */
 export async function returnSpentPoints(
   tx: OrderCtx,

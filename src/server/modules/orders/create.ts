@@ -196,7 +196,7 @@ async function insert(
   return written;
 }
 
-/** Returns the items of all lines, and each item once with its total quantity. */
+/** Returns the item of each line, and the different items with their total quantities. */
 async function findLines(tx: Ctx, wanted: CheckedOrder["lines"]) {
   const sums = new Map<string, WantedItem>();
   for (const [index, line] of wanted.entries()) {
@@ -221,7 +221,6 @@ function keyOf({ productId, variantId }: CheckedOrder["lines"][number]): string 
   return variantId ?? (productId as string);
 }
 
-/** The title of an item in the language of an order, or in the next best language. */
 function titleIn(lang: string, item: OrderedItem, tenantLanguage: string): string {
   if (item.translations === "{}") return item.title;
   const translations = JSON.parse(item.translations) as Record<string, { title?: string | null }>;

@@ -60,7 +60,7 @@ export async function requireFewPending(tx: Ctx, buyer: string): Promise<void> {
   }
 }
 
-/** Counts a try. Runs outside the transaction, because refused orders also reveal stock. Errors: tooManyRequests. */
+/** Counts an order before its transaction, so that refused orders count: they reveal stock. Errors: tooManyRequests. */
 export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Promise<void> {
   const { id, ordersPerMinute } = ctx.tenant;
   if (ordersPerMinute === 0) return;
@@ -69,7 +69,7 @@ export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Prom
 }
 
 /**
- * Refuses an order, already written, with which its buyer reserves too much of an item. Everybody may see that the
+ * Refuses an order, after it was written, if its buyer now reserves too much of an item. Everybody may see that the
  * limit is ten. Any other limit reveals the stock, so `shortage` hides it from customers. Errors: outOfStock.
  */
 export async function enforceReservationCap(tx: Ctx, buyer: string, id: string): Promise<void> {
@@ -82,7 +82,7 @@ export async function enforceReservationCap(tx: Ctx, buyer: string, id: string):
   throw excess.most === 10 ? fieldError(outOfStock, field, message) : shortage(tx, field, message);
 }
 
-/** Refuses a visitor's order, already written, if long holds of visitors exceed their share. Errors: outOfStock. */
+/** Refuses a visitor's order, after it was written, if visitors' long holds exceed their share. Errors: outOfStock. */
 export async function enforceLongHolds(tx: Ctx, id: string, holdSeconds: number): Promise<void> {
   const { id: tenantId, longHoldShare: share } = tx.tenant;
   if (share === 100 || holdSeconds <= 3600 || !(isPage(tx) || isCustomer(tx))) return;

@@ -19,7 +19,7 @@ const selectRow = statement((q) => q.select().from(orders).where(byId(orders)));
 /** A token opens an order for this long after the order's last change. */
 const validMs = 180 * 86_400_000;
 
-/** Errors: notFound unless the request carries the order's token, so that nobody can find out which orders exist. */
+/** Requires a valid token of the order. Errors: notFound without it, so that nobody can find out which orders exist. */
 export async function requireAccess(ctx: Ctx, id: string): Promise<void> {
   const { updatedAt, accessVersion } = await requireRow(ctx, id);
   const isRecent = Date.parse(updatedAt) > ctx.now() - validMs;

@@ -62,7 +62,7 @@ export function sentOf(line: PaidLine): number {
 }
 
 /**
- * Checks that `pieces` name lines of the order, each once. `limit` returns the maximum of a line, and words for errors.
+ * Checks that `pieces` name different lines of the order. `limit` returns the maximum of a line, and words for errors.
  * @throws validationFailed; wrongState for more pieces.
  */
 export function requirePieces<Piece extends { line_id: string; quantity: number }>(

@@ -121,7 +121,7 @@ function requirePaid({ id, status, receivedMinor, totalMinor }: OrderRow): void 
   }
 }
 
-/** Returns the parts of a refund, in minor units. `credited` is without surplus money and late money. */
+/** Returns the parts of a refund, in minor units. `credited` excludes surplus money, and money of unpaid orders. */
 async function planRefund(tx: Ctx, order: OrderRow, input: RefundInput) {
   const values = { tenantId: tx.tenant.id, id: order.id };
   const [lines, [shipped]] = await Promise.all([all(tx.db, selectLines, values), all(tx.db, selectShipping, values)]);
@@ -138,7 +138,8 @@ async function planRefund(tx: Ctx, order: OrderRow, input: RefundInput) {
   const left = order.receivedMinor - order.refundedMinor;
   const rest = { shipping: isLate ? 0 : Math.min(shippingLeft, Math.max(left - goods, 0)), amount: left };
   const { shipping, amount } = isAll ? rest : askedAmounts(order, input, { goods, shippingLeft, left });
-  // Surplus money is refunded first, but not for lines and shipping. Their cost may be refunded already as an amount.
+  // A plain amount uses up surplus money first; lines and shipping do not. Their value may already have been refunded
+  // as a plain amount, so `credited` has a maximum.
   const surplus = Math.min(Math.max(-dueOf(order), 0), isAll ? amount : amount - goods - shipping);
   const credited = isLate ? 0 : Math.min(amount - surplus, order.totalMinor - order.creditedMinor);
   return { ...planned, shipping, amount, credited };
@@ -202,7 +203,7 @@ function rowAfter(order: OrderRow, plan: Plan, points: Points, now: string): Ord
   return { ...after, paymentStatus, ...(isCancelled && { status: "cancelled", cancelledAt: now }) };
 }
 
-/** Returns used points, and reverses earned points that the customer still has. Later refunds reverse the rest. */
+/** Refunds used points, and reverses earned points that the customer still has. Later refunds reverse the rest. */
 async function movePoints(tx: Ctx, refundId: string, order: OrderRow, plan: Plan): Promise<Points> {
   const { id: orderId, userId } = order;
   if (userId === null) return noPoints;

@@ -15,7 +15,7 @@ export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now"> & Partial<Pick<Ctx, "a
 
 /** SQL condition: with `own`, only orders of that customer. */
 export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;
-/** Follows every write of an order. Only pending orders count towards the limits of their buyer. */
+/** Runs after every write of an order. Only pending orders count towards the limits of their buyer. */
 export const bumpOrder = statement(sql`
   update ${orders} set version = version + 1, updated_at = ${param("now")}, buyer = iif(status = 'pending', buyer, null)
   where ${byId(orders)}`);
@@ -23,7 +23,7 @@ export const bumpOrder = statement(sql`
 // Computed once for all amounts, because a libSQL server parses the statement for each order: a short one is faster.
 const divisor = `(select ${moneyDivisor("currency_digits")} as divisor)`;
 
-/** `'total', 19.99, 'total_minor', 1999` for each amount. */
+/** SQL such as `'total', 19.99, 'total_minor', 1999` for each amount. */
 function amounts(...names: string[]): string {
   return names.map((name) => amountOf(name, `${name}_minor`)).join(", ");
 }
@@ -36,8 +36,8 @@ function amountOf(name: string, minor: string): string {
 export const dueMinor = "(total_minor - credited_minor - received_minor + refunded_minor)";
 
 export const insertEvent = compileEvent({
-  type: sql`${param("type")}`,
-  subject: sql`id`,
+  type: param("type"),
+  subject: param("id"),
   data: sql.raw(`(select json_object('number', number, 'status', status,
     'payment_status', payment_status, 'fulfillment_status', fulfillment_status,
     'total', total_minor / divisor, 'currency', currency) from ${divisor})`),
@@ -120,7 +120,7 @@ export function requireOrderId(id: string): void {
   if (!isId("ord", id)) throw notFound("order", id);
 }
 
-/** `Order ord_… is cancelled. Only pending orders can be paid.` */
+/** Returns an error such as `Order ord_… is cancelled. Only pending orders can be paid.` */
 export function orderStateError(id: string, status: string, required: string): AppError {
   return wrongState(`Order ${id} is ${status}. Only ${required}.`);
 }

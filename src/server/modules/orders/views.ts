@@ -45,7 +45,7 @@ export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: stri
     ...timeFilters(query, "updated_at"),
     ids: hasIds ? JSON.stringify(parseIds(ids)) : undefined,
   };
-  // There is an index of a customer's orders by creation.
+  // A customer's orders have one index, in the order of creation.
   const unindexed = { tenant: hasIds, sort: hasIds || (userId !== undefined && !sort.endsWith("created_at")) };
   return readPages[orderAudience(ctx)](ctx, query, { filters, unindexed });
 }

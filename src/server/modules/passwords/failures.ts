@@ -9,7 +9,7 @@ import { verifyPassword } from "./password-hash.ts";
 /** Failed sign-ins per tenant and email (specification, section 8). */
 export const loginFailures: RateLimit = { name: "login-failures", max: 3, windowMs: 20 * 60_000 };
 
-// If more attempts than this wait, they do not come from the account's owner.
+// Only an attacker has more attempts on one account waiting than this.
 const oneAtATime = { permits: 1, maxWaiting: 128, fullMessage: "Too many sign-ins to this account are waiting." };
 
 /** Marks the cause of a refusal that does not count, because nothing was guessed. */
@@ -51,7 +51,7 @@ export async function limitFailures<T, A = void>(
       return record ? record(tx, refusal) : refusal;
     });
   };
-  // A call that is not admitted does not wait for others.
+  // A call that would not be admitted fails at once, instead of waiting for others.
   if (accounts.has(subject)) await admit().catch(refuse);
   return inTurn(subject, () =>
     Promise.all([admit(), requireFailuresLeft(ctx, emailKey)])

@@ -10,7 +10,7 @@ const bcryptBytes = 72;
 export const hashing = new Semaphore({
   permits: availableParallelism(),
   maxWaiting: 128,
-  // After this time, nobody waits for the reply.
+  // After this time, the client no longer waits for the reply.
   maxWaitMs: 10_000,
   fullMessage: "Too many passwords are being checked.",
 });
@@ -20,13 +20,13 @@ export function shareCores(processes: number): void {
   hashing.limits.permits = Math.max(1, Math.floor(availableParallelism() / processes));
 }
 
-/** Hashes a password on a free core. No store (`party`) waits for all the work of another. Errors: unavailable. */
+/** Hashes a password on a free core. Stores (`party`) take turns, so that none delays others. Errors: unavailable. */
 export function hashPassword(password: string, party?: string): Promise<string> {
   return hashing.run(() => Bun.password.hash(password.normalize("NFC"), parameters), party);
 }
 
 /**
- * Returns false for null and for an unusable hash, after the time that a hash of our own takes.
+ * Verifies a password. For null or an unusable hash, returns false after the time that verifying our own hash takes.
  * @throws unavailable; invalidLogin for a malformed hash, with a cause that names the user.
  */
 export function verifyPassword(password: string, hash: string | null, party?: string, userId?: string) {
@@ -60,7 +60,8 @@ const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 const argon2 =
   /^\$argon2(?:id|i|d)\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d)\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
-// Anyone can make the server verify a hash. With these limits, it takes as long as five of our hashes, ten with bcrypt.
+// Anyone can make the server verify a hash. Within these limits, that takes as long as five of our hashes, or ten with
+// bcrypt.
 const maxMemoryKib = 65_536;
 const maxKib = 3 * maxMemoryKib;
 const maxBcryptCost = 12;

@@ -47,7 +47,7 @@ const maxPadded = 1000;
 /** 49,000 passwords in half a megabyte, loaded at the first use: JSON texts in lower case, the most common first. */
 let lists: { all: string; top: string } | undefined;
 
-/** Whether a password is common, ignoring case, leetspeak, repetition and symbols; for the top ones also digits. */
+/** Whether a password is common, ignoring case, leetspeak, repetition and symbols; for the commonest, also digits. */
 export function isCommonPassword(password: string): boolean {
   if (!lists) {
     const all = readFileSync(listPath, "latin1");

@@ -35,7 +35,7 @@ import { wishlistItems } from "../wishlist/table.ts";
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("id")}`;
 const toPerson = sql`recipient_key = ${param("recipientKey")}`;
 const ofEmail = sql`tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`;
-/** The records of an email address, whether or not a user has it. */
+/** Statements that erase the records of an email address, whether or not a user has it. */
 const addressErasures = [
   sql`update ${withdrawals} set email = '', email_key = '', name = '', text = null where ${ofEmail}`,
   sql`update ${mailOutbox} set sealed = null, masked_to = null, recipient_key = null,
@@ -57,7 +57,7 @@ const userErasures = [
   sql`delete from ${rateLimits} where instr(key, ${param("id")}) > 0`,
 ].map((erasure) => statement(erasure));
 
-/** With id, number and status. */
+/** An order with at least `id`, `number` and `status`. */
 type OwnOrder = Record<string, unknown>;
 
 /**
@@ -93,17 +93,17 @@ async function erase(tx: Ctx, user: SignInUser): Promise<void> {
   await removeUser(tx, user, { ifMatch: null, event: "user.erased" });
   await tx.db.batch(userErasures.map((erasure) => bind(erasure, values)));
   await eraseAddress(tx, { emailKey, own, named: [id] });
-  // Last, because it also covers the entry of this act.
+  // This comes last, so that it also erases the address in the entry of this act.
   await eraseAddressesOf(tx, id);
 }
 
-/** Errors: wrongState while an order is pending or paid. */
+/** Throws wrongState while one of the orders is pending or paid. */
 export function requireEnded(own: readonly OwnOrder[], whose: string): void {
   const open = own.find(({ status }) => status === "pending" || status === "paid");
   if (open) throw wrongState(`Order ${open.number} of ${whose} is not completed. Fulfil, cancel or refund it first.`);
 }
 
-/** Erases an address, and the person from `own` orders. Stored replies that contain a text of `named` are deleted. */
+/** Erases an email address, and its person from the orders `own`. Deletes stored replies with a text of `named`. */
 export async function eraseAddress(
   tx: Ctx,
   { emailKey, own, named }: { emailKey: string; own: readonly OwnOrder[]; named: string[] },
@@ -172,7 +172,7 @@ export async function exportSelf(ctx: Ctx) {
   return exportPerson(ctx, id);
 }
 
-/** Omits hashes, secrets, and entries of own exports, which would make each export longer. Errors: notFound. */
+/** Exports a user's data, without hashes, secrets, and audit entries about the user's own exports. Errors: notFound. */
 export async function exportPerson(ctx: Ctx, id: string) {
   const user = await getUser(ctx, id);
   const values = { tenantId: ctx.tenant.id, id };
@@ -192,7 +192,7 @@ export async function exportOrders(ctx: Ctx, filter: OrderFilter): Promise<objec
   const orders: object[] = [];
   for await (const page of readOrderPages(ctx, filter)) {
     orders.push(...page.map(({ order }) => order));
-    // Exports take turns apart from other requests of the store, so that they do not delay these.
+    // Exports have a queue of their own, so that they do not delay the store's other requests.
     await yieldToEventLoop(`${ctx.tenant.id} export`, ctx);
   }
   return orders;

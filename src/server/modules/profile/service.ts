@@ -22,7 +22,7 @@ import type { ProfilePatch, User } from "../users/model.ts";
 import { writeColumns } from "../users/service.ts";
 import { users } from "../users/table.ts";
 
-/** Each change sends a mail to an address that may be a stranger's. */
+/** Each change of address sends a mail, which may go to a stranger, so changes are limited. */
 const addressChanges: RateLimit = { name: "address-changes", max: 3, windowMs: 86_400_000 };
 
 // Conditions that were checked before the transaction must still be true in it.
@@ -60,7 +60,7 @@ export async function updateOwnProfile(
       const isMoved = emailKey !== user.emailKey;
       const written = isMoved ? { ...others, pendingEmail: email ?? null } : columns;
       const changed = await writeOwn(tx, user, { columns: written, ifMatch, verifiedHash: user.passwordHash });
-      // With a second factor, failures stay counted, or a thief with the password could reset the limit of guesses.
+      // With a second factor, failures stay counted: a thief who has the password could reset the limit of guesses.
       if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
       if (isMoved && email !== undefined) {
         const { name, lang } = user;
@@ -162,7 +162,7 @@ export async function changeOwnPassword(ctx: Ctx, input: { current_password: str
       // Every password change revokes the token, so a live token proves that the verified password is current.
       if (!(await spendToken(tx, own, "rotated"))) throw tokenExpired();
       if (!(await changePasswordHash(tx, user.id, { from: user.passwordHash, to }))) throw invalidLogin();
-      // With a second factor, failures stay counted, or a thief with the password could reset the limit of guesses.
+      // With a second factor, failures stay counted: a thief who has the password could reset the limit of guesses.
       if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
       await endCodes(tx, user.emailKey);
       const { token, expiresAt } = await issueToken(tx, user.id);

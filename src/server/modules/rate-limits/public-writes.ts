@@ -82,9 +82,9 @@ interface LimiterDeps {
 }
 
 /**
- * The limiter of one process. It decides by counts in memory, and syncs them with other processes twice a second under
- * hashes. All processes together exceed a limit by no more than the writes of the last second. Without the database,
- * each process limits by its own counts.
+ * The limiter of one process. It decides by counts in memory. Twice a second, it exchanges them with other processes,
+ * as hashes of subjects. All processes together exceed a limit by no more than the writes of the last second. Without
+ * the database, each process limits by its own counts.
  */
 export class WriteLimiter {
   readonly #deps: LimiterDeps;
@@ -136,15 +136,15 @@ export class WriteLimiter {
   }
 
   /**
-   * Pushes the hits of this process and pulls those of others, once for all callers of this time. Errors: those of the
-   * database; unpushed hits wait for the next sync.
+   * Pushes the hits of this process and pulls those of others. Calls at the same time share the work. Errors: those of
+   * the database; unpushed hits wait for the next sync.
    */
   sync(): Promise<void> {
     this.#syncing ??= this.#syncOnce().finally(() => (this.#syncing = undefined));
     return this.#syncing;
   }
 
-  /** Pushes the rest and ends. Hits that cannot be pushed are lost. */
+  /** Writes the last hits to the database and stops. Hits that cannot be written are lost. */
   async stop(): Promise<void> {
     await this.#syncing?.catch(() => {});
     if (this.#unsent.length > 0) await this.sync().catch(() => {});

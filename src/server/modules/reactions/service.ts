@@ -114,7 +114,7 @@ async function readReaction(ctx: Ctx, kind: ReactionKind, resource: Resource, ac
   return toReply(state);
 }
 
-/** The state of one resource, or of the public ones of several. Errors: validationFailed, notFound for a hidden one. */
+/** Returns the state of one resource, or of the public ones among several. Errors: validationFailed, notFound. */
 export async function getReactions(
   ctx: Ctx,
   kind: ReactionKind,

@@ -50,7 +50,7 @@ export function namedList<P extends TProperties>($id: string, state: P) {
   return Type.Array(output($id, { resource_id: resourceParts.resource_id, ...state }));
 }
 
-/** SQL condition: rows of the store that are about the resource `type` and `resourceId`, or another id. */
+/** SQL condition: rows of the store about the resource of the type `type` with the id `resourceId`, or the given id. */
 export function ofResource(id = placeholders.id): SQL {
   const { tenantId, type } = placeholders;
   return sql`tenant_id = ${tenantId} and resource_type = ${type} and resource_id = ${id}`;

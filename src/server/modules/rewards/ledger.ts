@@ -56,7 +56,7 @@ const debited = { balance: sql`balance - ${param("points")}`, version: sql`versi
 const isEnough = and(ofUser(rewardBalances), gte(balance, param("points")));
 const debitBalance = statement((q) => q.update(rewardBalances).set(debited).where(isEnough).returning({ balance }));
 const selectBalance = statement((q) => q.select({ balance }).from(rewardBalances).where(ofUser(rewardBalances)));
-/** Lots in the order of spending, with the sum of earlier lots. A reversal begins with what its order earned. */
+/** Lots in the order of spending, with the sum of earlier lots. A reversal first takes what its order earned. */
 const openLots = sql`(select sequence, remaining, expires_at,
     sum(remaining) over (order by coalesce(expires_at, '') is not (select coalesce(l.expires_at, '')
       from ${rewardEntries} e join ${rewardLots} l on l.sequence = e.sequence
@@ -109,7 +109,7 @@ export function spendPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return debit(tx, "redeem", booking);
 }
 
-/** Returns spent points with their remaining lifetime, the last spent first; `earlier` points were returned before. */
+/** Refunds spent points with their remaining lifetime, the last spent first; `earlier` points were refunded before. */
 export async function returnPoints(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier = 0) {
   return credit(tx, "reverse", booking, await lotsToReturn(tx, booking, earlier));
 }
@@ -167,7 +167,7 @@ export async function expireDuePoints(ctx: WorkCtx): Promise<number> {
   });
 }
 
-/** Expires due points, in a transaction. `take` finds them, because points that expire first are spent first. */
+/** Expires due points, in a transaction. `take` takes exactly these, because it begins with those that expire first. */
 async function expireLots(tx: LedgerCtx, userId: string): Promise<void> {
   const found = await get(tx.db, selectDue, { tenantId: tx.tenant.id, userId, now: toTimestamp(tx.now()) });
   if (!found?.points) return;
@@ -199,7 +199,7 @@ function expiryOfNew({ tenant: { pointsDays }, now }: LedgerCtx): string | null 
   return pointsDays === null ? null : toTimestamp((Math.ceil(now() / dayMs) + pointsDays) * dayMs);
 }
 
-/** Returns the lots of the returned points. They expire later by the hours for which the order held the points. */
+/** Returns the lots of refunded points. They expire as many hours later as the order held the points. */
 async function lotsToReturn(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier: number): Promise<Lot[]> {
   const { userId, orderId, points } = booking;
   const sources = JSON.stringify([`order:${orderId}:redeem`, `order:${orderId}:redeem:late`]);

@@ -29,7 +29,7 @@ export const rewardEntries = sqliteTable(
     kind: text("kind", { enum: ["earn", "redeem", "reverse", "expire", "adjust"] }).notNull(),
     points: integer("points").notNull(),
     balance: integer("balance").notNull(),
-    /** The reason, such as `order:ord_…:earn`; each source is booked once. */
+    /** The reason of the entry, such as `order:ord_…:earn`. No source is booked twice. */
     source: text("source").notNull(),
     orderId: text("order_id"),
     note: text("note"),

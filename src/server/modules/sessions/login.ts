@@ -120,7 +120,7 @@ async function signIn(ctx: Ctx, user: SignInUser, { otp, proof }: { otp: string;
   });
 }
 
-/** Requires the second factor and the mailed code. The code claims an unproven account. Errors: as `login`. */
+/** Requires the second factor and the mailed code, which also proves the account's address. Errors: as `login`. */
 async function requireMore(
   tx: Ctx,
   user: SignInUser,
@@ -149,7 +149,7 @@ function bindLogin(tx: Ctx, { id, emailKey, role }: SignInUser, codeTry: CodeTry
   return { issued, statements: login };
 }
 
-/** Returns the user, unchanged since the proof. Errors: invalidLogin, tooManyAttempts, twoFactorRequired. */
+/** Returns the user as now stored. Errors: invalidLogin for a changed user, tooManyAttempts, twoFactorRequired. */
 async function requireUnchanged(tx: Ctx, user: SignInUser): Promise<SignInUser> {
   const find = findSignInUser(tx.db, tx.tenant.id, user.emailKey);
   const [found] = await Promise.all([find, requireFailuresLeft(tx, user.emailKey), requireCallsLeft(tx)]);
@@ -158,14 +158,14 @@ async function requireUnchanged(tx: Ctx, user: SignInUser): Promise<SignInUser> 
   return found;
 }
 
-/** Whether a user is active and unchanged since the proof. Another login may have replaced an imported hash. */
+/** Whether a user is still active and the same. Only an imported hash may have been replaced, by another login. */
 function isUnchanged(now: SignInUser, { id, role, passwordHash, passwordChangedAt }: SignInUser): boolean {
   const isReplaced = passwordHash !== null && needsRehash(passwordHash) && now.passwordChangedAt === passwordChangedAt;
   const isSamePassword = now.passwordHash === passwordHash || isReplaced;
   return now.id === id && now.role === role && now.status === "active" && isSamePassword;
 }
 
-/** Replaces an imported hash. Called after the login, or the time would reveal that the password was right. */
+/** Replaces an imported hash. Called after the login: otherwise the time would reveal that the password was right. */
 async function renewHash(ctx: Ctx, { id, passwordHash: from }: SignInUser, password: string): Promise<void> {
   if (from === null || !needsRehash(from)) return;
   try {
@@ -202,7 +202,7 @@ function readProof({ tenant }: Ctx, { password, code }: LoginInput, key: string)
   return { codeTry: { purpose: "login", subject: key, code: code.trim() } };
 }
 
-/** Throws invalidLogin, a failure only if a code waits; tooManyAttempts if the code has no tries left. */
+/** Throws invalidLogin, counted as a failure only if a code is valid; tooManyAttempts if it has no tries left. */
 async function requireRightCode(ctx: Ctx, codeTry: CodeTry): Promise<void> {
   const verdict = await checkTry(ctx, codeTry);
   if (verdict === "wrong") throw invalidLogin();

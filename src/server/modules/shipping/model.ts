@@ -44,7 +44,7 @@ export const ShippingRate = output("ShippingRate", {
   ...rateFields,
 });
 
-/** A rate that applies to an address and goods, at its price for them. */
+/** A rate that applies to an address and goods, with its price for these goods. */
 export const ShippingOffer = output("ShippingOffer", {
   id: Type.String(),
   name: Type.String({ description: "In the language of the request, if the store has it." }),

@@ -50,7 +50,7 @@ export type ShippingRateDocument = Static<typeof ShippingRate>;
 
 const shown = (minor: number | null, digits: number) => (minor === null ? null : toAmount(minor, digits));
 
-/** All rates of the store, in its order. */
+/** All rates of the store, in the order that the store gave. */
 export async function listShippingRates(ctx: Ctx): Promise<ShippingRateDocument[]> {
   const digits = currencyDigits(ctx.tenant.currency);
   return (await readShippingRates(ctx)).map((rate) => ({
@@ -62,7 +62,7 @@ export async function listShippingRates(ctx: Ctx): Promise<ShippingRateDocument[
   }));
 }
 
-/** The rates of the store as they are stored, in its order. */
+/** All rates as they are stored, in the order that the store gave. */
 export function readShippingRates(ctx: Ctx): Promise<StoredRate[]> {
   return all(ctx.db, selectRates, { tenantId: ctx.tenant.id });
 }

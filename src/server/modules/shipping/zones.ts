@@ -22,8 +22,8 @@ export function lacksPostcode(rates: readonly ZoneRate[], country: string, postc
 }
 
 /**
- * Returns the zone of an address: the zone with the longest beginning of the postcode, else the zone of the country, else
- * the zone `*`. Undefined if none matches.
+ * Returns the zone of an address: the one with the longest beginning of the postcode, else that of the country, else
+ * `*`. Undefined if none matches.
  */
 export function zoneOf(rates: readonly ZoneRate[], country: string, postcode: string): string | undefined {
   const given = normalizePostcode(postcode);
@@ -38,7 +38,7 @@ export function zoneOf(rates: readonly ZoneRate[], country: string, postcode: st
   return zone;
 }
 
-/** How exactly a rate names an address: -1 not at all, 0 as everywhere else, 1 by its country, more by its postcode. */
+/** How exactly a rate names an address: -1 not at all, 0 by `*`, 1 by its country, more by its postcode. */
 function depthOf({ countries, postcodes }: ZoneRate, country: string, postcode: string): number {
   const isNamed = countries.includes(country);
   if (!isNamed && !countries.includes("*")) return -1;

@@ -22,7 +22,7 @@ import { signUps } from "./table.ts";
 
 /** Sign-ups, and verifications with a right code, per client address and store. Each hashes a password. */
 const signUpCalls: RateLimit = { name: "sign-ups", max: 30, windowMs: 20 * 60_000 };
-/** Mails about sign-ups to an address, and of a store. Resets, orders and mails of staff do not count. */
+/** Limits of mails about sign-ups, to an address and of a store. Resets, orders and mails of staff do not count. */
 const mailsToAddress: RateLimit = { name: "sign-up-mails-day", max: 10, windowMs: 86_400_000 };
 const mailsOfStore: RateLimit = { name: "sign-up-mails-store", max: 300, windowMs: 3_600_000 };
 const keptMs = 3 * 86_400_000;
@@ -87,7 +87,7 @@ async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string }
   await mailSignUp(tx, emailKey, { kind: "email_code", to: { email, name, lang } }, key);
 }
 
-/** Sends nothing if the address had too many mails. Errors: tooManyRequests if the store had. */
+/** Sends a mail unless its address has had too many. Errors: tooManyRequests if the store has sent too many. */
 async function mailSignUp(
   tx: Ctx,
   emailKey: string,

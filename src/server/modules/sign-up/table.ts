@@ -2,7 +2,7 @@ import { index, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
 /**
- * Unverified accounts, one per client and address, so that nobody replaces another's. Addresses with an account are
+ * Unverified accounts, one per client and address, so that no client replaces another's. Addresses with an account are
  * also here, so that replies take the same time.
  */
 export const signUps = sqliteTable(

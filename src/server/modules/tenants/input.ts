@@ -134,7 +134,7 @@ export function parseLanguage(field: string, tag: string): string {
   throw invalidField(field, "must be a language code, such as de, en or pt-BR");
 }
 
-/** Errors: validationFailed, which suggests the code where a language is given by its name. */
+/** Parses the language of a store. Errors: validationFailed; for the name of a language, it suggests the code. */
 export function parseStoreLanguage(tag: string): string {
   const language = attempt(() => parseLanguage("language", tag));
   if (language !== undefined && nameLanguage(language, "en") !== undefined) return language;

@@ -56,7 +56,7 @@ const mayChange = sql`${byNamespace} and (${tenants.currency} = ${param("currenc
   or not exists (select 1 from ${products} p where p.tenant_id = ${tenants.id} and p.deleted_at is null))`;
 const newStatus = { status: param("status"), updatedAt: param("now") };
 const changeStatus = statement((q) => q.update(tenants).set(newStatus).where(byNamespace));
-// The size comes first, because parsing long texts takes milliseconds.
+// The size is compared first, because parsing long texts takes milliseconds.
 const newest = sql`select lang, case when octet_length(translations) > 65536 then '{}' else translations end as texts
   from ${products} where tenant_id = ${param("id")} and status = 'published' and deleted_at is null
   order by created_at desc, id desc limit 50`;
@@ -128,7 +128,7 @@ export async function getStore({ db, tenant }: Ctx): Promise<Store> {
   return row;
 }
 
-/** Returns the store as front ends see it, also its state. Errors: storeNotFound if it was just deleted. */
+/** Returns the store as front ends see it, and its state. Errors: storeNotFound if it was just deleted. */
 export async function readStoreProfile({ db, tenant }: Ctx): Promise<{ json: string; state: string }> {
   const row = await get(db, selectProfile, { id: tenant.id });
   if (!row) throw storeNotFound();
@@ -158,7 +158,7 @@ export async function updateTenant(
     }
     if (types) await changeTypes(tx, namespace, types);
     const after = await getTenant(tx, namespace);
-    // The entry omits the values, which may be confidential.
+    // The audit entry omits the values, which may be confidential.
     const fields = (Object.keys(after) as (keyof TenantDetails)[]).filter(
       (name) => name !== "updated_at" && !Bun.deepEquals(before[name], after[name]),
     );

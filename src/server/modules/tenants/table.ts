@@ -27,7 +27,7 @@ export const tenants = sqliteTable(
     visitorWrites: integer("visitor_writes").notNull().default(240),
     /** Unpaid orders of one customer or guest's address; 0 means no limit. */
     pendingOrders: integer("pending_orders").notNull().default(5),
-    /** The percentage of an item's stock that these orders may reserve, or ten pieces if that is more. */
+    /** The percentage of an item's stock that one buyer's unpaid orders may reserve, or ten pieces if that is more. */
     stockShare: integer("stock_share").notNull().default(20),
     /** Orders a minute of one customer or guest's address; 0 for no limit. */
     ordersPerMinute: integer("orders_per_minute").notNull().default(10),
@@ -50,7 +50,7 @@ export const tenants = sqliteTable(
     /** A name of the store's present rates; null without rates. New rates get a new name, so that caches notice. */
     shippingRates: text("shipping_rates"),
     taxRates: text("tax_rates"),
-    /** Seconds for which an unpaid order reserves stock; then the same for bank transfer. */
+    /** Seconds for which an unpaid order reserves stock; `transferHold` is for payment by bank transfer. */
     hold: integer("hold").notNull().default(3600),
     transferHold: integer("transfer_hold").notNull().default(604_800),
     transferInstructions: text("transfer_instructions"),
@@ -95,7 +95,7 @@ export const workFields = {
 } satisfies Record<keyof Tenant, AnySQLiteColumn>;
 const named = Object.entries(workFields);
 
-/** `ctx.tenant` as JSON text, for a store with the alias `t`, in work on rows of all stores. */
+/** SQL for `ctx.tenant` as JSON text, from a store with the alias `t`, for work on rows of all stores. */
 export const tenantForWork = sql.raw(
   `json_object(${named.map(([name, column]) => `'${name}', t.${column.name}`).join(", ")})`,
 );

@@ -76,7 +76,7 @@ export async function refreshSession(ctx: Ctx) {
   return { user_id: own.userId, token, expires_at: expiresAt };
 }
 
-/** The token of the call. The routes admit only users with one. */
+/** Returns the token of the calling user. The routes admit only users with a token. */
 export function ownTokenOf({ actor }: Ctx): OwnToken {
   if (actor.kind !== "user" || actor.tokenId === undefined) throw forbidden();
   return { userId: actor.userId, tokenId: actor.tokenId };
@@ -137,7 +137,7 @@ export function revokeTokensOf(ctx: Ctx, userId: string | null): Promise<number>
 
 export const purgeTokens = createPurge(userTokens, sql`expires_at <= ${param("before")}`, rememberedMs);
 
-/** Expired tokens are ended too, but only valid ones are counted. */
+/** Counts the tokens that were valid until they were ended; expired ones are ended too. */
 function countAlive(ended: { expiresAt: string }[], now: string): number {
   return ended.filter((token) => token.expiresAt > now).length;
 }
@@ -158,7 +158,7 @@ const selectTokens = statement((q) =>
     .limit(sql.placeholder("limit")),
 );
 
-/** Lists the valid tokens of a store, newest first; with `allStates` also ended ones. Default: 1,000. */
+/** Lists the valid tokens of a store, newest first; with `allStates` also ended ones. By default at most 1,000. */
 export function listTokens(
   ctx: Ctx,
   filter: { userId?: string | undefined; allStates?: boolean | undefined; limit?: number | undefined } = {},

@@ -141,7 +141,7 @@ export async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
 }
 
 /**
- * Verifies a password and, in the transaction of the act, a code. For a refusal, the audit log records `failed`.
+ * Verifies a password and, in the transaction of the act, a code. The audit log records a refusal as `failed`.
  * @throws invalidLogin, tooManyAttempts after too many failures, tokenExpired if the password was changed meanwhile.
  */
 export function verifyThenAct<T>(

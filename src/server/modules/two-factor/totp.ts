@@ -14,7 +14,7 @@ export async function makeSecret(): Promise<string> {
 
 /** Returns the time step of a code (RFC 6238, section 5.2): the present one or a neighbour; null for none. */
 export async function matchStep(secret: string, token: string, timestamp: number): Promise<number | null> {
-  // The library throws for other characters.
+  // The library throws for characters that are no digits.
   if (!/^\d{6}$/.test(token)) return null;
   const { TOTP } = await loadTotp();
   const delta = new TOTP({ ...totpOptions, secret }).validate({ token, timestamp, window: 1 });

@@ -21,7 +21,7 @@ const isOfEmail = and(ofStore(users), eq(emailKey, param("emailKey")));
 const selectByEmail = statement((q) => q.select(fields).from(users).where(isOfEmail));
 const selectById = statement((q) => q.select(fields).from(users).where(byId(users)));
 const guard = sql`${byId(users)} and (${param("isGuarded")} = 0 or ${passwordHash} is ${param("from")})`;
-// A thief who knew the old password may have entered a pending email.
+// A thief who knew the old password may have entered the pending email, so it is removed.
 const changes = { passwordHash: param("to"), passwordChangedAt: param("now"), pendingEmail: null };
 const changeHash = statement((q) => q.update(users).set(changes).where(guard));
 const renewHash = statement(sql`update ${users} set password_hash = ${param("to")} where ${guard}`);

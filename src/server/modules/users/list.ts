@@ -15,7 +15,7 @@ import { type UserListQuery, userFields } from "./model.ts";
 import { userJson } from "./service.ts";
 import { users } from "./table.ts";
 
-// Ranges, because they can use an index in any script.
+// Beginnings are compared as ranges, because these can use an index in any script.
 const emailBegins = sql`email_key >= ${param("q")} and email_key < ${param("qEnd")}`;
 const nameBegins = sql`name_key >= ${param("q")} and name_key < ${param("qEnd")}`;
 const fewMatches = 1000;

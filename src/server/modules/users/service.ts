@@ -48,7 +48,7 @@ export async function prepareUser(
   return { columns, email, emailKey, role, passwordHash };
 }
 
-/** Adds a user. Without a hash, they first reset their password. Errors: conflict, validationFailed. */
+/** Adds a user. Without a hash, the user must first reset the password. Errors: conflict, validationFailed. */
 export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash }: NewUser): Promise<User> {
   const id = newId("usr");
   const now = toTimestamp(ctx.now());
@@ -73,7 +73,7 @@ export async function getUser(ctx: Ctx, id: string): Promise<User> {
   return row.user;
 }
 
-/** Deletes a user. Errors: notFound; forbidden, also for the actor; preconditionFailed; wrongState. */
+/** Deletes a user. Errors: notFound; forbidden, also for the acting user; preconditionFailed; wrongState. */
 export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     const stored = await requireStoredUser(tx, id);

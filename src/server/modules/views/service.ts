@@ -59,7 +59,7 @@ export async function recordView(ctx: Ctx, input: ViewRequest) {
 
 const asked = sql.raw("asked.value ->> 0");
 const ofAsked = ofResource(asked);
-/** The resources in the JSON array `asked` of pairs: the id, and the caller's dedup key. */
+/** Selects resources. `asked` is a JSON array of pairs: the id of a resource, and the caller's dedup key. */
 const selectStates = forEachKind((kind) =>
   statement((q) =>
     q
@@ -148,7 +148,7 @@ export function dayOf(epochMs: number): string {
 /** Returns the dedup key of a view, a keyed hash that counts once a day. */
 function dedupKeyOf(ctx: Ctx, { type, id }: Resource, day: string, actorId: string | null): string {
   const { ip = null, userAgent } = ctx.client ?? {};
-  // An IPv4 address is its own group.
+  // Each IPv4 address counts for itself.
   const group = ip?.includes(":") ? addressGroup(ip) : ip;
   const viewer = actorId ?? `${group ?? ""}\n${userAgent?.slice(0, maxRead) ?? ""}`;
   return ctx.vault.mac("view", `${day}\n${ctx.tenant.id}\n${type}\n${id}\n${viewer}`).slice(0, keyLength);

@@ -82,7 +82,7 @@ export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup?: Lookup)
       throw wrongState(
         `Store ${JSON.stringify(ctx.tenant.namespace)} already has ${maxWebhooks} webhooks, the maximum. Remove one first: bodega webhook remove`,
       );
-    // Only the host, because a path can contain a secret.
+    // The audit log gets only the host, because a path can contain a secret.
     const details = { host: new URL(url).host, types };
     await recordAudit(tx, { event: "webhook.added", subject: id, details });
     return { ...(await getWebhook(tx, id)), secret };
@@ -137,7 +137,7 @@ export function parseWebhookUrl(given: string, allowPrivate: boolean): string {
   }
   if (url.username !== "" || url.password !== "") throw invalidField("url", "must not contain a user name or password");
   if (url.hash !== "") throw invalidField("url", "must not contain #");
-  // Its addresses are checked when it is added and at each attempt.
+  // The addresses of a name are checked when the webhook is added, and at each attempt.
   if (!allowPrivate && !isPublicHost(hostOf(url))) {
     throw invalidField("url", `${hostOf(url)} is not a public address. Add --allow-private to permit it`);
   }

@@ -83,7 +83,7 @@ const insert = sql`insert into ${wishlistItems} (id, tenant_id, user_id, product
 const onConflict = sql`on conflict (tenant_id, user_id, product_id)`;
 
 const addItem = statement(sql`${insert} and ${isOnSale} and ${isVariantOfIt} and ${hasRoom} ${onConflict} do nothing`);
-// The note of an item that is no longer sold can still be changed, with the same variant.
+// The note of an item that is no longer sold can still be changed if the variant stays the same.
 const putItem = statement(sql`${insert} and ((${isOnSale} and ${isVariantOfIt}) or ${isVariantKept})
     and (${hasItem} or (${param("ifMatch")} is null and ${hasRoom}))
   ${onConflict} do update set variant_id = excluded.variant_id, note = excluded.note,

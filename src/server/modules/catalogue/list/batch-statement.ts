@@ -17,7 +17,7 @@ import {
   sortColumns,
 } from "./page-statement.ts";
 
-/** Rows that one statement scans: `returned` if it returns columns for facets. Other requests wait meanwhile. */
+/** How many rows one statement scans: `returned` if it returns columns for facets. Other requests wait meanwhile. */
 export const sizes = { scanned: 2000, returned: 500 };
 /** Rows that one statement scans for a page; fewer if it looks up each row's words in the search index. */
 export const batchSize = (plan: ListPlan) =>
@@ -27,7 +27,7 @@ export interface BatchRow extends PageRow {
   found: number;
   /** Position of the last scanned row; null if the page is full or no rows follow. */
   scanCursor: string | null;
-  /** Position of the last scanned row that the caller may see; null in the same cases. */
+  /** Position of the last scanned row that the caller may see; null if `scanCursor` is null. */
   lastVisibleCursor: string | null;
 }
 
@@ -101,7 +101,7 @@ const joinedProducts = sql`cross join products on products.row_number = near.num
 interface IndexScan extends Pick<ListPlan, "filters" | "descending" | "isContinued"> {
   column: FilterColumn;
   size: number;
-  /** Whether the search index provides the rows, if it has any of the filters. Default: yes. */
+  /** Whether to read the rows from the search index, if that has any of the filters. Default: yes. */
   isSorted?: boolean;
 }
 

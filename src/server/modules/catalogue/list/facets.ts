@@ -75,7 +75,7 @@ async function countCategories(ctx: Ctx, matches: readonly Match[], { lang }: Co
   return ranked.map(({ value: id, count }) => ({ ...known.get(id), id, parent: undefined, count }));
 }
 
-/** For each value, counts the products with a variant that has it and the filtered values of the other options. */
+/** Counts products for each value: those with a variant that has it and fits the filters of the other options. */
 function countOptions(_: Ctx, matches: readonly Match[], { query: { option = {} } }: Counted): object[] {
   const asked = Object.entries(option).map((pair) => [pair[0].normalize("NFC"), optionKey(pair)] as const);
   const valuesOf = (variant: string) => {

@@ -84,7 +84,7 @@ async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilt
   return terms;
 }
 
-/** Throws validationFailed for a tag with a comma that no visible product has. */
+/** Throws validationFailed for a tag that contains a comma, unless a visible product has this tag. */
 export async function refuseJoinedTags(ctx: Ctx, { tag: tags = [] }: ProductListQuery): Promise<void> {
   const joined = tags.filter((tag) => tag.includes(","));
   if (joined.length === 0) return;
@@ -159,7 +159,7 @@ export async function correctWords(ctx: Ctx, q: string): Promise<SearchWord[]> {
   return words;
 }
 
-/** The stems of all words that differ by one letter after the first. Empty for words that are not corrected. */
+/** The stems of all words that differ from this one by one letter, but not the first. Empty if it is not corrected. */
 function stemsNear(word: string): string[] {
   const alphabet = alphabets.find((letters) => [...word].every((letter) => letters.includes(letter)));
   if (word.length < minStem || word.length > longestCorrected || alphabet === undefined) return [];

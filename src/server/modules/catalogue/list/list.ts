@@ -14,14 +14,14 @@ import { type ProductListQuery, type ProductSortKey, readableFields } from "./mo
 import type { PageRow } from "./page-statement.ts";
 import { countMatches, findPage, uniqueFilter } from "./plan.ts";
 
-/** Stores that are known to have translated products. In others, a page that needs translations is read twice. */
+/** Stores that are known to have translated products. In other stores, a page that needs translations is read twice. */
 const translated = new LruCache<true>(10_000);
 
 export type ProductDocument = Static<typeof Product>;
 
 const searches = ["q", "sku", "tag", "category", "option", "on_sale"] as const;
 
-/** Errors: malformedRequest, validationFailed, forbidden. */
+/** Lists products. Errors: malformedRequest, validationFailed, forbidden. */
 export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: string) {
   const { q, cursor, limit = defaultLimit, include_total: isTotalAsked = false } = query;
   const fields = parseFields(query.fields, readableFields(ctx));
@@ -32,7 +32,7 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
   const after = cursor === undefined ? undefined : decodeCursor(cursor, asked);
   // The state is read before the page, because a search takes several statements.
   const isSearch = searches.some((name) => query[name] !== undefined);
-  // Searches queue apart from the store's short requests, so that they do not delay these.
+  // Searches have a queue of their own, so that they do not delay the store's short requests.
   if (isSearch || names !== undefined) await yieldToEventLoop(ctx.tenant.id, ctx);
   const early = isSearch ? await readCatalogueState(ctx) : undefined;
   const words = q === undefined ? undefined : await correctWords(ctx, q);

@@ -27,7 +27,7 @@ export interface ListPlan {
 
 export const rangeColumns = ["price_minor", "created_at", "updated_at"] as const;
 
-/** The columns of sort keys. Relevance sorts by creation, titles first. */
+/** The columns of sort keys. By relevance, products with the words in a title come first, then the newest. */
 export const sortColumns: Record<ProductSortKey, string> = {
   created_at: "created_at",
   updated_at: "updated_at",
@@ -38,7 +38,7 @@ export const sortColumns: Record<ProductSortKey, string> = {
   relevance: "created_at",
 };
 
-/** Larger than any row number. In the order of relevance, it is added for products with all words in a title. */
+/** Larger than any row number. For relevance, it is added to the numbers of products with all words in a title. */
 export const firstTitlePosition = 2 ** 50;
 
 export const indexes: Record<string, string> = {
@@ -131,7 +131,7 @@ function compileSorted(plan: ListPlan, source: Source): Statement<PageRow> {
   return statement<PageRow>(foundPage(plan, found, sql`${total(plan, source)} as total`));
 }
 
-/** For an index that has the order and all filters. Scanning it three times is cheapest. */
+/** Reads an index that has the order and all filters. To scan the index three times is cheapest. */
 function compileIndexScan(plan: ListPlan): Statement<PageRow> {
   const from = orderedRows(plan, "index-scan");
   return statement<PageRow>(sql`select page.*,
@@ -157,7 +157,7 @@ function joinedRows({ isLocalized, includesDrafts }: ListPlan, rows: SQL): SQL {
   const document = productViews[audience].json;
   const json = isLocalized ? localizedJson(document) : document;
   const other = isLocalized ? sql`0` : sql`lang <> ${param("language")} or translations <> '{}'`;
-  // The size comes first, because otherwise SQLite would read the whole row.
+  // The size is compared first, because otherwise SQLite would read the whole row.
   const bounded = sql`case when octet_length(rendered) <= ${param("maxBytes")} then ${json} end as json`;
   return sql`(select group_concat(json) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as exceeds_bytes,
     max(other) as needsLocalization, (${newestEvents[audience]}) as state
@@ -171,7 +171,7 @@ function total(plan: ListPlan, source: Source): SQL {
 const inTitles = sql`not exists (select 1 from json_each(${param("titles")}) as title where not exists (
   select 1 from product_search where product_search match title.value and rowid = products.row_number))`;
 
-/** The column of the order. It is the row number if the search index has the order, because its rows have no other. */
+/** The column that orders the rows: the row number if the search index has the order, since it has no other column. */
 function sortColumn(plan: ListPlan): SQL {
   if (plan.key === "relevance") return sql`(row_number + ${sql.raw(String(firstTitlePosition))} * ${inTitles})`;
   return sql.raw(searchHasOrder(plan) ? "row_number" : sortColumns[plan.key]);

@@ -16,7 +16,7 @@ const maxSorted = 2000;
 /** Counting stops after this many matches. Lists then return the count as a lower bound. */
 const maxCounted = 10_000;
 const maxScans = 20;
-/** Maximum number of rows scanned for a page, which then ends early. */
+/** After this many scanned rows, a page ends even if it is not full. */
 const maxRows = 20_000;
 /** Rows that each term of a search may have in the first window of a page, and in later ones. */
 const windows = { first: 200, later: 2000 };
@@ -130,7 +130,7 @@ export async function countMatches(ctx: Ctx, filters: ProductFilters | null) {
   return { found: row?.products ?? 0, isWhole: true };
 }
 
-/** Counts matches until there are more than `maxCounted`, in at most `maxScans` batches. Returns the `part` of each. */
+/** Counts matches up to `maxCounted` and a few more, in at most `maxScans` batches. Returns `part` of each match. */
 export async function scanMatches(ctx: Ctx, filters: ProductFilters, part?: "facets") {
   const columns = filteredColumns(filters, undefined);
   const few = filters.terms ? undefined : await rarestColumn(ctx, filters, columns, maxSorted);
@@ -146,7 +146,7 @@ interface ScanOptions {
   isBrief?: boolean;
 }
 
-/** Scans until there are more than `max` matches. With `isBrief`, scans only if one window of a search has them all. */
+/** Scans until there are more than `max` matches. With `isBrief`, scans only if one search window has all matches. */
 async function scan(ctx: Ctx, filters: ProductFilters, { by, part, max, isBrief }: ScanOptions) {
   const size = part === "facets" ? sizes.returned : sizes.scanned;
   const matches: unknown[] = [];

@@ -10,14 +10,14 @@ const maxSearched = 12;
 /** Maximum tokens, and maximum folded characters, of a product. The end of very long descriptions is not indexed. */
 const maxTokens = 12_000;
 const maxCharacters = 65_536;
-/** Maximum blocks in an expression. A wider range names no blocks: FTS5 finds rare terms as fast without them. */
+/** Maximum blocks in an expression. A wider range names none: FTS5 then finds rare terms as fast without them. */
 const maxBlocks = 64;
 /** Folding can make a text longer. It is indexed up to this length; ordinary texts grow by 1%. */
 const maxFolded = (text: string) => text.length * 1.125 + 1000;
 
 /** Accents and vowel signs. In the scripts of India and South-East Asia such marks are part of the word. */
 const accents = /(?<=[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{scx=Arab}\p{scx=Hebr}])\p{M}+/gu;
-/** Words, alone or connected. The connected part is optional, because requiring it would take quadratic time. */
+/** Words and connected words such as `t-shirt`. Connections are optional: to require one would take quadratic time. */
 const wordRun = /[\p{L}\p{M}\p{N}]+(?:['’._-][\p{L}\p{M}\p{N}]+)*|\p{Extended_Pictographic}/gu;
 const connectors = /['’._-]/g;
 const unspaced = /([\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]+)/u;
@@ -77,7 +77,7 @@ export function stemToken(tenantId: string, kind: "stem" | "title", stem: string
   return tagOf(tenantId) + kinds[kind] + stem;
 }
 
-/** Every prefix of each word, and its stem. In scripts without spaces: letters and pairs. Titles add their stems. */
+/** All prefixes of each word, and its stem; in scripts without spaces, letters and pairs. Titles add their stems. */
 export function indexTokens(tenantId: string, texts: readonly string[], titles: readonly string[] = []): string {
   const tokens = new Set<string>();
   for (const word of wordsOf(titles)) {
@@ -144,7 +144,7 @@ function addWord(tokens: Set<string>, word: string): void {
 }
 
 export interface SearchWord {
-  /** Without case and accents. Undefined for characters of a script without spaces, which are not corrected. */
+  /** The word without case and accents. Undefined in scripts without spaces, whose words are not corrected. */
   word?: string;
   /** The FTS5 expression for products with a word that begins with `word`, or with another form of `word`. */
   anywhere: string;
@@ -162,7 +162,7 @@ export function searchWords(tenantId: string, q: string): SearchWord[] {
 
 function searchWord(tenantId: string, word: string): SearchWord {
   const [stem, begun] = [stemOf(word), `"${tagOf(tenantId)}${word}"`];
-  // All words with this stem begin with it, unless it ends in `i`, which may stand for `y`. One token is twice as fast.
+  // All words with this stem begin with it, unless it ends in `i`, which may be a `y`. One token is twice as fast.
   const isEnough = stem === word && !word.endsWith("i");
   const anywhere = isEnough ? begun : `(${begun} OR "${stemToken(tenantId, "stem", stem)}")`;
   return { word, anywhere, inTitle: `"${stemToken(tenantId, "title", stem)}"` };

@@ -81,7 +81,7 @@ export const Variant = output("Variant", {
   has_own_price: Type.Boolean({ description: "False if `price` and `compare_at_price` are the product's." }),
 });
 
-/** A product in a path. A malformed name is treated as an unknown one: notFound. */
+/** A product in a path. A malformed name gets the same error as an unknown one: notFound. */
 export const ProductParams = Type.Object({ id: Type.String({ description: "The id or the slug of the product." }) });
 
 export const VariantParams = Type.Object({ ...ProductParams.properties, variant_id: Type.String() });

@@ -10,7 +10,7 @@ const ownStock = "case when stock is null then null else stock - reserved end";
 const ofProduct = `case when has_variants then variants_available else ${ownStock} end`;
 const shown = (available: string) => `min(max(${available}, 0), ${maxShownStock})`;
 
-/** SQL for a new version. It hides changes above the shown maximum stock, so that nobody can count sales. */
+/** SQL for the version after a change of stock. Hides changes above `maxShownStock`, so that nobody can count sales. */
 export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
   const isShown = sql`(${sql.raw(shown("stock - reserved"))} is not min(max(${available}, 0), ${sql.raw(`${maxShownStock}`)}))`;
   const more = sql.raw(`${by}`);
@@ -32,7 +32,7 @@ export const productJson = sql.raw(`json_object(
   'available', ${ofProduct}, 'variants', json(variants),
   'stock', case when has_variants then variants_stock else stock end, 'metadata', json(metadata))`);
 
-/** SQL for the bytes of the stored JSON that every caller sees: all before `allow_backorder`. */
+/** SQL for how many bytes of the stored JSON every caller sees: those before `allow_backorder`. */
 export const catalogBytes = sql.raw(`instr(cast(rendered as blob), cast(',"allow_backorder":' as blob)) - 1`);
 
 export const variantJson = sql.raw(`json_object(

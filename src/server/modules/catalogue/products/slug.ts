@@ -2,7 +2,7 @@ const germanSpelling: Record<string, string> = { ä: "ae", ö: "oe", ü: "ue", �
 
 /** `Crème brûlée` → `creme-brulee`, in German `Drücke` → `druecke`. Empty without letters and digits. */
 export function slugFrom(title: string, lang = "en"): string {
-  // Folding can turn one character into eighteen.
+  // The title is cut, because folding can turn one character into eighteen.
   const read = title.slice(0, 300).normalize("NFC").toLowerCase();
   const spelt = /^de(?:-|$)/.test(lang) ? read.replace(/[äöüß]/g, (letter) => germanSpelling[letter] ?? letter) : read;
   const folded = spelt

@@ -123,7 +123,7 @@ const move = (set: SQL) => ({
 const moves = { reserve: move(reserve), release: move(unreserve), commit: move(sell), restock: move(putBack) };
 export const touchProduct = statement(sql`
   update ${products} set version = version + 1, updated_at = ${param("now")} where ${ofProduct}`);
-/** As `stockVersion`, for a variant's product. Triggers reveal the version if the public sees the change. */
+/** Hides a new version of a variant's product, like `stockVersion`. Triggers show it if the public sees the change. */
 export const hideVersion = statement(sql`
   update ${products} set version = version + 1, hidden_versions = hidden_versions + 1 where ${ofProduct}`);
 

@@ -71,7 +71,7 @@ async function failedUpdateError(ctx: Ctx, id: string, change: ProductChange, ow
   const lang = change.merge ? current.lang : (change.lang ?? current.lang);
   const clash = ownLanguageError(change.columns.translations, lang);
   if (clash || !change.merge) return clash ?? preconditionFailed();
-  // The transaction has already read this row, so the number of languages must be the reason.
+  // The transaction has read this row before, so only the number of languages can have prevented the update.
   return tooManyLanguagesError(change.columns);
 }
 

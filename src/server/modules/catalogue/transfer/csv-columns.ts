@@ -112,7 +112,7 @@ export function writeCell({ read, write, none }: CsvColumn, value: unknown): str
   return /^-?\d+(\.\d+)?$/.test(cell) ? cell : guardFormula(cell);
 }
 
-/** Throws CellError for a long number in the shortened form that spreadsheets show and save. */
+/** Throws CellError for a long number that a spreadsheet has shortened, such as 4.01E+12. */
 function readWord(cell: string): string {
   const given = cell.trim();
   if (!/^\d([.,]\d{1,15})?E\+\d\d$/i.test(given)) return given;
@@ -157,7 +157,7 @@ function readObject(cell: string): unknown {
   throw new CellError('must be a JSON object, such as {"colour": "red"}');
 }
 
-/** Texts are addresses, ids of uploaded pictures or paths. A text with several of them is an error. */
+/** Reads pictures: addresses, ids of uploads or paths. A text that contains several of them is an error. */
 function readImages(cell: string): unknown {
   const items = readList(cell);
   const isList = cell.trimStart().startsWith("[");

@@ -72,7 +72,7 @@ async function peekHeader(text: AsyncIterable<string>): Promise<[string, AsyncGe
   return [start, whole()];
 }
 
-/** Yields the rows with their line numbers. Throws CsvError with its line, after all rows before it. */
+/** Yields rows with their line numbers. For a faulty line, throws CsvError after it has yielded all earlier rows. */
 async function* readRows(text: AsyncGenerator<string>, delimiter: string): AsyncGenerator<Row> {
   let records: string[][] = [];
   const parser = parse({

@@ -11,7 +11,7 @@ import type { Fields } from "./import-item.ts";
 const pageSize = 200;
 
 const chosen = sql`${ofStoreNotDeleted(products)} and status = coalesce(${param("status")}, status)`;
-// A file names categories by slug, which another store may have, too.
+// A file names categories by slug, because the ids differ in another store.
 const exported = sql`json_set(json_remove(rendered, '$.category_ids'), '$.categories', (select json_group_array(slug) from (
   select c.slug from json_each(category_ids) j join ${categories} c on c.id = j.value order by j.key)))`;
 const selectPage = statement<{ id: string; created_at: string; json: string }>(sql`

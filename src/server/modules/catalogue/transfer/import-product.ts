@@ -37,7 +37,7 @@ export type ImportOutcome = "unchanged" | { title: string; fields: string[] | nu
 /** Records a key of the item's product. Throws validationFailed if an earlier item has the key. */
 type Claim = (field: string, key: string) => void;
 
-/** Creates a product, or changes the one with this id, SKU, slug or title. Errors: as `claim`, creates and changes. */
+/** Creates a product, or changes the one with this id, SKU, slug or title. Errors: as `claim` and both writes. */
 export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Promise<ImportOutcome> {
   const { id: _, currency: __, lang: givenLang, ...given } = item.document;
   const lang = givenLang == null ? undefined : parseLanguage("lang", String(givenLang));
@@ -107,7 +107,7 @@ async function find(tx: Ctx, select: typeof selectById, key: string | undefined)
   return found && ({ ...JSON.parse(found.json), ownSku: found.sku } as ExistingProduct);
 }
 
-/** Returns the keys, besides the id, that identify an item. Another item with such a key would change its product. */
+/** Returns the keys, besides the id, that identify an item. Another item with one of them would change its product. */
 export function identifyingKeys(item: ImportItem, lang: string): [field: string, key: string][] {
   const { document, variants } = item;
   const slug = identifyingSlug(item, lang);

@@ -65,7 +65,7 @@ function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, it
   return changes;
 }
 
-/** If `has_own_price` is false, and the price missing or in `known`, the price becomes null: that of the product. */
+/** If `has_own_price` is false, a price that is missing or in `known` becomes null, to follow the product's. */
 function readVariant({ id: _, currency, has_own_price: isOwn, ...fields }: Fields, known: unknown[], prefix = "") {
   if (isOwn !== undefined && typeof isOwn !== "boolean")
     throw invalidField(`${prefix}has_own_price`, "must be true or false");

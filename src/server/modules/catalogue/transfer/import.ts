@@ -4,7 +4,7 @@ import { AppError, invalidField } from "../../../errors.ts";
 import { type ImportItem, type RowError, rowsTogether } from "./import-item.ts";
 import { type ImportOutcome, identifyingKeys, importProduct } from "./import-product.ts";
 
-/** Products that are read before a transaction, which commits after `maxTransactionMs`, because other writes wait. */
+/** How many products are read before a transaction. It commits after `maxTransactionMs`, because other writes wait. */
 const batchSize = 500;
 const maxTransactionMs = 100;
 const maxErrors = { import: 100, dryRun: 100_000 };

@@ -17,7 +17,7 @@ export const beginBatch = bind(statement(sql`insert or ignore into ${staleSummar
 /** Updates each product whose variants have changed since `beginBatch`. Without it, the transaction cannot commit. */
 export const endBatch = bind(statement(sql`delete from ${staleSummaries}`));
 
-/** Wraps statements of one transaction, so that the variants' copies in products are computed once, at the end. */
+/** Wraps statements of one transaction, so that each product's copy of its variants is computed once, at the end. */
 export function withDeferredSummaries(statements: InStatement[]): InStatement[] {
   return [beginBatch, ...statements, endBatch];
 }

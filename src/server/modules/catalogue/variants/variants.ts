@@ -40,7 +40,7 @@ const ofPrice: readonly Name[] = ["priceMinor", "compareAtMinor", "currency", "c
 
 type PriceChange = "own" | "product" | "same";
 
-/** The update requires the version `ifMatch`; a new compare-at price requires that the variant has its own price. */
+/** Compiles an update of the version `ifMatch`. A new compare-at price requires that the variant has its own price. */
 function compileUpdate(names: Name[], price: PriceChange) {
   const given = names.filter((name) => price === "own" || !ofPrice.includes(name));
   const changes = given.map(
@@ -89,7 +89,7 @@ const deletable = and(ofVariant("staff"), isVersion(productVariants));
 const deleteVariantRow = statement((q) => q.update(productVariants).set(deletion).where(deletable).returning(stock));
 const productUpdated = compileEvent({
   type: sql`'product.updated'`,
-  subject: sql`id`,
+  subject: param("productId"),
   data: sql`json_object('version', version, 'fields', json('["variants"]'))`,
   from: sql`${products} where ${ofProduct}`,
   isShown: isChangeShown,

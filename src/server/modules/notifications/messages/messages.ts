@@ -77,7 +77,7 @@ export async function prepareMessage(ctx: Ctx, request: MessageRequest) {
   return { content, recipients, counts: await countRecipients(ctx, recipients), ttlMs: ttl * 1000 };
 }
 
-/** Queues a message. The audit log records it without its text, unless it is to one user. */
+/** Queues a message. The audit log records the message without its text, unless it is to one user. */
 export async function sendMessage(ctx: Ctx, prepared: PreparedMessage) {
   const { content, recipients, counts, ttlMs } = prepared;
   const at = ctx.now();
@@ -180,7 +180,7 @@ const readPage = keysetList({
   tie: null,
 });
 
-/** Returns a message and the states of its deliveries, as JSON text. Kept for 30 days. Errors: notFound. */
+/** Returns a message and the states of its deliveries, as JSON text. Both are kept for 30 days. Errors: notFound. */
 export async function getMessage(ctx: Ctx, id: string): Promise<{ json: string }> {
   const row = isId("msg", id) ? await get(ctx.db, selectMessage, { tenantId: ctx.tenant.id, id }) : undefined;
   if (!row) throw notFound("message", id);

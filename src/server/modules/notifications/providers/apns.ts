@@ -5,7 +5,7 @@ import type { PushProvider } from "./provider.ts";
 const origins = { production: "https://api.push.apple.com", sandbox: "https://api.sandbox.push.apple.com" };
 /** Apple accepts a token for an hour. */
 const tokenMs = 50 * 60_000;
-/** Reasons that concern the options of the account, with a status other than 403. Every message fails with them. */
+/** Reasons, with a status other than 403, that concern options of the account. Every message fails with them. */
 const aboutTopic = new Set(["BadTopic", "MissingTopic", "TopicDisallowed"]);
 
 export function createApnsProvider(account: ApnsAccount, deps: DeviceProviderDeps): PushProvider {
@@ -42,7 +42,7 @@ export function createApnsProvider(account: ApnsAccount, deps: DeviceProviderDep
 }
 
 async function signToken({ keyId, teamId, key }: ApnsAccount, now: number) {
-  // Only servers that send to devices load it.
+  // Only servers that send to devices load this library.
   const { importPKCS8, SignJWT } = await import("jose");
   const text = await new SignJWT({})
     .setProtectedHeader({ alg: "ES256", kid: keyId })

@@ -39,7 +39,7 @@ export function createFcmProvider(account: FcmAccount, deps: DeviceProviderDeps)
       }),
     explain({ status, text }) {
       const { code, isAboutToken } = readError(text);
-      // A missing project is also a 404, so only these codes mean that the device is gone.
+      // A missing project also causes a 404, so only these codes mean that the device is gone.
       const isGone = code === "UNREGISTERED" || isAboutToken;
       const isAboutAccount = status === 401 || ((status === 403 || status === 404) && code !== "SENDER_ID_MISMATCH");
       return { reason: code, isGone, isAboutAccount };
@@ -50,7 +50,7 @@ export function createFcmProvider(account: FcmAccount, deps: DeviceProviderDeps)
 
 /** Signs an assertion that Google exchanges for an access token (RFC 7523). @param now epoch seconds. */
 async function signAssertion(account: FcmAccount, now: number): Promise<string> {
-  // Only servers that send to devices load it.
+  // Only servers that send to devices load this library.
   const { importPKCS8, SignJWT } = await import("jose");
   return new SignJWT({ scope })
     .setProtectedHeader({ alg: "RS256", typ: "JWT", ...(account.privateKeyId && { kid: account.privateKeyId }) })

@@ -5,7 +5,7 @@ import type { Vault } from "../../../security/vault.ts";
 
 export interface Subscription {
   endpoint: string;
-  /** Base64url without padding: a point of P-256 (65 bytes), and 16 bytes. */
+  /** Base64url without padding: `p256dh` is a point of P-256 (65 bytes), and `auth` has 16 bytes. */
   keys: { p256dh: string; auth: string };
 }
 

@@ -69,8 +69,9 @@ function deliveryOf({ push = defaultPushOptions }: Ctx, platform: PushPlatform):
 }
 
 /**
- * Returns keyed hashes of a target, which differ in each store. `targetKey` finds the registration. `proofKey` is of
- * the keys that allow registering again; null for tokens, which are secret. Throws unavailable without a key.
+ * Returns keyed hashes of a target, which differ in each store. `targetKey` finds the registration. `proofKey` is the
+ * hash of a browser's keys, which allow registering again; null for tokens, which are secret. Throws unavailable
+ * without a key.
  */
 function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) {
   const hash = (kind: string, ...texts: string[]) => vault.mac("push", [kind, tenant.id, ...texts].join("\n"));
@@ -138,7 +139,7 @@ export async function registerDevice(
   });
 }
 
-/** Users are not counted, because each has a maximum of devices. */
+/** Counts devices without an account. Those of users are not counted, because each user has a maximum. */
 async function countNewDevice(ctx: Ctx): Promise<void> {
   if (ctx.actor.kind === "user" || ctx.tenant.addressWrites === 0) return;
   await consumeLimit(ctx, newDevices, callerSubject(ctx), "Too many new devices from this address.");

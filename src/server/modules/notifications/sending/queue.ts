@@ -25,7 +25,7 @@ const selectUnfinished = statement((q) => {
   return messages.where(isUnfinished).orderBy(ordersFirst, pushMessages.id).limit(maxMessages);
 });
 const fanOutStatements = forAudiences(({ from, id, where }) => {
-  // A batch also counts registrations of other languages, so that reading it never takes long.
+  // The size of a batch includes registrations of other languages, so that reading a batch never takes long.
   const batch = sql`(
     select m.tenant_id, m.id as message_id, r.id, r.platform, ${priority} as priority, ${isMeant} as is_meant
     from ${pushMessages} m cross join ${from}
@@ -107,7 +107,7 @@ export async function listReady(ctx: WorkCtx): Promise<Source[]> {
 
 /**
  * Statements that record an answer in the registration. A device that did not answer comes after others until it
- * receives a message, so that it does not delay the orders of other customers repeatedly.
+ * receives a message, so that it does not delay the notifications of other customers again.
  */
 export function bindRegistration({ now }: WorkCtx, task: PushTask, { result, isGone, status }: Answer): InStatement[] {
   const { tenantId, registrationId, target } = task;

@@ -7,7 +7,7 @@ import { discountUses } from "../../discounts/table.ts";
 import { tenants } from "../../tenants/table.ts";
 import { orderAttention } from "../attention/table.ts";
 import { insertEvent } from "../statements.ts";
-import { fulfillments, isUnpaidGuest, namesPerson, orderRefunds, orders } from "../table.ts";
+import { fulfillments, hasEnded, isUnpaidGuest, namesPerson, orderRefunds, orders } from "../table.ts";
 import { withdrawals } from "../withdrawals/table.ts";
 
 const ofGuest = sql`tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")} and user_id is null`;
@@ -48,10 +48,10 @@ const erasures = [
   sql`update ${discountUses} set email_key = null where ${ofOrders}`,
   sql`update ${withdrawals} set email = '', email_key = '', name = '', text = null where ${ofOrders}`,
 ].map((erasure) => statement(erasure));
-// Tax law asks for name and address of paid orders, for years after `updated_at`. So an erasure does not change it.
+// Tax law requires name and address of a paid order for years after `updated_at`, so an erasure does not change that.
 const isInvoice = sql`(not ${param("isOld")} and paid_at is not null)`;
 const withoutPhone = (column: string) => sql`iif(${isInvoice}, json_remove(${sql.raw(column)}, '$.phone'), null)`;
-// Access tokens end: a token works for a time after the last change, and an erasure must not prolong it.
+// Access tokens end. A token works for some time after the last change, and an erasure must not prolong that time.
 const erasePerson = statement(sql`
   update ${orders} set user_id = iif(${param("isOld")}, user_id, null), buyer = null, email = null, email_key = null,
     phone = null, shipping_address = ${withoutPhone("shipping_address")},
@@ -77,7 +77,7 @@ const selectKept = statement(sql`
   select id from (
     select t.id as tenant, printf('%04d', ${param("year")} - t.keep_invoices) as year from ${tenants} t
   ) join ${orders} indexed by orders_with_persons on tenant_id = tenant
-  where status in ('completed', 'cancelled', 'expired') and ${namesPerson} and updated_at < year limit 200`);
+  where ${hasEnded} and ${namesPerson} and updated_at < year limit 200`);
 
 /** Erases persons from old unpaid orders of guests, and from orders older than tax law asks for; at most 200 each. */
 export async function purgePersons(ctx: WorkCtx): Promise<number> {

@@ -78,7 +78,7 @@ export async function mailOrderLink(ctx: Ctx, { number, email }: AccessInput): P
 
 /** The time in the store's zone: `2026-11-27 03:20 (Europe/Berlin)`. */
 function localTime({ tenant: { timezone }, now }: Ctx): string {
-  // Swedish times are those of ISO 8601.
+  // The Swedish format of times is that of ISO 8601.
   const form = new Intl.DateTimeFormat("sv", { timeZone: timezone, dateStyle: "short", timeStyle: "short" });
   return `${form.format(now())} (${timezone})`;
 }
@@ -107,7 +107,7 @@ export async function recordWithdrawal(ctx: Ctx, input: WithdrawalInput): Promis
     }
     if (!(await mayMail(tx, "receipt", found?.id ?? contact.emailKey))) return;
     if (!found && (await countHit(tx, unknownMails, tx.tenant.id)) > 0) return;
-    // Free text of a stranger does not go to an address that nobody has verified.
+    // Text that a stranger wrote is not mailed to an address that nobody has verified.
     const items = found ? await all(tx.db, selectItems, { tenantId: tx.tenant.id, id: found.id, lines }) : [];
     const values = { number: String(number), time: localTime(tx), items: items.map(({ item }) => item).join(", ") };
     await queueMail(tx, { kind: "withdrawal_received", to: { email: contact.email, lang: found?.lang }, values });
