@@ -49,6 +49,9 @@ export function describeGuest(stage: Stage): void {
     }
     await page.goto(`${stage.shop_url}/#/checkout`);
     await find(page, checkout);
+    await click(page, `${checkout} [name=payment_method]`);
+    const transfer = await page.$(`${checkout} [value=manual]`);
+    await transfer?.evaluate((one) => (one as unknown as { click: () => void }).click());
   }
 
   // 18.90 at 20 % and 33.33 at 10 %, less 10 percent, and 9.90 for the parcel, which is taxed as the goods.

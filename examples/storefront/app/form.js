@@ -85,9 +85,9 @@ export function nextStep(old, step) {
   focusOn(step.querySelector("h1, h2"));
 }
 
-/** A demo's terminal has the mail. */
+/** A demo shows its mail on a page. */
 export const mailNote = (word = "code.demo") =>
-  config.mail && take("mail-note", { text: t(word), command: config.mail });
+  config.mail && take("mail-note", { text: t(word), link: { href: config.mail } });
 
 export function resendButton(send) {
   const root = take("resend");
