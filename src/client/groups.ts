@@ -45,6 +45,10 @@ const operations = {
     /** Records that a consumer withdraws from a contract. The reply does not say whether there is such an order. */
     withdraw: "POST /orders/withdrawals/",
     cancel: "POST /orders/{id}/cancel/",
+    /** Opens the provider's page to pay an order, or returns the open one. Lead the buyer to its `url`. */
+    openCheckout: "POST /orders/{id}/checkout/",
+    /** Reads at the provider whether an order is paid. */
+    checkPayment: "POST /orders/{id}/checkout/check/",
     pay: "POST /orders/{id}/pay/",
     /** Marks the rest of an order as sent. */
     fulfill: "POST /orders/{id}/fulfill/",

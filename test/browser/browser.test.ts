@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from "bun:test";
+import { describeCard } from "./card.ts";
 import { describeCatalogue } from "./catalogue.ts";
 import { chromium } from "./chromium.ts";
 import { describeCustomer } from "./customer.ts";
@@ -19,6 +20,7 @@ describe.skipIf(!chromium)("in Chromium,", () => {
   describeCatalogue(stage);
   describeCustomer(stage);
   describeGuest(stage);
-  // These tests come last, because one of them revokes the key.
+  describeCard(stage);
+  // The last one revokes the key.
   describeOrigins(stage);
 });

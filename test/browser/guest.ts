@@ -49,6 +49,9 @@ export function describeGuest(stage: Stage): void {
     }
     await page.goto(`${stage.shop_url}/#/checkout`);
     await find(page, checkout);
+    await click(page, `${checkout} [name=payment_method]`);
+    const transfer = await page.$(`${checkout} [value=manual]`);
+    await transfer?.evaluate((one) => (one as unknown as { click: () => void }).click());
   }
 
   // Prices: 18.90 with 20 % tax and 33.33 with 10 %, less 10 % discount, and 9.90 for shipping, taxed as the goods are.

@@ -4,7 +4,16 @@ import { type Chromium, startChromium } from "./chromium.ts";
 
 /** The JSON that `bodega demo --json` prints. */
 type Printed = Record<
-  "shop_url" | "url" | "app_id" | "app_secret" | "page_app_id" | "page_app_secret" | "email" | "password",
+  | "shop_url"
+  | "url"
+  | "payment_url"
+  | "mail_url"
+  | "app_id"
+  | "app_secret"
+  | "page_app_id"
+  | "page_app_secret"
+  | "email"
+  | "password",
   string
 >;
 
@@ -30,7 +39,7 @@ export function useStage() {
     binary.env.BODEGA_PUSH_PRIVATE = "1";
     const server = await binary.serveBy([binary.path, "demo", "--json", "--port", "0"]);
     const printed = JSON.parse(server.stdout()) as Printed;
-    const origins = [printed.url, printed.shop_url];
+    const origins = [printed.url, printed.shop_url, printed.payment_url];
     const chromium = await startChromium(() => origins);
     const call: Stage["call"] = async (method, path, body) => {
       const reply = await fetch(`${printed.url}${path}?namespace=demo`, {

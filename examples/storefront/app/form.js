@@ -84,9 +84,9 @@ export function nextStep(old, step) {
   focusOn(step.querySelector("h1, h2"));
 }
 
-/** In the demo, tells how to read the mail at the terminal, because no mail is sent. */
+/** A demo shows its mail on a page. */
 export const mailNote = (word = "code.demo") =>
-  config.mail && take("mail-note", { text: t(word), command: config.mail });
+  config.mail && take("mail-note", { text: t(word), link: { href: config.mail } });
 
 export function resendButton(send) {
   const root = take("resend");

@@ -3,6 +3,7 @@ import { slot, take } from "../dom.js";
 import { act, coded, explain } from "../errors.js";
 import { onSubmit } from "../form.js";
 import { keepToken } from "../orders/access.js";
+import { pay } from "../orders/pay.js";
 import { isSignedIn, shop } from "../shop.js";
 import { readStore } from "../store.js";
 import { countryName, formatMoney, language, t } from "../words.js";
@@ -24,8 +25,7 @@ export async function show({ signal }) {
     "sign-in": { href: address("sign-in", { next: "#/checkout" }) },
     known: !me && {},
     remember: me?.addresses.length === 0 && {},
-    payment: store.transfer_instructions && {},
-    days: t("checkout.days", { count: Math.round(store.transfer_hold / 86_400) }),
+    payment: methodsOf(store).length > 0 && {},
     terms: terms && { href: terms },
     withdrawal: withdrawal && { href: withdrawal },
     privacy: privacy && { href: privacy },
@@ -37,7 +37,7 @@ export async function show({ signal }) {
   form.addEventListener("input", () => keepDraft(sale));
   form.addEventListener("change", ({ target }) => {
     keepDraft(sale);
-    if (["country", "postal_code", "shipping_rate"].includes(target.name)) void refresh(sale);
+    if (["country", "postal_code", "shipping_rate", "payment_method"].includes(target.name)) void refresh(sale);
   });
   addEventListener("online", () => sale.error && refresh(sale), { signal });
   startCode(sale);
@@ -65,7 +65,9 @@ function fillIn(sale, me) {
   country.append(...[...country.options].sort((a, b) => a.text.localeCompare(b.text, language())));
   const known = me?.addresses[0] ?? { name: me?.name, country: store.country ?? t("address.usual") };
   const { code, typed = "", values = {}, who } = readDraft(sale, Boolean(me?.addresses[0]));
-  const entered = Object.entries(values).filter(([, value]) => value);
+  drawMethods(sale, values.payment_method);
+  const { payment_method: _, ...others } = values;
+  const entered = Object.entries(others).filter(([, value]) => value);
   for (const [field, value] of Object.entries({ email: me?.email, ...known, ...Object.fromEntries(entered) })) {
     if (fields[field] && value) fields[field].value = value;
   }
@@ -74,8 +76,8 @@ function fillIn(sale, me) {
   Object.assign(sale, { code, tried: code ?? "", rate: values.shipping_rate });
 }
 
-/** Returns the choices for a dry run, which may come before the address is complete: unknown parts are sent as `–`. */
-function readChoices({ fields, code, rate, store }) {
+/** The place where tax and shipping are counted may be known before the rest of the address. */
+function readChoices({ fields, code, rate }) {
   const { country, postal_code, line1, city, email } = fields;
   return {
     shipping_address: {
@@ -84,18 +86,44 @@ function readChoices({ fields, code, rate, store }) {
     },
     ...(email.value && email.validity.valid && { email: email.value.trim() }),
     ...(code && { discount_code: code }),
-    ...payment(store),
+    ...payment(fields),
     rate: fields.shipping_rate?.value ?? rate,
   };
 }
 
-/** The method of payment decides how long an order reserves stock, and whether the order can be placed. */
-const payment = (store) => store.transfer_instructions && { payment_method: "manual" };
+/** How long an order holds its goods depends on it, and so does whether it can be placed. */
+const payment = ({ payment_method: chosen }) => chosen?.value && { payment_method: chosen.value };
+
+const methodsOf = ({ payment_methods: methods, transfer_instructions: instructions }) =>
+  ["stripe", "manual"].filter((one) => (one === "manual" ? instructions : methods.includes(one)));
+
+function drawMethods({ content, store }, wanted) {
+  const methods = methodsOf(store);
+  if (methods.length === 0) return;
+  const chosen = methods.includes(wanted) ? wanted : methods[0];
+  const rows = methods.map((value) =>
+    take("choice", {
+      input: { type: "radio", name: "payment_method", value, checked: value === chosen },
+      text: t(`payment.${value}`),
+      count: null,
+    }),
+  );
+  slot(content, "methods").replaceChildren(...rows);
+}
+
+function explainMethod({ content, fields, store }) {
+  const { payment_method: method } = payment(fields) ?? {};
+  const days = Math.round(store.transfer_hold / 86_400);
+  if (method)
+    slot(content, "method-hint").textContent =
+      method === "manual" ? t("checkout.days", { count: days }) : t("checkout.card");
+}
 
 /** Shows the amounts for the present choices, or an error instead. Replies to earlier choices are dropped. */
 async function refresh(sale) {
   const turn = ++sale.turn;
   slot(sale.content, "submit").disabled = true;
+  explainMethod(sale);
   const preview = await readPreview(sale.lines, readChoices(sale), sale.signal);
   if (turn !== sale.turn || sale.signal.aborted) return;
   const { error, total } = preview;
@@ -141,7 +169,14 @@ function explainCode({ details = [] }) {
   return amount ? t("code.minimum", { amount: formatMoney(amount, currency) }) : t("error.5309");
 }
 
-async function placeOrder({ note, remember, email, shipping_rate, ...shipping_address }, sale) {
+/** The order is placed, so that a fault of the payment is shown there. */
+const leadToPayment = (id) =>
+  pay(id).catch((error) => {
+    console.warn(error);
+    go(address("order", id, { failed: true }), { replace: true });
+  });
+
+async function placeOrder({ note, remember, email, shipping_rate, payment_method, ...shipping_address }, sale) {
   if (readBasket().lines.length === 0) return go("#/basket", { replace: true });
   // A code that is typed but not applied yet changes the total. The buyer sees the new total and clicks again.
   if (typedCode(sale) !== sale.tried) {
@@ -150,13 +185,13 @@ async function placeOrder({ note, remember, email, shipping_rate, ...shipping_ad
     if (sale.code === (sale.tried || undefined)) throw coded("total");
     return slot(sale.content, "code").focus();
   }
-  const { id, lines, store, code, total } = sale;
+  const { id, lines, code, total } = sale;
   const body = {
     ...{ items: toItems(lines), email, shipping_address, expected_total: total },
     ...(shipping_rate && { shipping_rate }),
     ...(code && { discount_code: code }),
     ...(note && { note }),
-    ...payment(store),
+    ...(payment_method && { payment_method }),
   };
   try {
     const placed = await shop.orders.place(body, { idempotencyKey: id });
@@ -164,6 +199,7 @@ async function placeOrder({ note, remember, email, shipping_rate, ...shipping_ad
     removeOrdered(lines);
     sessionStorage.removeItem(draftName);
     if (remember) await shop.users.updateMe({ addresses: [shipping_address] }).catch(console.warn);
+    if (payment_method === "stripe" && placed.status === "pending") return leadToPayment(placed.id);
     go(address("order", placed.id, { placed: true }), { replace: true });
   } catch (error) {
     // An order with this id exists, with other fields. The next try places another order.

@@ -3,11 +3,13 @@ import { totals } from "../basket/totals.js";
 import { picture } from "../catalogue/picture.js";
 import { focusOn, h, slot, take, toast } from "../dom.js";
 import { act, onClick } from "../errors.js";
+import { mailNote } from "../form.js";
 import { config, isSignedIn, shop } from "../shop.js";
 import { readStore, taxNote } from "../store.js";
 import { countryName, formatDate, formatMinor, t, variantName } from "../words.js";
 import { dropToken, isWithdrawn, linkTo, readToken } from "./access.js";
 import { drawParcels } from "./parcels.js";
+import { isUndecided, pay, readPayment, waitForPayment } from "./pay.js";
 
 /** For its customer, or a guest who has its token. */
 export async function show({ id, query, signal }) {
@@ -15,10 +17,14 @@ export async function show({ id, query, signal }) {
   const askForLink = () => go(address("link", { next: location.hash }), { replace: true });
   if (!orderToken && !(await isSignedIn())) return askForLink();
   try {
-    const [order, store] = await Promise.all([shop.orders.get(id, {}, { signal, orderToken }), readStore()]);
-    // A reload shows the order without the thanks.
-    if (query.has("placed")) history.replaceState(history.state, "", address("order", id));
-    return draw(order, { store, orderToken, isPlaced: query.has("placed") });
+    const arrival = ["placed", "returned", "left", "failed"].find((one) => query.has(one));
+    const read = () => shop.orders.get(id, {}, { signal, orderToken });
+    // The provider may not have told the shop yet.
+    const readPaid = () => readPayment(id, signal).catch(read);
+    const [order, store] = await Promise.all([arrival === "returned" ? readPaid() : read(), readStore()]);
+    // Once: a reload shows the order.
+    if (arrival) history.replaceState(history.state, "", address("order", id));
+    return draw(order, { store, orderToken, arrival, signal });
   } catch (error) {
     if (error.code !== 5301 || !orderToken) throw error;
     dropToken(id);
@@ -26,7 +32,9 @@ export async function show({ id, query, signal }) {
   }
 }
 
-function draw(order, { store, orderToken, isPlaced = false }) {
+function draw(order, { store, orderToken, arrival, signal }) {
+  const isPlaced = arrival === "placed" || arrival === "returned";
+  const isWaiting = arrival === "returned" && isUndecided(order);
   const { id, number, status, created_at, items, currency, fulfillments } = order;
   const isOpen = status === "pending" && order.received_minor === 0;
   const isOver = status === "cancelled" || status === "expired";
@@ -36,8 +44,9 @@ function draw(order, { store, orderToken, isPlaced = false }) {
     state: { class: `state is-${status}`, text: t(`state.${nameState(order)}`) },
     what: describe(order),
     delivery: !isOver && fulfillments.length === 0 && order.shipping_rate && t("delivery.time"),
-    payment: status === "pending" && drawPayment(order, store),
-    demo: status === "pending" && config.mail && {},
+    payment: status === "pending" && (drawCard(order, arrival, isWaiting) ?? drawPayment(order, store)),
+    demo: config.mail && {},
+    mails: mailNote("mail.demo"),
     parcels: fulfillments.length > 0 && drawParcels(order),
     lines: items.map((line) => drawLine(line, currency)),
     tax: taxNote({ ...store, prices_include_tax: order.prices_include_tax }),
@@ -45,11 +54,14 @@ function draw(order, { store, orderToken, isPlaced = false }) {
     address: order.shipping_address && drawAddress(order.shipping_address),
     withdraw: !isOver && { href: address("withdraw", { order: id }) },
     withdrawn: isWithdrawn(id) && {},
-    cancelling: isOpen && {},
+    cancelling: isOpen && !isWaiting && {},
     copying: orderToken && {},
     orders: !orderToken && {},
   });
-  if (isOpen) startCancelling(content, order, { store, orderToken });
+  const redraw = (next) => redrawAs(content, draw(next, { store, orderToken, arrival, signal }));
+  if (isOpen && !isWaiting)
+    startCancelling(content, order, (next) => redrawAs(content, draw(next, { store, orderToken, signal })));
+  if (isWaiting) void waitForPayment(id, signal, redraw);
   if (orderToken) {
     onClick(slot(content, "copy"), async () => {
       try {
@@ -83,6 +95,25 @@ function drawPayment({ payment_method: method, transfer_reference, number, due_m
   });
 }
 
+/** The button to pay by card, which waits while a payment is decided. */
+function drawCard({ id, payment_method: method, payment_status, due_minor: due, currency }, arrival, isWaiting) {
+  if (method !== "stripe" || due === 0) return null;
+  const isProcessing = isWaiting || payment_status === "payment_processing";
+  const word = isProcessing ? "waiting" : arrival === "left" || arrival === "failed" ? arrival : "open";
+  const note = take("card-payment", {
+    title: t("card.title", { amount: formatMinor(due, currency) }),
+    text: t(`card.${word}`),
+    pay: !isProcessing && {},
+  });
+  if (!isProcessing) onClick(slot(note, "pay"), () => pay(id));
+  return note;
+}
+
+function redrawAs(content, next) {
+  content.replaceWith(next);
+  focusOn(next.querySelector("h1"));
+}
+
 function drawLine({ title, variant_title, quantity, subtotal_minor, image, refunded_quantity: count }, currency) {
   return take("line", {
     picture: picture(image && { url: image }, "7rem"),
@@ -99,14 +130,10 @@ function drawAddress({ name, company, line1, line2, postal_code = "", city, coun
   return lines.filter(Boolean).map((line) => h("span", {}, line));
 }
 
-function startCancelling(content, { id }, more) {
+function startCancelling(content, { id }, redraw) {
   const dialog = content.querySelector("dialog");
   const button = slot(content, "cancel");
   button.addEventListener("click", () => dialog.showModal());
-  const cancel = async () => {
-    const next = draw(await shop.orders.cancel(id, undefined, { orderToken: more.orderToken }), more);
-    content.replaceWith(next);
-    focusOn(next.querySelector("h1"));
-  };
+  const cancel = async () => redraw(await shop.orders.cancel(id, undefined, { orderToken: readToken(id) }));
   dialog.addEventListener("close", () => dialog.returnValue === "yes" && act(button, cancel));
 }

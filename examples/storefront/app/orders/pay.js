@@ -1,0 +1,33 @@
+import { address } from "../address.js";
+import { shop } from "../shop.js";
+import { readToken } from "./access.js";
+
+/** Sends the buyer to the page of the payment provider, from which both ways lead back to the order. */
+export async function pay(id) {
+  const back = (how) => `${location.origin}${location.pathname}${address("order", id, { [how]: true })}`;
+  const pages = { success_url: back("returned"), cancel_url: back("left") };
+  const { url } = await shop.orders.openCheckout(id, pages, { orderToken: readToken(id) });
+  // The browser's way back leads to the order, too, also if it kept this page.
+  history.replaceState(null, "", pages.cancel_url);
+  addEventListener("pageshow", ({ persisted }) => persisted && location.reload(), { once: true });
+  location.assign(url);
+}
+
+const patienceMs = 60_000;
+
+/** Asks until the payment is decided, and calls `onDecided` with the order. */
+export async function waitForPayment(id, signal, onDecided) {
+  const begun = Date.now();
+  while (!signal.aborted) {
+    await new Promise((resolve) => setTimeout(resolve, Date.now() < begun + patienceMs ? 2000 : 10_000));
+    if (signal.aborted) return;
+    const order = await readPayment(id, signal).catch(() => null);
+    if (order && !isUndecided(order)) return onDecided(order);
+  }
+}
+
+export const readPayment = (id, signal) =>
+  shop.orders.checkPayment(id, undefined, { signal, orderToken: readToken(id) });
+
+export const isUndecided = ({ status, payment_status }) =>
+  status === "pending" && ["unpaid", "payment_processing"].includes(payment_status);
