@@ -3,7 +3,7 @@ import type { PushOptions } from "../config/push-config.ts";
 import type { Actor, Ctx, MediaStore, PaymentOptions, ProcessMemory, Tenant } from "../context.ts";
 import { isForeignKeyViolation } from "../db/db-errors.ts";
 import type { Database } from "../db/session.ts";
-import { AppError, storeNotFound } from "../errors.ts";
+import { AppError, notAuthenticated, storeNotFound } from "../errors.ts";
 import { baseHeaders, errorResponse } from "../http/envelope.ts";
 import type { Route } from "../http/route.ts";
 import { type CredentialLookup, hasTenant, type ResolvedCredentials } from "../modules/app-keys/lookup.ts";
@@ -152,6 +152,7 @@ async function admit(
   { namespace, known: { key }, sent, tenant }: Awaited<ReturnType<typeof identify>>,
 ): Promise<Actor> {
   const { request, requestId, route } = incoming;
+  if (route.signed && !request.headers.has(route.signed)) throw notAuthenticated("The signature is missing.");
   const isCounted = isAttempt(route);
   const attempt = { request, requestId, origin: request.headers.get("origin"), isCounted, sent, tenant, key };
   if (isCounted || actsForVisitors(route)) {
@@ -213,7 +214,7 @@ function createContext(
   const { db, vault, now, memory, push, media, payments, clientIpOf } = deps;
   const client = new RequestClient(clientIpOf, request);
   const orderToken = request.headers.get("x-order-token") ?? undefined;
-  const signature = route.signed && (request.headers.get("stripe-signature") ?? undefined);
+  const signature = route.signed && request.headers.get(route.signed);
   const given = { client, orderToken, ...(signature && { signature }) };
   return { db, tenant, actor, vault, requestId, now, memory, push, media, payments, ...given };
 }

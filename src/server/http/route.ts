@@ -117,8 +117,8 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
   plainText?: true;
   /** Each call counts as an authentication attempt of its address, as calls of `/auth/` do. */
   isAttempt?: true;
-  /** The signature of the call is its credential. A wrong one counts as a failed attempt of its address. */
-  signed?: true;
+  /** The header with a signature, which is the call's credential. A wrong one counts as a failed attempt. */
+  signed?: string;
   /** The request contains a secret, so the reply is not stored, and `Idempotency-Key` is ignored. */
   secret?: boolean;
   /** Does slow work, such as hashing, before the handler, whose transaction would block all writers. */

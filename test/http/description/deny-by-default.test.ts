@@ -26,14 +26,13 @@ const publicRoutes = [
   ...["GET /views/", "POST /views/", "GET /notifications/register/", "POST /notifications/register/"],
   // Public, because browsers send no credentials for pictures.
   "GET /media/:id/:file",
-  // Its signature is its credential.
-  "POST /payments/stripe/",
   ...["PATCH /notifications/register/:id/", "DELETE /notifications/register/:id/"],
 ];
-const isPublic = ({ access }: Route) => access.some(({ kind }) => kind === "public");
+// A signature is a credential.
+const isPublic = ({ access, signed }: Route) => !signed && access.some(({ kind }) => kind === "public");
 const scopesOf = ({ access }: Route) => access.flatMap((way) => (way.kind === "app" && way.scope ? [way.scope] : []));
-/** Whether every key of the store may call the route. */
-const isForAnyKey = (route: Route) => isPublic(route) || route.access.includes(anyKey);
+/** Routes for which every key of the store is enough. */
+const isForAnyKey = (route: Route) => isPublic(route) || route.signed !== undefined || route.access.includes(anyKey);
 
 describe("declarations of every route", () => {
   for (const route of routes) {
@@ -96,7 +95,7 @@ onDatabase("file", (suite) => {
 
     test(`${nameOf(route)} with another store's key is ${ignoresCredentials(route.access) ? "not refused for it" : "5203"}`, async () => {
       const { code } = await shop.call(requestOf(route), { auth: other.auth });
-      if (ignoresCredentials(route.access)) expect(code).toBe(route.upload ? 5100 : 5102);
+      if (ignoresCredentials(route.access)) expect(code).toBe(route.signed ? 5206 : 5102);
       else expect(code).toBe(5203);
     });
 

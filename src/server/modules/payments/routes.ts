@@ -84,7 +84,7 @@ export const paymentRoutes = [
     summary: "Receive a signed call of Stripe",
     access: [noAuth],
     upload: { types: ["application/json"], bytes: 262_144 },
-    signed: true,
+    signed: "stripe-signature",
     reply: { status: 200, data: WebhookReceived },
     errors: ["notAuthenticated", "tooManyAuthAttempts", "unavailable"],
     secret: true,
