@@ -35,7 +35,7 @@ const operations = {
     get: "GET /orders/{id}/",
     /**
      * Places an order. A retry has the same `Idempotency-Key`, so it does not place a second order. The reply to a guest
-     * has `access_token`: `get`, `cancel`, `checkout` and `checkPayment` take it as the option `orderToken`.
+     * has `access_token`: `get`, `cancel`, `openCheckout` and `checkPayment` take it as the option `orderToken`.
      */
     place: "POST /orders/",
     /** Changes contact, addresses and notes. */
@@ -57,10 +57,6 @@ const operations = {
     refund: "POST /orders/{id}/refund/",
     /** Requests a failed refund again. */
     retryRefund: "POST /orders/{id}/refund/{refund_id}/retry/",
-    /** Opens a payment page, to which the buyer goes, or returns the one that is open. */
-    checkout: "POST /orders/{id}/checkout/",
-    /** Reads the payment at the provider. Returns the order. */
-    checkPayment: "POST /orders/{id}/checkout/check/",
   },
   shipping: {
     /** The rates that apply to an address and goods; without `country`, all rates of the store. */
