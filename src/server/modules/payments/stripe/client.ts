@@ -56,7 +56,7 @@ function describeFault(cause: StripeFault): AppError {
   const check = "Check the key: bodega payment check";
   if (status === 401) return wrongState("Stripe does not accept the store's key.", { cause, remedy: check });
   if (status === 403) {
-    const remedy = "Give the restricted key the permissions that docs/STORE.md lists.";
+    const remedy = "Give the restricted key the permissions that are listed by: bodega payment connect --help";
     return wrongState(`The store's key lacks a permission at Stripe: ${message}`, { cause, remedy });
   }
   if (code === "amount_too_small") {
