@@ -18,6 +18,7 @@ export function answerPayPage(books: Books, { request, pathname, body }: Asked, 
   if (session?.status === "open" && act === "pay") books.pay(session.id);
   if (session?.status === "open" && act === "decline") books.decline(session.id);
   if (pathname === "/pay-page.css") send(200, { "Content-Type": "text/css" }, style);
+  else if (pathname === "/favicon.ico") send(204, {});
   else if (!session) send(404, { "Content-Type": "text/plain" }, "This page does not exist.\n");
   else if (act === "leave") send(303, { Location: session.cancel_url });
   else if (session.status === "complete") send(303, { Location: session.success_url });
