@@ -10,7 +10,7 @@ import { root } from "./lone-executable.ts";
 const { installBinary } = useBinaries();
 const folder = join(root, "examples/storefront");
 
-type Printed = Record<"shop_url" | "page_app_id" | "page_app_secret", string>;
+type Printed = Record<"shop_url" | "mail_url" | "page_app_id" | "page_app_secret", string>;
 
 /** Starts the demo. Its directory contains only the executable. */
 async function startDemo(...flags: string[]) {
@@ -63,8 +63,8 @@ describe("the shop of the demo", () => {
     await server.end();
   }, 30_000);
 
-  test("gives its pages a key that only their origin may use, and the command that lists mail", async () => {
-    const { server, printed, dir } = await startDemo("--port", "0");
+  test("gives its pages a key that only their origin may use, and the page with the mail", async () => {
+    const { server, printed } = await startDemo("--port", "0");
     const config = (await (await fetch(`${printed.shop_url}/config.json`)).json()) as {
       api: string;
       namespace: string;
@@ -75,7 +75,7 @@ describe("the shop of the demo", () => {
       api: server.url,
       namespace: "demo",
       key: { id: printed.page_app_id, secret: printed.page_app_secret },
-      mail: `./bodega mail list -n demo --data-dir ${join(dir, "bodega-demo")}`,
+      mail: printed.mail_url,
     });
     const query = `namespace=demo&app_id=${config.key.id}&app_secret=${config.key.secret}`;
     const list = (origin: string) => fetch(`${server.url}/products/?${query}`, { headers: { origin } });
