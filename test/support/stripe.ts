@@ -1,9 +1,11 @@
 import {
   type ApiRequest,
+  attempt,
   postWebhook,
   startStripeStandIn,
   type Webhook,
 } from "../../src/cli/commands/demo/stripe-stand-in/stand-in.ts";
+import { checkRequest } from "./stripe-rules.ts";
 
 /** What happens to the next call that begins with `match`, such as "POST refunds". It is used once. */
 export interface CallFault {
@@ -39,6 +41,8 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
   /** Each call, in order, with the text that was sent. */
   const calls: ApiRequest[] = [];
   const hanging: (() => void)[] = [];
+  /** When the keys of answered calls are forgotten. */
+  const keys = new Map<string, number>();
 
   async function send(webhook: Webhook, at = now()): Promise<number> {
     const sent = postWebhook(webhook, at);
@@ -66,7 +70,16 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
       if (fault?.kind === "never") return new Promise((resolve) => hanging.push(() => resolve(undefined)));
       if (fault?.kind === "cutBefore") return undefined;
       if (fault && fault.kind !== "cutAfterCommit") return replies[fault.kind];
-      const reply = work();
+      const version = String(request.headers["stripe-version"]);
+      // A repeat is answered as before, without a check.
+      const key = String(request.headers["idempotency-key"]);
+      const isRepeat = (keys.get(key) ?? 0) > now();
+      const checked = attempt(() => {
+        if (!isRepeat) checkRequest(request.call, request.text, version, Math.floor(now() / 1000));
+        return {};
+      });
+      const reply = checked.status === 200 ? work() : checked;
+      if (reply.status === 200 && !isRepeat) keys.set(key, now() + 86_400_000);
       return fault ? undefined : reply;
     },
   });

@@ -25,28 +25,30 @@ const listNames = [
 ] as const;
 export type ListName = (typeof listNames)[number];
 
+/** `now` is in epoch milliseconds; `tell` gets each event. */
+interface Account {
+  livemode: boolean;
+  now: () => number;
+  tell: (books: Books, event: Row) => void;
+}
+
 /** What an account knows in one mode, and what can happen to it. */
 export class Books {
   readonly lists = Object.fromEntries(listNames.map((name) => [name, [] as Row[]])) as Record<ListName, Row[]>;
-  private readonly livemode: boolean;
-  private readonly now: () => number;
-  private readonly tell: (books: Books, event: Row) => void;
+  private readonly account: Account;
 
-  /** @param now epoch milliseconds. @param tell gets each event. */
-  constructor(livemode: boolean, now: () => number, tell: (books: Books, event: Row) => void) {
-    this.livemode = livemode;
-    this.now = now;
-    this.tell = tell;
+  constructor(account: Account) {
+    this.account = account;
   }
 
   /** The state of new refunds, such as `pending`. */
   refundsBecome = "succeeded";
-  seconds = () => Math.floor(this.now() / 1000);
+  seconds = () => Math.floor(this.account.now() / 1000);
 
   add(list: ListName, prefix: string, fields: object): Row {
     const id = `${prefix}_${randomBytes(12).toString("hex")}`;
     const object = list.slice(0, -1).replace("/", ".");
-    const { livemode } = this;
+    const { livemode } = this.account;
     const row: unknown = { id, object, created: this.seconds(), livemode, metadata: {}, ...fields };
     this.lists[list].push(row as Row);
     return row as Row;
@@ -60,13 +62,13 @@ export class Books {
 
   record(type: string, object: Row): void {
     const data = { object: structuredClone(object) };
-    this.tell(this, this.add("events", "evt", { type, data, pending_webhooks: 0, request: null }));
+    this.account.tell(this, this.add("events", "evt", { type, data, pending_webhooks: 0, request: null }));
   }
 
   /** Ends the sessions whose time is over. Each request does so first. */
   expireDue(): void {
     for (const one of this.lists["checkout/sessions"]) {
-      if (one.status === "open" && Number(one.expires_at) * 1000 <= this.now()) this.expire(one.id);
+      if (one.status === "open" && Number(one.expires_at) * 1000 <= this.account.now()) this.expire(one.id);
     }
   }
 

@@ -45,17 +45,18 @@ export async function startStripeStandIn({
       if (isWanted) (send ?? ((one) => void postWebhook(one, now())))(webhook);
     }
   };
-  const test = new Books(false, now, tell);
-  const live = new Books(true, now, tell);
+  const test = new Books({ livemode: false, now, tell });
+  const live = new Books({ livemode: true, now, tell });
   const kept = new Map<string, { text: string; reply: Reply; until: number }>();
 
   function work({ call, text, headers }: ApiRequest): Reply {
     const [, mode] = /^Bearer [sr]k_(test|live)_\w{8,}$/.exec(headers.authorization ?? "") ?? [];
-    if (mode === undefined) return refuse(new Refusal("Invalid API Key provided", { status: 401 }));
     const books = mode === "live" ? live : test;
     books.expireDue();
-    const asked = { page: `${url}/c/pay`, version: String(headers["stripe-version"]) };
-    return attempt(() => ({ status: 200, body: render(answer(books, call, readForm(text), asked)) }));
+    return attempt(() => {
+      if (mode === undefined) throw new Refusal("Invalid API Key provided", { status: 401 });
+      return answer(books, call, readForm(text), `${url}/c/pay`);
+    });
   }
 
   /** Works once for each `Idempotency-Key`, for 24 hours. A refused request is not kept. */
@@ -89,7 +90,7 @@ export async function startStripeStandIn({
     response.writeHead(reply.status, { "Content-Type": "application/json" }).end(reply.body);
   }
 
-  const server = createServer((request, response) => void serve(request, response));
+  const server = createServer((request, response) => serve(request, response).catch(() => request.socket.destroy()));
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, host, resolve));
   const url = addressOf({ host, port: (server.address() as AddressInfo).port, tls: undefined });
   const stop = async () => {
@@ -102,17 +103,14 @@ export async function startStripeStandIn({
 
 const render = (value: object) => JSON.stringify(value, (name, part) => (name === "hidden" ? undefined : part));
 
-function attempt(work: () => Reply): Reply {
+/** Answers with the result of work, or with its error. */
+export function attempt(work: () => object): Reply {
   try {
-    return work();
+    return { status: 200, body: render(work()) };
   } catch (error) {
-    return refuse(error);
+    if (error instanceof Refusal) return { status: error.status, body: render(error.body) };
+    return { status: 500, body: render({ error: { type: "api_error", message: String(error) } }) };
   }
-}
-
-function refuse(error: unknown): Reply {
-  if (error instanceof Refusal) return { status: error.status, body: render(error.body) };
-  return { status: 500, body: render({ error: { type: "api_error", message: String(error) } }) };
 }
 
 /** Sends a webhook, signed at a time in epoch milliseconds. Returns the status of the reply; 0 without one. */
