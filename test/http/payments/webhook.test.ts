@@ -161,13 +161,18 @@ describe("connecting a store", () => {
   });
 
   test("refuses a key of the other mode unless it is to replace the first", async () => {
-    const { ctx } = await open();
+    const { shop, ctx } = await open();
     await connectStripe(ctx, { key: stripeKey });
+    const product = await shop.createProduct({ price: 9 });
+    const order = await makeOrder(shop, [{ product_id: product.id }]);
+    const page = await shop.call<{ url: string }>(`POST /orders/${order.id}/checkout/`, { body: returnUrls });
     const live = "sk_live_51standInOfStripe";
     const said = await refusal(connectStripe(ctx, { key: live }));
     expect(said).toContain("test mode");
     expect(said).toContain("--replace");
     expect(await connectStripe(ctx, { key: live, replace: true })).toMatchObject({ mode: "live" });
+    // The new key cannot read pages of the old one.
+    expect(world.stripe.books.find("checkout/sessions", world.sessionOf(page.data)).status).toBe("expired");
   });
 
   test("keeps the key encrypted, shows its end only, and keeps the endpoint for a new key", async () => {
@@ -182,7 +187,7 @@ describe("connecting a store", () => {
   });
 
   test("finds an endpoint that was deleted, disabled or moved at Stripe, and makes a new one", async () => {
-    const { ctx } = await open();
+    const { shop, ctx } = await open();
     const { endpoint_id: id } = await connectStripe(ctx, { key: stripeKey });
     expect((await checkAccount(ctx)).problems).toEqual([]);
     const endpoint = world.stripe.books.find("webhook_endpoints", id);
@@ -199,6 +204,24 @@ describe("connecting a store", () => {
     const again = await connectStripe(ctx, { key: stripeKey });
     expect(again.endpoint_id).not.toBe(id);
     expect((await checkAccount(ctx)).problems).toEqual([]);
+    // Calls that are still signed with the old secret are accepted for a day.
+    const object = { id: "ch_of_another_shop", object: "charge", payment_intent: null };
+    const send = (name: string) => {
+      const event = {
+        id: name,
+        object: "event",
+        type: "charge.refunded",
+        livemode: false,
+        created: 1,
+        data: { object },
+      };
+      const url = `${world.app.url}/payments/stripe/?namespace=${shop.namespace}`;
+      const signed = { url, type: event.type, body: JSON.stringify(event), secret: String(endpoint.hidden?.secret) };
+      return postWebhook(signed, world.clock.now());
+    };
+    expect(await send("evt_old_1")).toBe(200);
+    world.clock.advance(25 * 60 * minute);
+    expect(await send("evt_old_2")).toBe(401);
   });
 
   test("lists orders that are paid at Stripe and not here", async () => {

@@ -70,6 +70,7 @@ export async function connectStripe(ctx: Ctx, { key, methods = [], replace = fal
     );
   }
   const isSame = before?.account === account && before.isLive === isLive;
+  if (before && !isSame) await leaveAccount(ctx, before);
   const endpoint = await registerEndpoint(ctx, stripe, isSame ? before : undefined);
   const seal = (field: "key" | "secret", text: string) => ctx.vault.seal("payment", placeOf(tenant.id, field), text);
   const isNew = endpoint?.secret !== undefined;
@@ -77,6 +78,7 @@ export async function connectStripe(ctx: Ctx, { key, methods = [], replace = fal
   await inTransaction(ctx, async (tx) => {
     const now = tx.now();
     const until = toTimestamp(now + overlapMs);
+    if (!isSame) await run(tx.db, endOpen, { tenantId: tenant.id });
     await run(tx.db, save, {
       ...{ tenantId: tenant.id, account, isLive: isLive ? 1 : 0, key: seal("key", key), keyEnd: key.slice(-4) },
       methods: JSON.stringify(methods.length > 0 ? methods : (before?.methods ?? ["card"])),
@@ -183,20 +185,25 @@ export async function checkAccount(ctx: Ctx) {
 }
 
 /**
- * Closes the open payment pages, removes the endpoint at Stripe, and forgets the key. If Stripe does not accept the key
- * any more, pages and endpoint stay there. Errors: unavailable, wrongState.
+ * Closes the open payment pages and removes the endpoint. If Stripe does not accept the key any more, both stay there.
  */
-export async function disconnectStripe(ctx: Ctx) {
-  const account = await requireAccount(ctx);
-  const shown = await showAccount(ctx);
-  const values = { tenantId: ctx.tenant.id };
+async function leaveAccount(ctx: Ctx, account: Account): Promise<void> {
   try {
-    for (const { orderId } of await all(ctx.db, selectOpen, values)) await closeCheckout(ctx, orderId);
+    for (const { orderId } of await all(ctx.db, selectOpen, { tenantId: ctx.tenant.id }))
+      await closeCheckout(ctx, orderId);
     const stripe = (await openStripe(keyOf(ctx, account), ctx.payments ?? {})) as Stripe;
     if (account.endpointId !== null) await removeEndpoint(stripe, account.endpointId);
   } catch (error) {
     if (faultOf(error)?.statusCode !== 401) throw error;
   }
+}
+
+/** Closes the open payment pages, removes the endpoint, and forgets the key. Errors: unavailable, wrongState. */
+export async function disconnectStripe(ctx: Ctx) {
+  const account = await requireAccount(ctx);
+  const shown = await showAccount(ctx);
+  await leaveAccount(ctx, account);
+  const values = { tenantId: ctx.tenant.id };
   await inTransaction(ctx, async (tx) => {
     await run(tx.db, endOpen, values);
     await run(tx.db, remove, values);
