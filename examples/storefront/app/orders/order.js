@@ -46,6 +46,7 @@ function draw(order, { store, orderToken, arrival, signal }) {
     delivery: !isOver && fulfillments.length === 0 && order.shipping_rate && t("delivery.time"),
     payment: status === "pending" && (drawCard(order, arrival, isWaiting) ?? drawPayment(order, store)),
     demo: config.mail && {},
+    hint: status === "pending" && {},
     mails: mailNote("mail.demo"),
     parcels: fulfillments.length > 0 && drawParcels(order),
     lines: items.map((line) => drawLine(line, currency)),
