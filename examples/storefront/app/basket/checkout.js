@@ -105,7 +105,6 @@ function drawMethods({ content, store }, wanted) {
     take("choice", {
       input: { type: "radio", name: "payment_method", value, checked: value === chosen },
       text: t(`payment.${value}`),
-      count: null,
     }),
   );
   slot(content, "methods").replaceChildren(...rows);
@@ -170,11 +169,7 @@ function explainCode({ details = [] }) {
 }
 
 /** The order is placed, so that a fault of the payment is shown there. */
-const leadToPayment = (id) =>
-  pay(id).catch((error) => {
-    console.warn(error);
-    go(address("order", id, { failed: true }), { replace: true });
-  });
+const leadToPayment = (id) => pay(id).catch(() => go(address("order", id, { failed: true }), { replace: true }));
 
 async function placeOrder({ note, remember, email, shipping_rate, payment_method, ...shipping_address }, sale) {
   if (readBasket().lines.length === 0) return go("#/basket", { replace: true });

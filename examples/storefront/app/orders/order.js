@@ -59,10 +59,13 @@ function draw(order, { store, orderToken, arrival, signal }) {
     copying: orderToken && {},
     orders: !orderToken && {},
   });
-  const redraw = (next) => redrawAs(content, draw(next, { store, orderToken, arrival, signal }));
-  if (isOpen && !isWaiting)
-    startCancelling(content, order, (next) => redrawAs(content, draw(next, { store, orderToken, signal })));
-  if (isWaiting) void waitForPayment(id, signal, redraw);
+  const redrawAs = (how) => (next) => {
+    const redrawn = draw(next, { store, orderToken, signal, arrival: how });
+    content.replaceWith(redrawn);
+    focusOn(redrawn.querySelector("h1"));
+  };
+  if (isOpen && !isWaiting) startCancelling(content, order, redrawAs());
+  if (isWaiting) void waitForPayment(id, signal, redrawAs(arrival));
   if (orderToken) {
     onClick(slot(content, "copy"), async () => {
       try {
@@ -108,11 +111,6 @@ function drawCard({ id, payment_method: method, payment_status, due_minor: due, 
   });
   if (!isProcessing) onClick(slot(note, "pay"), () => pay(id));
   return note;
-}
-
-function redrawAs(content, next) {
-  content.replaceWith(next);
-  focusOn(next.querySelector("h1"));
 }
 
 function drawLine({ title, variant_title, quantity, subtotal_minor, image, refunded_quantity: count }, currency) {

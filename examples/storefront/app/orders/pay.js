@@ -2,26 +2,23 @@ import { address } from "../address.js";
 import { shop } from "../shop.js";
 import { readToken } from "./access.js";
 
-/** Sends the buyer to the page of the payment provider, from which both ways lead back to the order. */
+/** Sends the buyer to the page of the payment provider, which leads back to the order. */
 export async function pay(id) {
   const back = (how) => `${location.origin}${location.pathname}${address("order", id, { [how]: true })}`;
   const pages = { success_url: back("returned"), cancel_url: back("left") };
   const { url } = await shop.orders.openCheckout(id, pages, { orderToken: readToken(id) });
-  // The browser's way back leads to the order, too, also if it kept this page.
+  // So does the browser's way back, also if it kept this page.
   history.replaceState(null, "", pages.cancel_url);
   addEventListener("pageshow", ({ persisted }) => persisted && location.reload(), { once: true });
   location.assign(url);
 }
 
-const patienceMs = 60_000;
-
 /** Asks until the payment is decided, and calls `onDecided` with the order. */
 export async function waitForPayment(id, signal, onDecided) {
-  const begun = Date.now();
   while (!signal.aborted) {
-    await new Promise((resolve) => setTimeout(resolve, Date.now() < begun + patienceMs ? 2000 : 10_000));
+    await new Promise((resolve) => setTimeout(resolve, 2000));
     if (signal.aborted) return;
-    const order = await readPayment(id, signal).catch(() => null);
+    const order = await readPayment(id, signal).catch(() => {});
     if (order && !isUndecided(order)) return onDecided(order);
   }
 }
