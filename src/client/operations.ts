@@ -115,7 +115,7 @@ export type Method<O extends Operation> = Choosing<O, Promise<Data<O>>, Promise<
 
 /** The records of all pages, fetched as `for await` reaches them, or one page at a time. */
 export interface List<I> extends AsyncIterable<I> {
-  /** One page; the first without `cursor`. */
+  /** One page; without `cursor`, the first. */
   page(cursor?: string | null): Promise<{ data: I[]; page: Page }>;
 }
 

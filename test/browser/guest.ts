@@ -126,7 +126,7 @@ export function describeGuest(stage: Stage): void {
       60_000,
     );
 
-    test("gets a mailed link that opens the order, withdraws from the footer, and reads the texts of law", async () => {
+    test("opens the order with a mailed link, withdraws with the link in the footer, and reads the legal texts", async () => {
       const { page } = await stage.chromium.visit(stage.shop_url);
       await fillBasket(page, words.en.add);
       const email = "linus@example.com";

@@ -46,7 +46,7 @@ test("short work shares a turn until its time is used up", async () => {
   expect(turns.count).toBeLessThan(20 + (performance.now() - began) / 2);
 });
 
-test("a request of a store does not wait for all of its searches", async () => {
+test("a request does not wait for all searches of its store", async () => {
   await quiet();
   const order: string[] = [];
   const enter = (url: string) => yieldToEventLoop(partyOf(url)).then(() => order.push(url));

@@ -94,11 +94,11 @@ test("a write refused by one limit counts for neither, and the longer wait is re
   expect(await admitted(9, limiter, tenant, address, other)).toBe(2);
   expect(await ask(limiter, tenant, address, visitor())).toBe(50);
   expect(await ask(limiter, tenant, address, other)).toBe(60);
-  // The visitor would have to wait 59 seconds and the address 60: the longer wait is returned.
   expect(await admitted(9, limiter, tenant, null, third)).toBe(2);
   clock.advance(1000);
   const crowded = newAddress();
   for (let n = 0; n < 4; n++) expect(await ask(limiter, tenant, crowded, visitor())).toBe("counted");
+  // The visitor must wait 59 seconds and the address 60. The longer wait is returned.
   expect(await ask(limiter, tenant, crowded, third)).toBe(60);
   // Writes that the visitor's limit refused do not count for the address.
   const elsewhere = newAddress();

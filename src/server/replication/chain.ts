@@ -54,7 +54,7 @@ export async function* applyChain(
 ): AsyncGenerator<ChainState, boolean> {
   const ids = mainChain(parseSegmentIds(await place.list(prefixes.segment, segmentName(from))));
   const overtaken = ids.find(({ sequence }) => sequence <= from.sequence);
-  // If the segment is forged, reading it throws a more exact error.
+  // Reading a forged segment throws an error that says so.
   if (overtaken) await getObject(place, segmentName(overtaken));
   if (overtaken) throw damagedReplica(`${segmentName(overtaken)} replaced segments that were applied here`);
   let state = from;

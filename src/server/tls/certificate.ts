@@ -71,7 +71,7 @@ async function readPem(path: string): Promise<string> {
 }
 
 const dayMs = 86_400_000;
-/** Renewal tools renew a month before expiry, so two weeks before it, a renewal must have failed. */
+/** Renewal tools renew a month before expiry. If only two weeks are left, the renewal has failed. */
 export const expiryWarningDays = 14;
 
 /** A problem that does not prevent serving. `subject` is the file that causes it. */

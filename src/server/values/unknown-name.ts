@@ -3,7 +3,7 @@ import { type AppError, conflict, notFound } from "../errors.ts";
 /** A store may have millions of users, so only this many names are compared. */
 export const maxCompared = 2000;
 
-/** `store` is the namespace; undefined if the name itself is a store's. */
+/** `store` is the namespace; undefined if `thing` is "store". */
 export function unknownName(thing: string, given: string, names: Iterable<string>, store?: string): AppError {
   const meant = suggestWord(given, names);
   const quoted = meant && !/^[\w@.+:/*-]+$/.test(meant) ? JSON.stringify(meant) : meant;

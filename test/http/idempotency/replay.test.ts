@@ -180,8 +180,8 @@ onEachDatabase((suite) => {
 });
 
 /**
- * Watches the transactions of a database. In a file, statements complete synchronously. So if the event loop turns
- * during a transaction, it waits for something else and blocks all writers.
+ * Counts the transactions of a database, and those during which the event loop turned. In a file, statements complete
+ * synchronously, so such a transaction waited for something other than the database, and blocked all writers.
  */
 function watchTurns(db: Database): { db: Database; transactions: () => number; turned: () => number } {
   let transactions = 0;

@@ -183,7 +183,7 @@ onEachDatabase((suite) => {
     ] as const) {
       expect([name, (await order(1, fields)).fields]).toEqual([name, [name]]);
     }
-    // An address in another zone cannot use the cheaper rate of the zone beside it.
+    // An address in zone "islands" cannot use the cheaper rate of zone "home".
     const island = { shipping_address: addressIn("DE", "25999"), shipping_rate: parcel?.id };
     expect((await order(1, island)).fields).toEqual(["shipping_rate"]);
     // If postcodes divide a country into zones, the order needs a readable postcode.

@@ -69,9 +69,9 @@ export class WriteQueue {
   }
 
   /**
-   * Runs statements as one unit, which is undone alone when it fails. Resolves after the COMMIT.
-   * @throws the error of the first that fails; unavailable for a lock that is not released in time, a full queue, or a
-   * fault of the disk or the connection; TypeError for a statement that only the data layer may run.
+   * Runs statements as one unit. A failure rolls back only this unit. Resolves after the COMMIT.
+   * @throws the error of the statement that fails; unavailable if the lock is not released in time, the queue is full,
+   * or the disk or the connection fails; TypeError for a statement that only the data layer may run.
    */
   run(stmts: readonly InStatement[]): Promise<Result[]> {
     for (const stmt of stmts) assertOrdinary(sqlOf(stmt));

@@ -123,7 +123,7 @@ export function serveDecoder(): Promise<never> {
     );
     process.send?.(answer);
   });
-  // Pictures are decoded in Bun's thread pool, so the event loop is free to watch.
+  // Bun decodes in its thread pool, so this timer runs during decoding.
   setInterval(() => {
     if (process.memoryUsage.rss() > maxMemory) process.exit(memoryExitCode);
   }, watchMs);

@@ -54,7 +54,7 @@ const deleteProductRow = statement((q) =>
 );
 const ofProduct = sql`tenant_id = ${param("tenantId")} and product_id = ${param("id")} and deleted_at is null`;
 const deleteVariants = statement((q) => q.update(productVariants).set(deletion).where(ofProduct));
-// Updates variants that should have the product's price and have another one. Returns their ids.
+// Updates variants that use the product's price, if it has changed. Returns their ids.
 const syncVariantPrices = statement(sql`
   update ${productVariants} set ${priceColumns} = ${productPrice}, version = version + 1, updated_at = ${param("now")}
   where ${ofProduct} and not has_own_price and ${priceColumns} is not ${productPrice}
