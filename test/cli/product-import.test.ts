@@ -154,12 +154,12 @@ test("the template can be imported without changes", async () => {
 });
 
 test("a dry run of a large file reads all of it", async () => {
-  const lines = Array.from({ length: 10_000 }, (_, index) =>
+  const lines = Array.from({ length: 3_000 }, (_, index) =>
     JSON.stringify({ sku: `S${index}`, title: `Lamp ${index} with text`, price: index === 2 ? "none" : 1 }),
   );
   const path = fileOf("large.ndjson", lines.join("\n"));
   const { code, stdout, stderr } = await importing(path, "--dry-run");
-  expect(stdout).toMatch(/^Created +9999$/m);
+  expect(stdout).toMatch(/^Created +2999$/m);
   expect([code, stderr.trimEnd().split("\n").toSpliced(3, 18)]).toEqual([
     1,
     [

@@ -115,7 +115,10 @@ onDatabase("file", (suite) => {
     expect(data.devices).toHaveLength(1);
     expect(data.sessions).toMatchObject([{ ended_at: null }]);
     expect(data.mail).toMatchObject(
-      ["withdrawal_received", "email_change_requested"].map((kind) => ({ kind, status: "waiting" })),
+      ["order_placed", "withdrawal_received", "order_paid", "email_change_requested"].map((kind) => ({
+        kind,
+        status: "waiting",
+      })),
     );
     expect(data.audit).toContainEqual(expect.objectContaining({ event: "login.failed", address: ip, subject: own.id }));
     for (const secret of ["argon2", own.token, other.own.id, other.order.id, "somebody.else"])
