@@ -154,7 +154,7 @@ async function prepareShop(dataDir: string, hasSecondStore: boolean, stripeUrl: 
   }
 }
 
-const dropReceipts = statement(sql`delete from mail_outbox where kind = 'withdrawal_received'`);
+const dropOrderMails = statement(sql`delete from mail_outbox where kind = 'withdrawal_received' or kind like 'order_%'`);
 const useKeys = statement(sql`update ${appKeys} set last_used_at = created_at`);
 
 async function fillShop(system: SystemCtx): Promise<Contents> {
@@ -223,7 +223,7 @@ async function sellProduct(ctx: Ctx, customer_id: string) {
   await setRates(ctx);
   await recordWithdrawal(ctx, { number: 99, email: "eve@example.com", name: "Eve" });
   await recordWithdrawal(ctx, { ...{ number: 1, email: "bob@example.com", name: "Bob", text: "Too big" }, lines });
-  await run(ctx.db, dropReceipts, {});
+  await run(ctx.db, dropOrderMails, {});
   return {
     ...{ productId, orderId: order.id },
     ...{ pendingOrder: String(pending.number), attentionOrder: String(overpaid.number) },
