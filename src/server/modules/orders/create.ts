@@ -97,7 +97,7 @@ export async function createOrder(
       await enforceLongHolds(tx, id, checked.holdSeconds);
     }
     if (isDryRun) return showDryRun(order, priced.offers);
-    await mailOrder(tx, id, "order_placed");
+    if (email !== null) await mailOrder(tx, id, "order_placed");
     return priced.total === 0 ? settle(tx, id) : order;
   });
 }
