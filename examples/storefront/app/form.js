@@ -7,6 +7,7 @@ export function onSubmit(content, submit) {
   const form = slot(content, "form");
   const fault = form.querySelector(".form-fault");
   form.addEventListener("input", ({ target }) => {
+    if (target.ariaInvalid === "true") checkField(target);
     for (const rule of target.parentElement.querySelectorAll("[data-rule]")) {
       rule.classList.toggle("is-met", new RegExp(rule.dataset.rule, "u").test(target.value));
     }
@@ -81,7 +82,9 @@ function makePassword() {
 
 export function nextStep(old, step) {
   old.replaceWith(step);
-  focusOn(step.querySelector("h1, h2"));
+  const heading = step.querySelector("h1, h2");
+  focusOn(heading);
+  heading.scrollIntoView({ block: "nearest" });
 }
 
 /** A demo shows its mail on a page. */

@@ -250,6 +250,22 @@ onDatabase("file", (suite) => {
     expect(await listWithdrawals(await tenantContext((await open()).shop), 10)).toEqual([]);
   });
 
+  test("the receipt names what was not refunded yet; without an order it has the language of the request", async () => {
+    const { shop, product, page } = await open();
+    const items = [{ product_id: product, quantity: 3 }];
+    const { access_token: _, ...order } = await placeAsGuest(page, product, { items });
+    await shop.call(`POST /orders/${order.id}/pay/`, { body: {} });
+    const lines = [{ line_id: order.items[0]?.id, quantity: 1 }];
+    expect((await shop.call(`POST /orders/${order.id}/refund/`, { body: { lines } })).status).toBe(200);
+    const body = { number: order.number, email, name: "Eve" };
+    await page("POST /orders/withdrawals/", { body, address: newAddress() });
+    const unknown = { body: { ...body, number: 77 }, query: "lang=de", address: newAddress() };
+    expect((await page("POST /orders/withdrawals/", unknown)).status).toBe(200);
+    const mails = (await readAsked(shop)).filter(({ kind }) => kind === "withdrawal_received");
+    expect(mails.map(({ values }) => values?.items)).toEqual(["2 × Lamp", ""]);
+    expect(mails.map(({ language, to }) => language ?? (to as { lang?: string }).lang)).toEqual(["en", "de"]);
+  });
+
   test("staff can change contact and addresses of an order, but not its amounts, country and zone", async () => {
     const { shop, product, page, read } = await open();
     const [rate] = await setShipping(shop, [

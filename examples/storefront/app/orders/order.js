@@ -1,9 +1,9 @@
 import { address, go } from "../address.js";
 import { totals } from "../basket/totals.js";
 import { picture } from "../catalogue/picture.js";
-import { focusOn, h, slot, take, toast } from "../dom.js";
+import { h, slot, take, toast } from "../dom.js";
 import { act, onClick } from "../errors.js";
-import { mailNote } from "../form.js";
+import { mailNote, nextStep } from "../form.js";
 import { config, isSignedIn, shop } from "../shop.js";
 import { readStore, taxNote } from "../store.js";
 import { countryName, formatDate, formatMinor, t, variantName } from "../words.js";
@@ -53,16 +53,17 @@ function draw(order, { store, orderToken, arrival, signal }) {
     tax: taxNote({ ...store, prices_include_tax: order.prices_include_tax }),
     totals: totals(order),
     address: order.shipping_address && drawAddress(order.shipping_address),
-    withdraw: !isOver && { href: address("withdraw", { order: id }) },
+    withdraw: !isOver &&
+      items.some(({ quantity, refunded_quantity }) => quantity > refunded_quantity) && {
+        href: address("withdraw", { order: id }),
+      },
     withdrawn: isWithdrawn(id) && {},
     cancelling: isOpen && !isWaiting && {},
     copying: orderToken && {},
     orders: !orderToken && {},
   });
   const redrawAs = (how) => (next) => {
-    const redrawn = draw(next, { store, orderToken, signal, arrival: how });
-    content.replaceWith(redrawn);
-    focusOn(redrawn.querySelector("h1"));
+    nextStep(content, draw(next, { store, orderToken, signal, arrival: how }));
   };
   if (isOpen && !isWaiting) startCancelling(content, order, redrawAs());
   if (isWaiting) void waitForPayment(id, signal, redrawAs(arrival));

@@ -33,6 +33,9 @@ export function discountGoods(
 ): Goods {
   const left = subtotals.map((subtotal, index) => subtotal - (byCode[index] ?? 0));
   const goods = left.reduce((sum, amount) => sum + amount, 0);
+  if (points.count === 0) {
+    return { subtotals, discounts: subtotals.map((_, index) => byCode[index] ?? 0), value: goods };
+  }
   const worth = BigInt(points.count) * BigInt(points.value);
   if (worth > BigInt(goods)) throw invalidField("use_points", "are worth more than the items");
   const byPoints = splitAmount(Number(worth), left);

@@ -122,6 +122,6 @@ export const orderRoutes = [
     summary: "Record that a consumer withdraws from a contract; the reply is the same for unknown orders",
     body: WithdrawalInput,
     errors: ["tooManyRequests"],
-    handle: ({ ctx, body }) => replyAfter(recordWithdrawal(ctx, body), { accepted: true }),
+    handle: ({ ctx, body, lang }) => replyAfter(recordWithdrawal(ctx, { ...body, lang }), { accepted: true }),
   }),
 ];

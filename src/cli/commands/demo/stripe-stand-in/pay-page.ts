@@ -34,7 +34,8 @@ function renderPage(session: Row, act: string | null, languages: string[]): stri
   const money = (amount: unknown) =>
     new Intl.NumberFormat(language, { style: "currency", currency }).format(Number(amount) / unit);
   const rows = (hidden?.lines ?? []).map(
-    (one) => `<tr><td>${Bun.escapeHTML(`${one.quantity} × ${one.description}`)}<td>${money(one.amount_total)}`,
+    (one) =>
+      `<tr><td>${Bun.escapeHTML(`${Number(one.quantity) > 1 ? `${one.quantity} × ` : ""}${one.description}`)}<td>${money(one.amount_total)}`,
   );
   const isOpen = session.status === "open";
   const button = (name: "pay" | "decline" | "leave") =>

@@ -28,13 +28,14 @@ const insertWithdrawal = statement((q) =>
   }),
 );
 
-// Quantities and titles of what is sent back: all lines of the order, or the lines of the withdrawal.
+const left = sql`(l.quantity - l.refunded_quantity)`;
+// Quantities and titles of what is sent back: all that is left of the order, or the lines of the withdrawal.
 const selectItems = statement(sql`
-  select min(l.quantity, coalesce(w.value ->> 'quantity', l.quantity)) || ' × ' || l.title
+  select min(${left}, coalesce(w.value ->> 'quantity', ${left})) || ' × ' || l.title
     || coalesce(' (' || l.variant_title || ')', '') as item
   from ${orderLines} l left join json_each(${param("lines")}) w on w.value ->> 'line_id' = l.id
   where l.tenant_id = ${param("tenantId")} and l.order_id = ${param("id")}
-    and (${param("lines")} is null or w.value is not null) order by l.position`);
+    and ${left} > 0 and (${param("lines")} is null or w.value is not null) order by l.position`);
 
 const selectNewest = statement((q) =>
   q
@@ -88,7 +89,10 @@ function localTime({ tenant: { timezone }, now }: Ctx): string {
  * the order. If number and email match no order, the reply is the same.
  * @throws validationFailed; tooManyRequests, so that nobody believes that a refused declaration was recorded.
  */
-export async function recordWithdrawal(ctx: Ctx, input: WithdrawalInput): Promise<void> {
+export async function recordWithdrawal(
+  ctx: Ctx,
+  input: WithdrawalInput & { lang?: string | undefined },
+): Promise<void> {
   const { number } = input;
   const contact = parseEmail("email", input.email);
   const name = requireText("name", input.name, 200);
@@ -110,7 +114,11 @@ export async function recordWithdrawal(ctx: Ctx, input: WithdrawalInput): Promis
     // Text that a stranger wrote is not mailed to an address that nobody has verified.
     const items = found ? await all(tx.db, selectItems, { tenantId: tx.tenant.id, id: found.id, lines }) : [];
     const values = { number: String(number), time: localTime(tx), items: items.map(({ item }) => item).join(", ") };
-    await queueMail(tx, { kind: "withdrawal_received", to: { email: contact.email, lang: found?.lang }, values });
+    await queueMail(tx, {
+      kind: "withdrawal_received",
+      to: { email: contact.email, lang: found?.lang ?? input.lang },
+      values,
+    });
   });
 }
 
