@@ -1,4 +1,4 @@
-import type { Actor } from "../context.ts";
+import type { Actor, Ctx } from "../context.ts";
 import { malformedRequest } from "../errors.ts";
 import { successResponse } from "../http/envelope.ts";
 import type { Call, Reply, Route } from "../http/route.ts";
@@ -48,7 +48,7 @@ function successStatus(route: Route, answer: Reply): number {
  * @throws malformedRequest for a malformed key, idempotencyKeyReused if another request used it; errors of the handler.
  */
 async function answerIdempotently(route: Route, call: Call, header: string | null): Promise<Reply> {
-  const caller = callerOf(call.ctx.actor);
+  const caller = callerOf(call.ctx);
   if (header !== null && takesKey(route) && !keyForm.test(header)) {
     throw malformedRequest("Idempotency-Key must be 1 to 255 visible ASCII characters.");
   }
@@ -72,9 +72,13 @@ function isPageKey(actor: Actor): boolean {
   return actor.kind === "app" && hasScope(actor.scopes, "orders:place") && !hasScope(actor.scopes, "orders:write");
 }
 
-/** The caller within whose requests an idempotency key is unique; null for visitors, who cannot be distinguished. */
-function callerOf(actor: Actor): string | null {
-  if (actor.kind === "app") return `app:${actor.appId}`;
+/**
+ * The caller within whose requests an idempotency key is unique; null for visitors, who cannot be distinguished. The
+ * token of an order is a part of it, because a reply may show what only that token opens.
+ */
+function callerOf({ actor, orderToken, vault }: Ctx): string | null {
+  const buyer = orderToken === undefined ? "" : `:${vault.mac("idempotency", orderToken)}`;
+  if (actor.kind === "app") return `app:${actor.appId}${buyer}`;
   return actor.kind === "user" ? `user:${actor.userId}` : null;
 }
 

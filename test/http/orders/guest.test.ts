@@ -123,6 +123,19 @@ onDatabase("file", (suite) => {
     expect(again.text).not.toContain("Called.");
   });
 
+  test("a stored reply to a guest's call is only for the token that made the call", async () => {
+    const { shop, product, page } = await open();
+    const one = await placeAsGuest(page, product);
+    const cancel = (token?: string) =>
+      page(`POST /orders/${one.id}/cancel/`, {
+        headers: { "idempotency-key": "k".repeat(22), ...(token !== undefined && { "x-order-token": token }) },
+      });
+    const [done, again] = [await cancel(one.access_token), await cancel(one.access_token)];
+    expect([done.status, again.headers.get("idempotency-replayed")]).toEqual([200, "true"]);
+    for (const token of [undefined, "x", one.access_token.slice(1)]) expect((await cancel(token)).code).toBe(5301);
+    expect((await shop.call<OrderReply>(`GET /orders/${one.id}/`)).data.status).toBe("cancelled");
+  });
+
   test("a stored reply has no token, a replay computes it again, and a page's idempotency key cannot be guessed", async () => {
     const { shop, product, page, read } = await open();
     const body = { items: [{ product_id: product, quantity: 1 }], email };

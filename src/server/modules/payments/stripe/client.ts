@@ -12,8 +12,11 @@ export interface StripeOptions {
 
 const clients = new LruCache<StripeClient>(100);
 
-/** Returns the client of a key. The library is loaded at its first use, because many servers never need it. */
-export async function openStripe(key: string, { stripeUrl, timeoutMs = 10_000 }: StripeOptions): Promise<StripeClient> {
+/**
+ * Returns the client of a key. A call and its two repetitions end before the server closes a connection that waits for
+ * its reply. The library is loaded at its first use, because many servers never need it.
+ */
+export async function openStripe(key: string, { stripeUrl, timeoutMs = 8000 }: StripeOptions): Promise<StripeClient> {
   const { Stripe } = await import("stripe");
   return clients.getOrMake(`${key} ${stripeUrl} ${timeoutMs}`, () => {
     const url = stripeUrl === undefined ? undefined : new URL(stripeUrl);
