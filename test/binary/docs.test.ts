@@ -211,7 +211,8 @@ async function paste(block: string, { binary, stateFile }: Reader): Promise<{ co
 function fillIn(block: string, { port, receiverPort, printed, addresses = {} }: Reader): string {
   const [said, own] = [Object.keys(addresses), Object.values(addresses)];
   const addressed = said.reduce((text, address, index) => text.replaceAll(address, own[index] as string), block);
-  const reachable = addressed.replaceAll("8080", port).replaceAll("9000", receiverPort);
+  // In one pass, because a free port may contain the digits of the other one.
+  const reachable = addressed.replaceAll(/8080|9000/g, (digits) => (digits === "8080" ? port : receiverPort));
   return reachable.replaceAll(/<([a-z]+(?:_[a-z]+)*)>/g, (whole, name: string) => {
     // A name with a closing tag is an HTML element, not a placeholder.
     if (block.includes(`</${name}>`)) return whole;

@@ -154,7 +154,9 @@ async function prepareShop(dataDir: string, hasSecondStore: boolean, stripeUrl: 
   }
 }
 
-const dropOrderMails = statement(sql`delete from mail_outbox where kind = 'withdrawal_received' or kind like 'order_%'`);
+const dropOrderMails = statement(
+  sql`delete from mail_outbox where kind = 'withdrawal_received' or kind like 'order_%'`,
+);
 const useKeys = statement(sql`update ${appKeys} set last_used_at = created_at`);
 
 async function fillShop(system: SystemCtx): Promise<Contents> {

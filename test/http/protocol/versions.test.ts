@@ -27,7 +27,8 @@ const isOfPart = ({ path }: Route) => path.startsWith("/orders/:id/fulfillments/
  */
 function readOf({ request, ...call }: RouteCall): RouteCall {
   const [method, path = ""] = request.split(" ");
-  const record = method === "POST" ? path.replace(/(?:refund\/ref_\w+\/)?[a-z-]+\/$/, "") : path.replace(/fulfillments\/.*$/, "");
+  const record =
+    method === "POST" ? path.replace(/(?:refund\/ref_\w+\/)?[a-z-]+\/$/, "") : path.replace(/fulfillments\/.*$/, "");
   const { body: _, ...rest } = call;
   return { ...rest, request: `GET ${record}` };
 }
