@@ -126,7 +126,8 @@ describe("the WAL", () => {
     expect(await child.nextLine()).toBe("held");
     let ticks = 0;
     const timer = setInterval(() => ticks++, 5);
-    expect(await db.checkpoint()).toBe(true);
+    // While the other process ends, its last read can still prevent a checkpoint.
+    while (!(await db.checkpoint())) await Bun.sleep(10);
     clearInterval(timer);
     expect(ticks).toBeGreaterThan(15);
     await child.exited;
