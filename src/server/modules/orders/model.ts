@@ -3,9 +3,9 @@ import { idsPart, listParts, sortPart, timeRangeParts } from "../../pagination/l
 import { closed, input, lines, nullable, oneOf, output, textUpTo, timestamp, whole } from "../../values/schema.ts";
 import { ShippingOffer } from "../shipping/model.ts";
 import { Address, phone } from "../users/model.ts";
-import { attentionKinds, fulfillmentStatuses, paymentStatuses } from "./states.ts";
+import { attentionKinds, fulfillmentStatuses, orderStatuses, paymentStatuses } from "./states.ts";
 
-const status = oneOf(["pending", "paid", "completed", "cancelled", "expired"], {
+const status = oneOf(orderStatuses, {
   description: "pending → paid → completed; pending → cancelled or expired; paid → cancelled by a full refund.",
 });
 const paymentStatus = oneOf(paymentStatuses);

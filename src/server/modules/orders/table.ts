@@ -1,25 +1,9 @@
 import { sql } from "drizzle-orm";
-import {
-  check,
-  index,
-  integer,
-  primaryKey,
-  type SQLiteColumn,
-  sqliteTable,
-  text,
-  uniqueIndex,
-} from "drizzle-orm/sqlite-core";
+import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
-import { fulfillmentStatuses, paymentStatuses } from "./states.ts";
+import { fulfillmentStatuses, isOneOf, orderStatuses, paymentStatuses } from "./states.ts";
 
 const amount = (name: string) => integer(name).notNull().default(0);
-// For three values or more, SQLite would build a temporary index at each check of `in`.
-const isOneOf = (column: SQLiteColumn, values: readonly string[]) =>
-  sql.join(
-    values.map((value) => sql`${column} = ${sql.raw(`'${value}'`)}`),
-    sql` or `,
-  );
-const statuses = ["pending", "paid", "completed", "cancelled", "expired"] as const;
 
 /** SQL conditions of indexes: for orders that ended, for guests' that ended without a payment, for any with a person. */
 export const hasEnded = sql.raw("status not in ('pending', 'paid')");
@@ -40,7 +24,7 @@ export const orders = sqliteTable(
     userId: text("user_id"),
     /** Whose limits a pending order counts towards: the customer, or a keyed hash of a guest's address. */
     buyer: text("buyer"),
-    status: text("status", { enum: statuses }).notNull(),
+    status: text("status", { enum: orderStatuses }).notNull(),
     paymentStatus: text("payment_status", { enum: paymentStatuses }).notNull(),
     fulfillmentStatus: text("fulfillment_status", { enum: fulfillmentStatuses }).notNull(),
     currency: text("currency").notNull(),
@@ -98,7 +82,7 @@ export const orders = sqliteTable(
     index("orders_unpaid_guests").on(t.updatedAt).where(sql`${isUnpaidGuest} and ${namesPerson}`),
     index("orders_with_persons").on(t.tenantId, t.updatedAt).where(sql`${hasEnded} and ${namesPerson}`),
     index("orders_by_expiry").on(t.expiresAt).where(sql`status = 'pending'`),
-    check("orders_status", isOneOf(t.status, statuses)),
+    check("orders_status", isOneOf(t.status, orderStatuses)),
     check("orders_payment", isOneOf(t.paymentStatus, paymentStatuses)),
     check("orders_fulfillment", isOneOf(t.fulfillmentStatus, fulfillmentStatuses)),
     check(
