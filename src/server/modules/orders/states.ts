@@ -1,6 +1,3 @@
-import { sql } from "drizzle-orm";
-import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-
 export const orderStatuses = ["pending", "paid", "completed", "cancelled", "expired"] as const;
 
 /** Computed from payments and refunds; `payment_processing` while a provider has not decided. */
@@ -27,10 +24,3 @@ export const attentionKinds = [
   "dispute",
   "withdrawal",
 ] as const;
-
-/** SQL for a check of a column. For three values or more, SQLite would build a temporary index at each check of `in`. */
-export const isOneOf = (column: SQLiteColumn, values: readonly string[]) =>
-  sql.join(
-    values.map((value) => sql`${column} = ${sql.raw(`'${value}'`)}`),
-    sql` or `,
-  );
