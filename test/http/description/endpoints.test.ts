@@ -1,14 +1,19 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { type Endpoint, renderEndpoints } from "../../../scripts/api-reference.ts";
 import { generateClientTypes } from "../../../scripts/client-types.ts";
 import { routes } from "../../../src/server/api/routes.ts";
-import type { Access, Route } from "../../../src/server/http/route.ts";
+import type { Route } from "../../../src/server/http/route.ts";
 import { makeCall, openWorld, type RouteCall, routeCalls, type World } from "../../support/route-calls.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 const path = join(import.meta.dir, "../../../docs/API.md");
 const examplesPath = join(import.meta.dir, "../../../src/server/api/description/examples.json");
 const heading = "\n## Every endpoint\n";
+const introduction = `Sorted by path. Each endpoint has an example from a real server: the body of a request, and the \`data\` of the reply.
+Every request also has \`namespace\`, and every reply \`request_id\`. A list also has \`page\`; the example shows one item. Long values
+are shortened. A record is shown in full once; in other replies, \`…\` stands for the fields that are the same there.
+`;
 
 /** Replacements for fields whose values differ in each run, or are too long to read. */
 const placeholders: Record<string, unknown> = {
@@ -54,67 +59,32 @@ function display(value: unknown, key = ""): unknown {
   );
 }
 
-const lineWidth = 100;
-
-/** Formats JSON. A value that fits on one line is printed on one line. */
-function print(value: unknown, indent = ""): string {
-  const flat = JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
-  if (flat.length + indent.length <= lineWidth || typeof value !== "object" || value === null) return flat;
-  const inner = `${indent}  `;
-  const [open, close] = Array.isArray(value) ? "[]" : "{}";
-  const parts = Object.entries(value).map(([name, item]) => {
-    const label = Array.isArray(value) ? "" : `${JSON.stringify(name)}: `;
-    return `${inner}${label}${print(item, inner)}`;
-  });
-  return `${open}\n${parts.join(",\n")}\n${indent}${close}`;
-}
-
-function describeAccess(access: readonly Access[]): string {
-  return access
-    .map((way) => {
-      if (way.kind === "app") return way.scope ? `app key with \`${way.scope}\`` : "any app key";
-      if (way.kind === "public") return "anyone";
-      if (way.own) return "the user whose token it is";
-      return way.role === "staff" ? "staff and owners" : "signed-in user";
-    })
-    .join(", ");
-}
-
 interface Example {
   params: Record<string, unknown>;
   body?: unknown;
   reply: unknown;
 }
 
-async function describeRoute(world: World, route: Route, examples: Record<string, Example>): Promise<string> {
+async function describeRoute(world: World, route: Route, examples: Record<string, Example>): Promise<Endpoint> {
   const call = await (routeCalls[route.id] as (world: World) => Promise<RouteCall>)(world);
   const answer = await makeCall(world, call);
   expect([route.id, answer.error]).toEqual([route.id, undefined]);
-  const query = Object.entries(call.query ?? {}).map(([name, value]) => `&${name}=${display(value, name)}`);
-  const [method, target] = call.request.split(" ");
-  const request = [`${method} ${display(target)}?namespace=demo${query.join("")}`];
-  if (call.body) request.push("", print(display(call.body)));
+  const target = String(display(call.request.split(" ")[1]));
   const reply = { data: answer.data, ...(answer.page && { page: answer.page }) };
   examples[route.id] = {
-    params: paramsOf(route.path, String(display(target))),
+    params: paramsOf(route.path, target),
     ...(call.body && { body: display(call.body) }),
     reply: display({ request_id: "req_01k8z3v5x2f1rt9m6q7wbn4hcd", ...reply }),
   };
-  return [
-    `### \`${route.method} ${route.path.replace(/:(\w+)/g, "{$1}")}\``,
-    "",
-    `${route.summary}. For: ${describeAccess(route.access)}.`,
-    "",
-    "```http",
-    ...request,
-    "```",
-    "",
-    "```json",
-    `// ${answer.status}`,
-    print(display({ request_id: "…", ...reply })),
-    "```",
-    "",
-  ].join("\n");
+  return {
+    route,
+    target,
+    query: Object.entries(call.query ?? {}).map(([name, value]) => `${name}=${display(value, name)}`),
+    body: call.body && display(call.body),
+    status: answer.status,
+    data: display(answer.data),
+    isList: answer.page !== undefined,
+  };
 }
 
 /** Returns the values of the parameters in a path. */
@@ -149,14 +119,12 @@ function withContents(text: string): string {
 onDatabase("file", (suite) => {
   test("docs/API.md and the API description show a request and its reply for every endpoint, as the server answers it", async () => {
     const world = await openWorld(await suite.shop());
-    const sections: string[] = [];
+    const endpoints: Endpoint[] = [];
     const examples: Record<string, Example> = {};
-    for (const route of routes) sections.push(await describeRoute(world, route, examples));
+    for (const route of routes) endpoints.push(await describeRoute(world, route, examples));
     const text = await Bun.file(path).text();
     const before = withContents(text.split(heading, 1)[0] ?? "");
-    const introduction = "Requests and replies of a real server; long values are shortened, and lists show one item.\n";
-    const index = routes.map(({ method, path: of }) => linkTo(`\`${method} ${of.replace(/:(\w+)/g, "{$1}")}\``));
-    const wanted = `${before}${heading}\n${introduction}\n${index.join("\n")}\n\n${sections.join("\n")}`;
+    const wanted = `${before}${heading}\n${introduction}\n${renderEndpoints(endpoints)}`;
     const isUpdate = process.env.UPDATE_DOCS !== undefined;
     if (isUpdate) await Bun.write(path, wanted);
     if (isUpdate) await Bun.write(examplesPath, `${JSON.stringify(examples, null, 2)}\n`);
