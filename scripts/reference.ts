@@ -1,4 +1,4 @@
-import { type Arg, flagsOf, positionalsOf, sharedArgs } from "../src/cli/framework/args.ts";
+import { type Arg, positionalsOf, sharedArgs } from "../src/cli/framework/args.ts";
 import type { Command, CommandGroup, Load } from "../src/cli/framework/command.ts";
 import { describeUsage, exitCodes, explainArg, labelArg, ownFlags } from "../src/cli/framework/help.ts";
 
@@ -19,36 +19,12 @@ change applies to the server's next request. \`tenant create\`, \`init\`, \`serv
 - At a terminal, commands ask for missing arguments. Elsewhere, and with \`--no-input\`, a missing argument is an error.
 - Dangerous commands ask for confirmation, or need \`--yes\`. Commands that delete ask for the name, or need
   \`--confirm <name>\`.
+- \`<order>\` stands for a value, \`[<order>]\` for one that can be left out. In the descriptions, square brackets say whether a
+  flag is required or can be repeated, and which environment variable sets it. Flags take precedence over [the environment](OPERATION.md#settings).
 - Secrets are never arguments, because every user of a machine can read the arguments of commands.
 - Tables fit the terminal: long texts are cut with …, and hidden columns are named. In a pipe nothing is cut. Times in
   tables are relative; JSON has them in RFC 3339. Control characters in data are escaped (\`\\u001b\`).
 `;
-
-const variablesWithoutFlag: [name: string, text: string][] = [
-  ["BODEGA_APNS_KEY", "Content of the `.p8` key file for Apple's push service; without it, nothing is sent to iOS"],
-  ["BODEGA_APNS_KEY_ID", "Id of that key; required with it"],
-  ["BODEGA_APNS_SANDBOX", "`1` to send to apps under development"],
-  ["BODEGA_APNS_TEAM_ID", "Id of the team that owns the key; required with it"],
-  ["BODEGA_APNS_TOPIC", "Bundle id of the app, such as `com.example.shop`; required with the key"],
-  ["BODEGA_DATABASE_AUTH_TOKEN", "Token for the database server"],
-  [
-    "BODEGA_FCM_CREDENTIALS",
-    "JSON of a Google service account for Firebase Cloud Messaging; without it, nothing is sent to Android",
-  ],
-  ["BODEGA_MAIL_FROM", "Sender of all mail; required with a mail server"],
-  ["BODEGA_MEDIA", "Where new pictures are stored: `database` (default), or `s3://bucket/prefix`"],
-  ["BODEGA_METRICS_TOKEN", "Token that gives access to `/metrics`; without it, they are not served"],
-  ["BODEGA_S3_ACCESS_KEY_ID", "Access key for backups and pictures in S3"],
-  ["BODEGA_S3_ENDPOINT", "Endpoint of an S3 store that is not Amazon's"],
-  ["BODEGA_S3_REGION", "Region of the bucket"],
-  ["BODEGA_S3_SECRET_ACCESS_KEY", "Secret of that access key"],
-  ["BODEGA_SECRET", "Secret key (default: `secret.key` in the data directory)"],
-  ["BODEGA_STRIPE_URL", "Where the server calls Stripe: a stand-in, for tests; `https://api.stripe.com` (default)"],
-  ["BODEGA_SMTP_URL", "Mail server, with user and password; without it, mail stays queued"],
-  ["BUN_TMPDIR", "Directory in which to unpack the database engine; must allow executables"],
-  ["NODE_EXTRA_CA_CERTS", "File with further certificate authorities (PEM) for outgoing connections"],
-  ["NO_COLOR", "Any value: print without colours"],
-];
 
 export function listCommands({ subCommands }: CommandGroup): [path: string[], load: Load][] {
   return Object.entries(subCommands).flatMap(([name, sub]): [string[], Load][] =>
@@ -56,20 +32,82 @@ export function listCommands({ subCommands }: CommandGroup): [path: string[], lo
   );
 }
 
+/** The first word of a command, and its arguments in the order of the help. */
+interface Described {
+  path: string[];
+  command: Command;
+  args: Explained[];
+}
+
+interface Explained {
+  /** Names the argument in other commands' lists: `--title`, `-n` or `<order>`. */
+  short: string;
+  /** The line that describes the argument. */
+  line: string;
+}
+
 /** Returns the content of `docs/CLI.md`, generated from the definitions of the commands. */
 export async function renderReference(tree: CommandGroup): Promise<string> {
-  const commands: [string[], Command][] = [];
-  for (const [path, load] of listCommands(tree)) commands.push([path, await load()]);
+  const commands: Described[] = [];
+  for (const [path, load] of listCommands(tree)) {
+    const command = await load();
+    const args = [...positionalsOf(command.args), ...ownFlags(command.args)].map(explain);
+    commands.push({ path, command, args });
+  }
+  const common = findCommon(commands);
   return [
     introduction,
     `## Exit codes\n\n${renderTable(["code", "meaning"], exitCodes)}`,
-    `## Flags of every command\n\n${renderArgs("flag", Object.entries(sharedArgs))}`,
-    `## Environment\n\nFlags take precedence over the environment, and the environment over the file \`bodega.env\` in the data directory, which has lines such as \`BODEGA_PORT=8081\`. To read a value from a file, append \`_FILE\` to the variable's name and set it to the path (not for \`BODEGA_NAMESPACE\`, \`BUN_TMPDIR\`, \`NO_COLOR\` and \`NODE_EXTRA_CA_CERTS\`).\n\n${renderVariables(commands)}`,
-    ...commands.flatMap(([path, command], index) => {
-      const heading = path[0] === commands[index - 1]?.[0][0] ? [] : renderHeading(tree, path[0] as string);
-      return [...heading, renderCommand(path, command)];
-    }),
+    `## Flags of every command\n\n${renderList(Object.entries(sharedArgs).map((entry) => explain(entry).line))}`,
+    `## Common arguments\n\nMany commands have these arguments, and list them by name only.\n\n${renderList(common)}`,
+    ...renderCommands(tree, commands, common),
   ].join("\n");
+}
+
+/** Returns the lines of arguments that the commands of three groups have. Those of `serve` are described there. */
+function findCommon(commands: readonly Described[]): string[] {
+  const groups = new Map<string, Set<string>>();
+  for (const { path, args } of commands) {
+    for (const { line } of args) groups.set(line, (groups.get(line) ?? new Set()).add(path[0] as string));
+  }
+  const ofServer = commands.find(({ path }) => path[0] === "serve")?.args.map(({ line }) => line) ?? [];
+  return [...groups].flatMap(([line, { size }]) => (size >= 3 && !ofServer.includes(line) ? [line] : [])).toSorted();
+}
+
+function renderCommands(tree: CommandGroup, commands: readonly Described[], common: readonly string[]): string[] {
+  const isServe = ({ path }: Described) => path[0] === "serve";
+  return commands.flatMap((described, index) => {
+    const { path, command } = described;
+    const isFirst = path[0] !== commands[index - 1]?.path[0];
+    const earlier = commands.slice(0, index).filter((other) => other.path[0] === path[0] || isServe(other));
+    const notes = command.notes.map((note) => {
+      const at = commands.slice(0, index).find((other) => other.command.notes.includes(note));
+      const isLong = note.length > 100;
+      return at && isLong ? `${note.slice(0, note.indexOf(". "))}. More at \`${nameOf(at)}\`.` : note;
+    });
+    return [
+      ...(isFirst ? renderHeading(tree, path[0] as string) : []),
+      renderCommand(described, [renderList(listArgs(described, earlier, common)), ...notes.map(escapeMarkdown)]),
+    ];
+  });
+}
+
+const nameOf = ({ path }: Described) => `bodega ${path.join(" ")}`;
+
+/** Describes the arguments of a command. Those that an earlier command describes are named with that command. */
+function listArgs({ args }: Described, earlier: readonly Described[], common: readonly string[]): string[] {
+  const own: string[] = [];
+  const named = new Map<string, string[]>();
+  for (const { line, short } of args) {
+    const at = earlier.find((other) => other.args.some((arg) => arg.line === line));
+    const isCommon = common.includes(line);
+    if (!isCommon && at === undefined) own.push(line);
+    else {
+      const title = isCommon || at === undefined ? "[Common](#common-arguments)" : `As for \`${nameOf(at)}\``;
+      named.set(title, [...(named.get(title) ?? []), short]);
+    }
+  }
+  return [...own, ...[...named].map(([title, names]) => `${title}: ${names.join(", ")}`)];
 }
 
 function renderHeading(tree: CommandGroup, group: string): string[] {
@@ -77,41 +115,25 @@ function renderHeading(tree: CommandGroup, group: string): string[] {
   return typeof entry === "object" ? [`## bodega ${group}\n\n${entry.meta.description}.\n`] : [];
 }
 
-function renderCommand(path: string[], command: Command): string {
-  const level = path.length === 1 ? "##" : "###";
-  const parts = [`${level} bodega ${path.join(" ")}\n`, `${command.meta.description}.\n`];
-  parts.push(`\`\`\`\n${describeUsage(path, command)}\n\`\`\`\n`);
-  const args = [...positionalsOf(command.args), ...ownFlags(command.args)];
-  if (args.length > 0) parts.push(renderArgs("argument", args));
-  for (const note of command.notes) parts.push(`${escapeMarkdown(note)}\n`);
-  parts.push(`\`\`\`sh\n${command.examples.join("\n")}\n\`\`\`\n`);
-  return parts.join("\n");
+function renderCommand({ path, command }: Described, parts: readonly string[]): string {
+  const usage = describeUsage(path, command).replace(/ \[flags\]$/, "");
+  return [
+    `${path.length === 1 ? "##" : "###"} \`${usage}\`\n`,
+    `${command.meta.description}.\n`,
+    ...parts.filter(Boolean).map((part) => `${part.trimEnd()}\n`),
+    `\`\`\`sh\n${command.examples.join("\n")}\n\`\`\`\n`,
+  ].join("\n");
 }
 
-function renderArgs(title: string, args: [string, Arg][]): string {
-  return renderTable(
-    [title, ""],
-    args.map(([name, arg]) => [
-      `\`${labelArg(name, arg).trim().replaceAll("|", "\\|")}\``,
-      escapeMarkdown(explainArg(arg)),
-    ]),
-  );
+function explain([name, arg]: [string, Arg]): Explained {
+  const label = labelArg(name, arg).trim();
+  const text = escapeMarkdown(explainArg(arg.type === "positional" ? { ...arg, required: false } : arg));
+  const short = arg.alias ? `-${arg.alias}` : label.replace(/ <.*/, "");
+  return { short: `\`${short}\``, line: `\`${label}\`: ${text}` };
 }
 
-function renderVariables(commands: [string[], Command][]): string {
-  const rows = new Map(variablesWithoutFlag.map(([name, text]) => [name, text]));
-  const flags = new Map<string, Set<string>>();
-  for (const [, command] of commands) {
-    for (const [name, { env }] of flagsOf(command.args)) {
-      if (env !== undefined) flags.set(env, (flags.get(env) ?? new Set()).add(`\`--${name}\``));
-    }
-  }
-  for (const [variable, names] of flags) rows.set(variable, `As ${[...names].join(" or ")}`);
-  const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1));
-  return renderTable(
-    ["variable", ""],
-    sorted.map(([name, text]) => [`\`${name}\``, text]),
-  );
+function renderList(lines: readonly string[]): string {
+  return lines.map((line) => `- ${line}\n`).join("");
 }
 
 function renderTable(header: [string, string], rows: [string, string][]): string {

@@ -12,6 +12,11 @@ test("the README has at most 120 lines, and names every guide", () => {
   for (const name of guides) expect(readme).toContain(`(docs/${name})`);
 });
 
+test("all guides together have at most 330 KB", () => {
+  const sizes = guides.map((name) => statSync(join(root, "docs", name)).size);
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(330_000);
+});
+
 test("the pictures of the README are small", () => {
   const pictures = [...readme.matchAll(/!\[.+\]\((.+)\)/g)].map(([, path]) => path as string);
   expect(pictures).toHaveLength(2);
