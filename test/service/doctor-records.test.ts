@@ -142,9 +142,11 @@ onEachDatabase((suite) => {
     expect((await doctor({ namespace })).inconsistencies).toEqual([]);
     const ids = [unsent, sent].map(({ lines: [line] }) => line?.line_id);
     await execute(`update order_lines set cancelled_quantity = 0 where id in ('${ids.join("','")}')`);
-    expect(found((await doctor({ namespace, fix: true })).inconsistencies).sort()).toEqual(
-      ids.map((id) => ["pieces", id, "cancelled_quantity", 0, 1, "not"]).sort() as never,
-    );
+    const reported = [
+      ...ids.map((id) => ["pieces", id, "cancelled_quantity", 0, 1, "not"]),
+      ["totals", sent.order.id, "fulfillment_status", "fulfilled", "partially_fulfilled", "not"],
+    ];
+    expect(found((await doctor({ namespace, fix: true })).inconsistencies).sort()).toEqual(reported.sort() as never);
   });
 
   test("each value that another program changed is reported exactly, and counts and the search index are fixed", async () => {
@@ -164,8 +166,8 @@ onEachDatabase((suite) => {
       `update products set variants = '[]', has_variants = 0, variants_stock = 1, variants_available = null
         where id = '${shoes.id}'`,
       `update products set has_variants = 1, variants_stock = 4 where id = '${mug.id}'`,
-      `update orders set subtotal_minor = 100, discount_minor = 0, tax_minor = 7, total_minor = 107 + shipping_minor
-        where id = '${pending.id}'`,
+      `update orders set subtotal_minor = 100, discount_minor = 0, tax_minor = 7, total_minor = 107 + shipping_minor,
+        fulfillment_status = 'partially_fulfilled' where id = '${pending.id}'`,
       `update orders set refunded_minor = 0, payment_status = 'paid' where id = '${refunded.id}'`,
       `update order_lines set refunded_quantity = 0, cancelled_quantity = 0, refunded_minor = 1, restocked_quantity = 0
         where id = '${line}'`,
@@ -181,6 +183,7 @@ onEachDatabase((suite) => {
     );
     const kept = [
       ["totals", pending.id, "discount_minor", 0, 550, "not"],
+      ["totals", pending.id, "fulfillment_status", "partially_fulfilled", "unfulfilled", "not"],
       ["totals", pending.id, "subtotal_minor", 100, 3500, "not"],
       ["totals", pending.id, "tax_minor", 7, 101, "not"],
       ["totals", pending.id, "total_minor", 507, 3451, "not"],

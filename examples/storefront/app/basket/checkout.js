@@ -112,7 +112,7 @@ function drawMethods({ content, store }, wanted) {
 
 function explainMethod({ content, fields, store }) {
   const { payment_method: method } = payment(fields) ?? {};
-  const days = Math.round(store.transfer_hold / 86_400);
+  const days = Math.max(1, Math.floor(store.transfer_hold / 86_400));
   if (method)
     slot(content, "method-hint").textContent =
       method === "manual" ? t("checkout.days", { count: days }) : t("checkout.card");

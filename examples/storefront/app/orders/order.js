@@ -83,7 +83,8 @@ function draw(order, { store, orderToken, arrival, signal }) {
 
 function nameState({ status, payment_status: payment, fulfillment_status: fulfillment }) {
   if (status === "pending" && payment !== "unpaid") return payment;
-  return status === "paid" && fulfillment === "partially_fulfilled" ? fulfillment : status;
+  if (status === "paid" && fulfillment === "partially_fulfilled") return fulfillment;
+  return status === "completed" && payment === "refunded" ? payment : status;
 }
 
 function describe({ status, expires_at, paid_at, fulfilled_at, cancelled_at }) {

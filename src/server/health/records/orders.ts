@@ -32,7 +32,7 @@ export const orderStates = recordCheck({
     from ${orders} o where not ${isCoherent} and ${inScope("o")}`,
 });
 
-/** Checks amounts of orders, and the amounts that follow from payments and from refunds that have not failed. */
+/** Checks amounts of orders, and what follows from payments, from refunds that have not failed, and from sent pieces. */
 export const orderTotals = recordCheck({
   remedy:
     "Amounts are never changed. Cancel the order if it is unpaid; otherwise compare it with payments and a backup.",
@@ -40,7 +40,7 @@ export const orderTotals = recordCheck({
     orders,
     [
       ...["subtotal_minor", "discount_minor", "tax_minor", "total_minor"],
-      ...["received_minor", "refunded_minor", "credited_minor", "payment_status"],
+      ...["received_minor", "refunded_minor", "credited_minor", "payment_status", "fulfillment_status"],
     ],
     sql`select o.tenant_id, o.id, coalesce(l.subtotal, 0) as subtotal_minor, coalesce(l.discount, 0) as discount_minor,
         coalesce(l.tax, 0) + o.shipping_tax_minor as tax_minor,
@@ -54,11 +54,14 @@ export const orderTotals = recordCheck({
           when o.total_minor = 0 then iif(l.is_refunded, 'refunded', 'partially_refunded')
           when o.received_minor > 0 and o.refunded_minor = o.received_minor then 'refunded'
           when ${sql.raw(dueMinor)} > 0 then iif(o.received_minor = 0, 'unpaid', 'partially_paid')
-          else iif(o.credited_minor > 0, 'partially_refunded', 'paid') end as payment_status
+          else iif(o.credited_minor > 0, 'partially_refunded', 'paid') end as payment_status,
+        case when coalesce(l.sent, 0) = 0 then 'unfulfilled' when l.unsent > 0 then 'partially_fulfilled'
+          else 'fulfilled' end as fulfillment_status
       from ${orders} o
       left join (
         select order_id, sum(subtotal_minor) as subtotal, sum(discount_minor) as discount, sum(tax_minor) as tax,
-          sum(total_minor) as total, min(refunded_quantity = quantity) as is_refunded
+          sum(total_minor) as total, min(refunded_quantity = quantity) as is_refunded, sum(fulfilled_quantity) as sent,
+          sum(quantity - fulfilled_quantity - cancelled_quantity) as unsent
         from ${orderLines} l where ${inScope("l")} group by order_id) l on l.order_id = o.id
       left join (
         select order_id, sum(amount_minor) as amount, sum(credited_minor) as credited
