@@ -94,6 +94,7 @@ export const commandCalls: Record<string, CommandCall> = {
     quiet: /^app_\w{26}:\S{40,}$/,
   }),
   top: record(() => ["--once"], { server: "needs", alone: true, needsNoShop: true }),
+  api: record(() => ["GET", "/store/", ...demo], { quiet: /^\{/ }),
   demo: record(({ dir }) => ["--port", "0", "--no-open", "--data-dir", join(dir, "demo")], {
     server: "is",
     alone: true,

@@ -29,6 +29,7 @@ export const commandTree: CommandGroup = {
     health: () => import("./health/health.ts").then(byDefault),
     doctor: () => import("./doctor/doctor.ts").then(byDefault),
     top: () => import("./top/top.ts").then(byDefault),
+    api: () => import("./api/api.ts").then(byDefault),
     tenant: group("Manage stores (tenants)", {
       ...fromModule(() => import("./tenant/commands.ts"), "create list show update suspend resume delete"),
     }),

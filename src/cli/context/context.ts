@@ -18,7 +18,8 @@ import { type NameKind, requiredNamespaceArg, type SharedValues, wordArg } from 
 import { type Console, info, invalidFlag } from "../terminal/console.ts";
 
 export type StoreArgs = SharedValues & { namespace: string };
-type Work<T> = (ctx: SystemCtx, config: DatabaseConfig) => Promise<T>;
+type Opened = { db: Database };
+type Work<T> = (ctx: SystemCtx & Opened, config: DatabaseConfig) => Promise<T>;
 
 /**
  * Runs one service call on the database that flags and environment name.
@@ -47,7 +48,7 @@ export function beginContext<T>(flags: DatabaseFlags, console: Console, work: Wo
 }
 
 /** As `withContext`, for work in one store. Errors: also notFound for an unknown store. */
-export function withTenant<T>(flags: StoreArgs, console: Console, work: (ctx: Ctx) => Promise<T>): Promise<T> {
+export function withTenant<T>(flags: StoreArgs, console: Console, work: (ctx: Ctx & Opened) => Promise<T>): Promise<T> {
   return withContext(flags, console, async (ctx) => {
     const { requireTenant } = await import("../../server/modules/tenants/service.ts");
     return work({ ...ctx, tenant: await requireTenant(ctx, flags.namespace) });
@@ -123,7 +124,7 @@ export async function makeContext(
   db: Database,
   config: DatabaseConfig,
   options: { leaveModes?: boolean } = {},
-): Promise<SystemCtx> {
+): Promise<SystemCtx & Opened> {
   const { openVault } = await import("../../server/security/secret-key.ts");
   return {
     db,

@@ -17,7 +17,7 @@ import { describeArrival, handleUnmatched, mountSystemPages, type SystemPages } 
 export interface AppDeps
   extends Pick<
       PipelineDeps,
-      "db" | "now" | "log" | "meter" | "vault" | "memory" | "push" | "media" | "publicUrl" | "payments"
+      "db" | "now" | "log" | "meter" | "vault" | "memory" | "push" | "media" | "publicUrl" | "payments" | "actorOf"
     >,
     Omit<SystemPages, "routes" | "onSeen"> {
   logLevel: LogLevel;

@@ -53,6 +53,8 @@ export interface AuthDeps {
   recordUse: (secret: { id: string; lastUsedAt: number }, now: number) => void;
   now: () => number;
   clientIpOf: (request: Request) => string | null;
+  /** The actor of a request that this program makes itself, without credentials. */
+  actorOf?: ((request: Request) => Actor | undefined) | undefined;
 }
 
 interface Attempt {
@@ -84,6 +86,8 @@ const countedKinds: ReadonlySet<AppError["kind"]> = new Set([
  * about the token itself; tooManyAuthAttempts instead of these once the address has used up its attempts.
  */
 export function authenticate(deps: AuthDeps, access: readonly Access[], attempt: Attempt): Actor | Promise<Actor> {
+  const own = ignoresCredentials(access) ? undefined : deps.actorOf?.(attempt.request);
+  if (own) return own;
   try {
     const actor = verifyMethods(deps, access, attempt);
     return actor instanceof Promise ? actor.catch((error) => countFailure(deps, attempt, error)) : actor;
@@ -129,6 +133,7 @@ export function forwardedAddress(deps: AuthDeps, attempt: Attempt): string | nul
 function isAdmitted(access: readonly Access[], actor: Actor): boolean {
   for (const method of access) {
     if (method.kind === "public") return true;
+    if (actor.kind === "terminal" && (method.kind === "app" || method.role === "staff")) return true;
     if (method.kind === "app" && actor.kind === "app" && (!method.scope || hasScope(actor.scopes, method.scope)))
       return true;
     if (method.kind === "token" && actor.kind === "user" && (method.role === undefined || actor.role !== "customer"))
@@ -146,6 +151,7 @@ export function authorize(access: readonly Access[], actor: Actor): void {
   const remedy = isForUsers ? `Sign a user in${missing ? ", or use a key with this scope" : ""}.` : undefined;
   const nobody = isForUsers ? ", and no user is signed in" : "";
   if (missing) throw forbidden(`The key lacks the scope ${missing}${nobody}.`, { remedy });
+  if (actor.kind === "terminal") throw forbidden("Only users may do this.", { remedy: "Name the user with --as." });
   const callers = access.some(({ kind }) => kind === "token") ? "staff and app keys" : "app keys";
   throw forbidden(`Only ${actor.kind === "app" ? "users" : callers} may do this.`, { remedy });
 }

@@ -24,7 +24,7 @@ export function checkCall(
     query: route.query ? validateQuery(route.query, query) : {},
     body: checkBody(route, body?.value),
     lang: common.lang === undefined ? undefined : parseLanguage("lang", common.lang),
-    subject: ctx.actor.kind === "app" ? common.user_id : undefined,
+    subject: /^(?:app|terminal)$/.test(ctx.actor.kind) ? common.user_id : undefined,
     ifMatch: null,
   };
 }

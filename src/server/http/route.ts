@@ -88,7 +88,7 @@ export interface Call<P = Record<string, unknown>, Q = Record<string, unknown>, 
   query: Q;
   body: B;
   lang: string | undefined;
-  /** The user whom an app key names by `user_id`. */
+  /** The user whom an app key, or the terminal, names by `user_id`. */
   subject: string | undefined;
   /** The version required by `If-Match`; null for any. */
   ifMatch: number | null;

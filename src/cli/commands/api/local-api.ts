@@ -1,0 +1,22 @@
+import type { openLocalApi } from "../../../server/runtime/local-api.ts";
+import { readCliConfig, type StoreArgs, withTenant } from "../../context/context.ts";
+import type { Console } from "../../terminal/console.ts";
+import { buildInfo } from "../version.ts";
+
+export type CallApi = ReturnType<typeof openLocalApi>["call"];
+
+/**
+ * Opens the API of a store in this process for `work`, without a server or a key. Its requests act as the account at
+ * the terminal, which may do what staff and app keys may do, or with `as` as a user.
+ */
+export function withLocalApi<T>(args: StoreArgs, console: Console, work: (call: CallApi) => Promise<T>): Promise<T> {
+  return withTenant(args, console, async (ctx) => {
+    const { openLocalApi } = await import("../../../server/runtime/local-api.ts");
+    const api = openLocalApi(ctx, readCliConfig(args, console), buildInfo.version);
+    try {
+      return await work(api.call);
+    } finally {
+      await api.close();
+    }
+  });
+}
