@@ -23,14 +23,27 @@ test("the pictures of the README are small", () => {
   for (const path of pictures) expect(statSync(join(root, path)).size).toBeLessThan(200_000);
 });
 
-test("the files that README and guides link to exist", () => {
-  const missing = ["README.md", ...guides.map((name) => `docs/${name}`)].flatMap((path) =>
-    [...readFileSync(join(root, path), "utf8").matchAll(/\]\((?!https?:)([^)#\s]+)[^)]*\)/g)]
-      .map(([, link]) => join(dirname(path), link as string))
-      .filter((file) => !existsSync(join(root, file)))
-      .map((file) => `${path}: ${file}`),
+/** Returns the anchors of a page, as GitHub builds them from its headings. */
+function anchorsOf(markdown: string): string[] {
+  const titles = markdown.replace(/^```[\s\S]*?^```/gm, "").match(/(?<=^#{1,6} ).+$/gm) ?? [];
+  return titles.map((title) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
   );
-  expect(missing).toEqual([]);
+}
+
+test("the files and sections that README and guides link to exist", () => {
+  const broken = ["README.md", ...guides.map((name) => `docs/${name}`)].flatMap((path) => {
+    const links = readFileSync(join(root, path), "utf8").matchAll(/\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)/g);
+    return [...links].flatMap(([link, name = "", anchor]) => {
+      const file = join(root, name ? join(dirname(path), name) : path);
+      const exists = existsSync(file) && (!anchor || anchorsOf(readFileSync(file, "utf8")).includes(anchor));
+      return exists ? [] : [`${path}: ${link}`];
+    });
+  });
+  expect(broken).toEqual([]);
 });
 
 test("each decision in ARCHITECTURE.md has a title and at most three sentences", () => {
