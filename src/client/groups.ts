@@ -55,6 +55,8 @@ const operations = {
     /** Records a parcel. */
     addFulfillment: "POST /orders/{id}/fulfillments/",
     refund: "POST /orders/{id}/refund/",
+    /** Returns the invoice and credit notes of a paid order, and issues those that are missing. */
+    invoice: "POST /orders/{id}/invoice/",
     /** Requests a failed refund again. */
     retryRefund: "POST /orders/{id}/refund/{refund_id}/retry/",
   },

@@ -369,6 +369,15 @@ export interface paths {
          */
         post: operations["receiveStripeEvent"];
     };
+    "/orders/{id}/invoice/": {
+        parameters: {
+        };
+        /**
+         * Get the invoice and the credit notes of a paid order; those that are missing are issued
+         * @description Allowed callers: app keys with `orders:write`, app keys with `orders:place`, signed-in users.
+         */
+        post: operations["issueInvoices"];
+    };
     "/users/me/export/": {
         parameters: {
         };
@@ -1749,6 +1758,33 @@ export interface components {
         WebhookReceivedReply: {
             request_id: string;
             data: components["schemas"]["WebhookReceived"];
+        };
+        Invoice: {
+            /**
+             * Format: int64
+             * @description In the store, without gaps. Credit notes use the same series.
+             */
+            number: number;
+            /** @enum {string} */
+            kind: "invoice" | "credit_note";
+            order_id: string;
+            /** @description ISO 4217. */
+            currency: string;
+            /**
+             * Format: double
+             * @description Of a credit note: the amount that is credited.
+             */
+            total: number;
+            /** Format: int64 */
+            total_minor: number;
+            /** @description The page as it was issued, for print. It contains its style and loads nothing. Null once erased. */
+            html: string | null;
+            /** Format: date-time */
+            issued_at: string;
+        };
+        InvoiceListReply: {
+            request_id: string;
+            data: components["schemas"]["Invoice"][];
         };
         Address: {
             name?: string;
@@ -3703,6 +3739,15 @@ export interface components {
             };
         };
         /** @description Success */
+        InvoiceListReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["InvoiceListReply"];
+            };
+        };
+        /** @description Success */
         PersonalDataReply: {
             headers: {
                 [name: string]: unknown;
@@ -5253,6 +5298,26 @@ export interface operations {
         responses: {
             200: components["responses"]["WebhookReceivedReply"];
             "4XX": components["responses"]["SignedError"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    issueInvoices: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+        };
+        responses: {
+            200: components["responses"]["InvoiceListReply"];
+            404: components["responses"]["notFound"];
+            409: components["responses"]["wrongState"];
+            "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
     };

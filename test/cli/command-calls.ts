@@ -152,6 +152,7 @@ export const commandCalls: Record<string, CommandCall> = {
     instead: yes,
   }),
   "order refund": record(() => ["1", ...demo], { asks: () => confirmed("Refund "), instead: yes }),
+  "order invoice": list(() => ["1", ...demo]),
   "order accept": record(({ attentionOrder }) => [attentionOrder, ...demo]),
   "order note": record(() => ["1", "Ring", ...demo]),
   "order revoke-access": record(({ pendingOrder }) => [pendingOrder, ...demo], {

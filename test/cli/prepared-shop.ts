@@ -161,7 +161,12 @@ const useKeys = statement(sql`update ${appKeys} set last_used_at = created_at`);
 
 async function fillShop(system: SystemCtx): Promise<Contents> {
   const namespace = "demo";
-  await createTenant(system, { namespace, title: "The demo store, with a title that is rather long", currency: "EUR" });
+  await createTenant(system, {
+    namespace,
+    title: "The demo store, with a title that is rather long",
+    currency: "EUR",
+    invoiceFrom: "Kiln",
+  });
   const ctx: Ctx = { ...system, tenant: await requireTenant(system, namespace) };
   const scopes = ["products:read"];
   const { app_id: appId } = await issueKey(system, { namespace, name: "web", publish: true, scopes });

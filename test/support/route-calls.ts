@@ -39,7 +39,7 @@ export interface World {
 /** Opens a store with a customer and an owner. */
 export async function openWorld(shop: Shop): Promise<World> {
   // No limits of unpaid orders, because each call creates an order.
-  await updateTenant(shop.app.system, shop.namespace, unlimitedOrders);
+  await updateTenant(shop.app.system, shop.namespace, { ...unlimitedOrders, invoiceFrom: "Kiln, 1 Street, Berlin" });
   return { shop, customer: await openAccount(shop), owner: await openAccount(shop, { role: "owner" }) };
 }
 
@@ -402,6 +402,10 @@ export const routeCalls: Record<string, Make> = {
   resolveAttention: async (world) => ({
     request: `POST /orders/${await makeWithdrawn(world)}/attention/`,
     body: { kind: "withdrawal", action: "accept", note: "Contraband comes back" },
+    isOwned: true,
+  }),
+  issueInvoices: async (world) => ({
+    request: `POST /orders/${(await makeOrder(world, "paid")).id}/invoice/`,
     isOwned: true,
   }),
   mailOrderLink: async (world) => ({

@@ -46,6 +46,7 @@ export const commandTree: CommandGroup = {
     order: group("Manage orders", {
       ...fromModule(() => import("./order/commands.ts"), "list show export"),
       create: () => import("./order/create.ts").then(byDefault),
+      ...fromModule(() => import("./order/invoice.ts"), "invoice"),
       ...fromModule(() => import("./order/change.ts"), "pay fulfill cancel refund"),
       ...fromModule(() => import("./order/staff.ts"), "accept note revoke-access withdrawals"),
     }),

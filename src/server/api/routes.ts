@@ -2,6 +2,7 @@ import type { Route } from "../http/route.ts";
 import { categoryRoutes, productRoutes, variantRoutes } from "../modules/catalogue/routes.ts";
 import { discountRoutes } from "../modules/discounts/routes.ts";
 import { eventRoutes } from "../modules/events/routes.ts";
+import { invoiceRoutes } from "../modules/invoices/routes.ts";
 import { mediaRoutes } from "../modules/media/routes.ts";
 import { notificationRoutes } from "../modules/notifications/routes.ts";
 import { orderRoutes } from "../modules/orders/routes.ts";
@@ -29,6 +30,7 @@ export const routes: readonly Route[] = [
   ...orderRoutes,
   ...passwordResetRoutes,
   ...paymentRoutes,
+  ...invoiceRoutes,
   ...personalDataRoutes,
   ...productRoutes,
   ...profileRoutes,

@@ -22,6 +22,7 @@ const placeholders: Record<string, unknown> = {
   auth: "…",
   code: "492039",
   endpoint: "https://push.example.com/send/…",
+  html: "<!doctype html>…",
   management_secret: "…",
   namespace: "demo",
   next_cursor: "…",

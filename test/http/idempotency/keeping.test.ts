@@ -35,6 +35,7 @@ describe("declarations of routes", () => {
       // These call a provider, so they cannot run in the transaction of a kept reply. Repeating them changes nothing.
       "POST /orders/:id/checkout/",
       "POST /orders/:id/checkout/check/",
+      "POST /orders/:id/invoice/",
       "POST /orders/access/",
       "POST /payments/stripe/",
       "POST /users/me/email/verify/",

@@ -25,6 +25,7 @@ const signUps = ["POST /auth/code/", "POST /users/sign-up/", "POST /users/verify
 /** Those that answer about one order only to the visitor who has its token. */
 const withToken = [
   ...["GET /orders/:id/", "POST /orders/:id/cancel/", "POST /orders/:id/checkout/", "POST /orders/:id/checkout/check/"],
+  "POST /orders/:id/invoice/",
 ];
 /** Those that a visitor who buys calls. Lost links and withdrawals have the same answer for every order. */
 const purchases = ["POST /orders/", "POST /orders/access/", "POST /orders/withdrawals/"];

@@ -8,7 +8,8 @@ import { readCliConfig } from "../../context/context.ts";
 import { valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { programName } from "../../terminal/command-line.ts";
-import { type Console, printJson } from "../../terminal/console.ts";
+import { printJson } from "../../terminal/console.ts";
+import { openBrowser } from "../../terminal/open-browser.ts";
 import { describeServerProcess, serverFlags } from "../serve/serve.ts";
 import requests from "./demo-requests.txt" with { type: "text" };
 
@@ -101,10 +102,3 @@ export default defineCommand({
     }
   },
 });
-
-function openBrowser(url: string, env: Console["env"]): void {
-  const program = process.platform === "darwin" ? "open" : (env.DISPLAY || env.WAYLAND_DISPLAY) && "xdg-open";
-  const path = program && Bun.which(program, { PATH: env.PATH ?? "" });
-  // In its own process group, so that Ctrl-C does not end the browser.
-  if (path) Bun.spawn([path, url], { env, stdio: ["ignore", "ignore", "ignore"], detached: true }).unref();
-}

@@ -97,8 +97,20 @@ const columnNames = orderColumns.map(([name]) => name).join(", ");
 
 export const exportCommand = defineCommand({
   description: "Export the orders of a store as CSV or NDJSON, oldest first",
-  args: { namespace: requiredNamespaceArg, ...exportArgs, ...orderFilterFlags },
-  examples: ["bodega order export -n demo --since 2030-01-01 --until 2030-02-01 --output january.csv"],
+  args: {
+    namespace: requiredNamespaceArg,
+    ...exportArgs,
+    ...orderFilterFlags,
+    for: choiceArg(
+      ["accounting"],
+      "Export a row for each paid order, or refund, and tax rate; --since and --until apply to payment and refund",
+    ),
+  },
+  exclusive: ["status", "payment-status", "customer"].map((flag) => ["for", flag]),
+  examples: [
+    "bodega order export -n demo --since 2030-01-01 --until 2030-02-01 --output january.csv",
+    "bodega order export -n demo --for accounting --since 2030-01-01 --output books.csv",
+  ],
   notes: [
     "The file is created when the export is complete, and only its owner can read it.",
     `CSV has one row per order line and the columns: ${columnNames}. Columns without the prefix line_ repeat the order's ` +
@@ -108,6 +120,7 @@ export const exportCommand = defineCommand({
   ],
   async run(args, console) {
     const format = await prepareExport(console, args);
+    if (args.for !== undefined) return exportAccounting(args, console, format);
     const { readOrderPages } = await import("../../../server/modules/orders/views.ts");
     const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/export/order-csv.ts");
     const { output } = args;
@@ -121,3 +134,23 @@ export const exportCommand = defineCommand({
     });
   },
 });
+
+async function exportAccounting(
+  { output, since, until, ...args }: StoreArgs & Record<"since" | "until", string | undefined> & { output: string },
+  console: Console,
+  format: "csv" | "ndjson",
+): Promise<void> {
+  const { accountingCsv, accountingHeader, readAccounting } = await import(
+    "../../../server/modules/orders/export/accounting.ts"
+  );
+  const isCsv = format === "csv";
+  const toNdjson = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+  const file = { output, format, mode: 0o600, header: isCsv ? accountingHeader : "", noun: "rows" };
+  await withTenant(args, console, (ctx) =>
+    writeExport(console, {
+      ...file,
+      pages: readAccounting(ctx, { ...(since && { since }), ...(until && { until }) }),
+      render: isCsv ? accountingCsv : toNdjson,
+    }),
+  );
+}

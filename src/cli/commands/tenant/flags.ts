@@ -88,6 +88,9 @@ export const tenantFlags = {
   "low-stock-at": valueArg("pieces", "Available pieces at which stock is low, or none (default: none)", {
     parse: (flag: string, text: string) => (text === "none" ? null : parseWhole(flag, text, "pieces, or none")),
   }),
+  "invoice-from": valueArg("text", "Seller on invoices: name, address, VAT or tax number, each on a line of its own", {
+    allowEmpty: true,
+  }),
   "keep-invoices": valueArg(
     "years",
     "Years for which ended orders keep their buyer, counted from the end of a year, such as 10y (default: 8y)",

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 import { discounts, discountUses } from "../../modules/discounts/table.ts";
+import { invoices } from "../../modules/invoices/table.ts";
 import { orderAttention } from "../../modules/orders/attention/table.ts";
 import { dueMinor } from "../../modules/orders/statements.ts";
 import { fulfillments, orderLines, orderRefunds, orders, payments } from "../../modules/orders/table.ts";
@@ -109,15 +110,27 @@ export const discountCounts = recordCheck({
   ),
 });
 
+const findGaps = (table: typeof orders | typeof invoices, field: string) => sql`
+  select tenant_id, concat_ws('-', before + 1, nullif(number - 1, before + 1)) as record, ${sql.raw(`'${field}'`)} as field,
+    'missing' as found, 'present' as expected, null as target
+  from (select tenant_id, number, lag(number, 1, 0) over (partition by tenant_id order by number) as before
+    from ${table} o where ${inScope("o")})
+  where number <> before + 1`;
+
 export const numbers = recordCheck({
   remedy:
-    "Orders with these numbers are missing, and numbers are never reused. Find them in a backup, or record the gap in your books.",
+    "Records with these numbers are missing, and numbers are never reused. Find them in a backup, or record the gap in your books.",
+  select: sql`${findGaps(orders, "number")} union all ${findGaps(invoices, "invoice")}`,
+});
+
+/** Compares invoices with the totals of their orders. */
+export const invoiceTotals = recordCheck({
+  remedy: "Invoices and amounts are never changed. Compare the invoice with its order and a backup.",
   select: sql`
-    select tenant_id, concat_ws('-', before + 1, nullif(number - 1, before + 1)) as record, 'number' as field,
-      'missing' as found, 'present' as expected, null as target
-    from (select tenant_id, number, lag(number, 1, 0) over (partition by tenant_id order by number) as before
-      from ${orders} o where ${inScope("o")})
-    where number <> before + 1`,
+    select i.tenant_id, concat('invoice ', i.number) as record, 'total_minor' as field, i.total_minor as found,
+      o.total_minor as expected, null as target
+    from ${invoices} i join ${orders} o on o.id = i.order_id
+    where i.kind = 'invoice' and i.total_minor <> o.total_minor and ${inScope("i")}`,
 });
 
 export const orderPoints = recordCheck({

@@ -152,7 +152,7 @@ export async function exportAddress(ctx: Ctx, emailKey: string) {
 /** Says how long orders name their buyers. */
 export async function describeRetention(ctx: Ctx): Promise<string> {
   const { years } = (await get(ctx.db, selectYears, { id: ctx.tenant.id })) ?? {};
-  return `Orders name their buyer for ${years} years from the end of the year of their last change, as tax law asks. Unpaid orders of guests do so for 30 days. An erasure leaves only name and addresses, and only in orders that were paid.`;
+  return `Orders name their buyer for ${years} years from the end of the year of their last change, as tax law asks. Unpaid orders of guests do so for 30 days. An erasure leaves only name and addresses, and only in orders that were paid and their invoices.`;
 }
 const selectYears = statement((q) =>
   q.select({ years: tenants.keepInvoices }).from(tenants).where(equals(tenants.id, "id")),

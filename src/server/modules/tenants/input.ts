@@ -52,6 +52,7 @@ function requireTexts({ title, currencySign, domain, timezone, taxNote, ...given
   }
   if (taxNote) requireText("tax_note", taxNote, 300);
   if (given.transferInstructions) checkNote("transfer_instructions", given.transferInstructions, 2000);
+  if (given.invoiceFrom) checkNote("invoice_from", given.invoiceFrom, 1000);
 }
 
 /** Adds addresses to those of a store; an empty address removes one. */

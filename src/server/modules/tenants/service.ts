@@ -25,6 +25,7 @@ const shown = {
   ...pickStored(tenants, "addressWrites", "visitorWrites", "pendingOrders", "stockShare", "ordersPerMinute"),
   ...pickStored(tenants, "mediaQuota", "country", "timezone", "pricesIncludeTax", "hold", "transferHold"),
   ...pickStored(tenants, "longHoldShare", "transferInstructions", "orderUrl", "lowStockAt", "taxNote", "keepInvoices"),
+  ...pickStored(tenants, "invoiceFrom"),
   legal_urls: jsonOf<Record<string, string>>(tenants.legalUrls),
   ...pickStored(tenants, "signUp", "signInByMail", "updatedAt"),
   resource_types: jsonOf<string[]>(sql`(select json_group_array(name) from (

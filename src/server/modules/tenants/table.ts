@@ -65,6 +65,8 @@ export const tenants = sqliteTable(
     keepInvoices: integer("keep_invoices").notNull().default(8),
     /** Shops that charge no VAT show this text in place of "incl. VAT". */
     taxNote: text("tax_note"),
+    /** The seller on invoices: name, address and tax number. Without it, the store issues none. */
+    invoiceFrom: text("invoice_from"),
     status: text("status", { enum: ["active", "suspended"] })
       .notNull()
       .default("active"),

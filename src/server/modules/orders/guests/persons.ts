@@ -4,6 +4,7 @@ import { all, bind, createPurge, param, statement } from "../../../db/statement.
 import { inTransaction } from "../../../db/transaction.ts";
 import { newId, toTimestamp } from "../../../values/stamps.ts";
 import { discountUses } from "../../discounts/table.ts";
+import { invoices } from "../../invoices/table.ts";
 import { tenants } from "../../tenants/table.ts";
 import { orderAttention } from "../attention/table.ts";
 import { insertEvent } from "../statements.ts";
@@ -47,6 +48,7 @@ const erasures = [
   sql`update ${fulfillments} set tracking = null where tracking is not null and ${ofOrders}`,
   sql`update ${discountUses} set email_key = null where ${ofOrders}`,
   sql`update ${withdrawals} set email = '', email_key = '', name = '', text = null where ${ofOrders}`,
+  sql`update ${invoices} set html = null where ${param("isOld")} and ${ofOrders}`,
 ].map((erasure) => statement(erasure));
 // Tax law requires name and address of a paid order for years after `updated_at`, so an erasure does not change that.
 const isInvoice = sql`(not ${param("isOld")} and paid_at is not null)`;
@@ -72,12 +74,14 @@ const unpaidKeptMs = 30 * 86_400_000;
 const selectUnpaid = statement(sql`
   select id from ${orders} indexed by orders_unpaid_guests
   where ${isUnpaidGuest} and ${namesPerson} and updated_at <= ${param("before")} order by updated_at limit 200`);
-// Each store says how many years its tax law asks for. They count from the end of the year of the last change.
+// Each store says how many years its tax law asks for. They count from the end of the year of the last change, or of
+// the last invoice.
 const selectKept = statement(sql`
   select id from (
     select t.id as tenant, printf('%04d', ${param("year")} - t.keep_invoices) as year from ${tenants} t
   ) join ${orders} indexed by orders_with_persons on tenant_id = tenant
-  where ${hasEnded} and ${namesPerson} and updated_at < year limit 200`);
+  where ${hasEnded} and ${namesPerson} and updated_at < year
+    and not exists (select 1 from ${invoices} i where i.order_id = ${orders.id} and i.issued_at >= year) limit 200`);
 
 /** Erases persons from old unpaid orders of guests, and from orders older than tax law asks for; at most 200 each. */
 export async function purgePersons(ctx: WorkCtx): Promise<number> {

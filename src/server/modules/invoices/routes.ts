@@ -1,0 +1,19 @@
+import { Type } from "@sinclair/typebox";
+import { app, defineRoute, reply, token } from "../../http/route.ts";
+import { IdParams } from "../../values/schema.ts";
+import { issueInvoices } from "./issue.ts";
+import { Invoice } from "./model.ts";
+
+export const invoiceRoutes = [
+  defineRoute("POST", "/orders/:id/invoice/", "issueInvoices", {
+    tag: "Orders",
+    summary: "Get the invoice and the credit notes of a paid order; those that are missing are issued",
+    access: [app("orders:write"), app("orders:place"), token],
+    params: IdParams,
+    reply: { status: 200, data: Type.Array(Invoice) },
+    errors: ["wrongState"],
+    // Stored replies would outlast an erasure.
+    secret: true,
+    handle: async ({ ctx, params }) => reply(await issueInvoices(ctx, params.id)),
+  }),
+];
