@@ -57,6 +57,7 @@ export async function renderReference(tree: CommandGroup): Promise<string> {
   const common = findCommon(commands);
   return [
     introduction,
+    `${renderIndex(commands)}\n`,
     `## Exit codes\n\n${renderTable(["code", "meaning"], exitCodes)}`,
     `## Flags of every command\n\n${renderList(Object.entries(sharedArgs).map((entry) => explain(entry).line))}`,
     `## Common arguments\n\nMany commands have these arguments, and list them by name only.\n\n${renderList(common)}`,
@@ -110,15 +111,28 @@ function listArgs({ args }: Described, earlier: readonly Described[], common: re
   return [...own, ...[...named].map(([title, names]) => `${title}: ${names.join(", ")}`)];
 }
 
+/** Links to the sections of commands and groups, by their anchors on GitHub. */
+function renderIndex(commands: readonly Described[]): string {
+  const sections = new Map<string, string>();
+  for (const { path, command } of commands) {
+    const [name = ""] = path;
+    const title = path.length === 1 ? usageOf(path, command) : `bodega ${name}`;
+    sections.set(name, title.replace(/[^a-z -]/g, "").replaceAll(" ", "-"));
+  }
+  return [...sections].map(([name, anchor]) => `[${name}](#${anchor})`).join(" · ");
+}
+
+/** Every command takes flags, so the headings leave them out. */
+const usageOf = (path: string[], command: Command) => describeUsage(path, command).replace(/ \[flags\]$/, "");
+
 function renderHeading(tree: CommandGroup, group: string): string[] {
   const entry = tree.subCommands[group];
   return typeof entry === "object" ? [`## bodega ${group}\n\n${entry.meta.description}.\n`] : [];
 }
 
 function renderCommand({ path, command }: Described, parts: readonly string[]): string {
-  const usage = describeUsage(path, command).replace(/ \[flags\]$/, "");
   return [
-    `${path.length === 1 ? "##" : "###"} \`${usage}\`\n`,
+    `${path.length === 1 ? "##" : "###"} \`${usageOf(path, command)}\`\n`,
     `${command.meta.description}.\n`,
     ...parts.filter(Boolean).map((part) => `${part.trimEnd()}\n`),
     `\`\`\`sh\n${command.examples.join("\n")}\n\`\`\`\n`,
