@@ -17,6 +17,12 @@ test("all guides together have at most 330 KB", () => {
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(330_000);
 });
 
+test("each guide begins with what the reader will have at its end", () => {
+  for (const name of guides.filter((name) => name !== "CLI.md")) {
+    expect(readFileSync(join(root, "docs", name), "utf8")).toMatch(/^# .+\n\nAt the end of /);
+  }
+});
+
 test("the pictures of the README are small", () => {
   const pictures = [...readme.matchAll(/!\[.+\]\((.+)\)/g)].map(([, path]) => path as string);
   expect(pictures).toHaveLength(2);
