@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import ipaddr from "ipaddr.js";
+import { readAcmeConfig } from "./acme-config.ts";
 import {
   duration,
   integer,
@@ -26,18 +27,26 @@ const addressesHint = "from 1d to 3650d, such as 90d";
 
 const tokenHint = "must have at least 16 characters, all visible ASCII";
 
-export function readServerConfig({ get }: Options) {
+export function readServerConfig(options: Options) {
+  const { get } = options;
+  const acme = readAcmeConfig(options);
+  const given = tlsFiles(get("BODEGA_TLS_CERT", "tls-cert"), get("BODEGA_TLS_KEY", "tls-key"));
+  if (acme && given) throw invalidOption(get("BODEGA_ACME", "acme").source, "cannot be combined with --tls-cert");
+  const host = matching(get("BODEGA_HOST", "host"), /^[\w.:%[\]-]+$/, "must be an IP address or a host name");
+  const port = integer(get("BODEGA_PORT", "port"), 0, 65535) ?? (acme ? 443 : 8080);
   return {
-    host: matching(get("BODEGA_HOST", "host"), /^[\w.:%[\]-]+$/, "must be an IP address or a host name") ?? "127.0.0.1",
-    port: integer(get("BODEGA_PORT", "port"), 0, 65535) ?? 8080,
+    // A certificate authority comes from outside.
+    host: host ?? (acme ? "0.0.0.0" : "127.0.0.1"),
+    port,
+    acme,
     workers: integer(get("BODEGA_WORKERS", "workers"), 1, 64) ?? 1,
     /** The memory for replies, in MiB. */
     replyCache: integer(get("BODEGA_REPLY_CACHE", "reply-cache"), 0, 65_536) ?? 32,
-    publicUrl: publicUrl(get("BODEGA_PUBLIC_URL", "public-url")),
+    publicUrl: publicUrl(get("BODEGA_PUBLIC_URL", "public-url")) ?? (acme && urlOf(acme.names[0], port)),
     trustedProxies: proxies(get("BODEGA_TRUSTED_PROXY", "trusted-proxy")),
     log: oneOf(get("BODEGA_LOG", "log"), ["text", "json"]) ?? "text",
     logLevel: oneOf(get("BODEGA_LOG_LEVEL", "log-level"), logLevels) ?? "info",
-    tls: tlsFiles(get("BODEGA_TLS_CERT", "tls-cert"), get("BODEGA_TLS_KEY", "tls-key")),
+    tls: acme ? { cert: acme.file, key: acme.file } : given,
     noDocs: onOrOff(get("BODEGA_NO_DOCS", "no-docs")),
     /** With a token, the server serves `/metrics`. */
     metricsToken: matching(get("BODEGA_METRICS_TOKEN"), /^[\x21-\x7e]{16,}$/, tokenHint),
@@ -47,6 +56,8 @@ export function readServerConfig({ get }: Options) {
     isWorker: false,
   };
 }
+
+const urlOf = (name: string, port: number) => new URL(`https://${name}:${port}`).origin;
 
 function publicUrl({ value, source }: Option): string | undefined {
   if (value === undefined) return undefined;

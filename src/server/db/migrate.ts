@@ -9,6 +9,7 @@ import nameRates from "../../../drizzle/0003_name_rates.sql" with { type: "text"
 import payments from "../../../drizzle/0004_payments.sql" with { type: "text" };
 import mailCauses from "../../../drizzle/0005_mail_causes.sql" with { type: "text" };
 import invoices from "../../../drizzle/0006_invoices.sql" with { type: "text" };
+import acme from "../../../drizzle/0007_acme.sql" with { type: "text" };
 import { AppError, conflict, unavailable, wrongState } from "../errors.ts";
 import { isUniqueViolation } from "./db-errors.ts";
 import { Connection } from "./local/connection.ts";
@@ -32,6 +33,7 @@ export const migrations: readonly Migration[] = [
   { name: "0004_payments", sql: payments },
   { name: "0005_mail_causes", sql: mailCauses },
   { name: "0006_invoices", sql: invoices },
+  { name: "0007_acme", sql: acme },
 ];
 
 /** A table that exists in a libSQL server's database while a restore fills it. Such a database must not be used. */

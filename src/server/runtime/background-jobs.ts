@@ -14,6 +14,7 @@ import { startPushDelivery } from "../modules/notifications/sending/delivery.ts"
 import { createWebhookEngine } from "../modules/webhooks/delivery.ts";
 import { openReplica } from "../replication/target.ts";
 import type { Vault } from "../security/vault.ts";
+import type { RenewDeps } from "../tls/acme/renew.ts";
 import { parseFromAddress } from "../values/email.ts";
 import { startPaymentJobs } from "./payment-jobs.ts";
 import { startPurging } from "./purging.ts";
@@ -35,6 +36,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   // The replica comes first, before anything is sent or answered.
   const replicator = await startReplication(config, db, options);
   const deps = { db, vault, now: Date.now, notice };
+  const renewal = await startCertificateRenewal(config, deps);
   const mail = await startMailDelivery(config, deps);
   const webhooks = createWebhookEngine(deps).start(db, "webhook events stay queued");
   const pushes = startPushDelivery(config, deps);
@@ -63,7 +65,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
       clearInterval(checkingFile);
       clearInterval(watchingServer);
       await Promise.all([purging.stop(), backups?.stop(), restoreTests?.stop()]);
-      await Promise.all([mail?.stop(), webhooks?.stop(), pushes?.stop(), payments.stop()]);
+      await Promise.all([mail?.stop(), webhooks?.stop(), pushes?.stop(), payments.stop(), renewal?.stop()]);
       await checkpointer?.stop();
       await replicator?.stop();
     },
@@ -96,6 +98,15 @@ async function startReplication(config: Config, db: Database, { log, version, ta
   const replicator = new Replicator(db, { place, keepMs, dataDir, version, database, takeOver, notice });
   await replicator.check();
   return replicator;
+}
+
+async function startCertificateRenewal(config: Config, deps: Omit<RenewDeps, "dataDir">) {
+  if (config.acme === undefined) return undefined;
+  const { startRenewal } = await import("../tls/acme/renew.ts");
+  const { openHttpPort } = await import("./http-port.ts");
+  const port = openHttpPort(config, deps.db);
+  const renewal = startRenewal(config.acme, { ...deps, dataDir: config.dataDir });
+  return { stop: () => Promise.all([port.stop(), renewal.stop()]) };
 }
 
 async function startMailDelivery({ smtpUrl: url, mailFrom }: Config, deps: ChannelDeps & { db: Database }) {

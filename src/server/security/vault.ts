@@ -16,7 +16,8 @@ export type VaultPurpose =
   | "limit"
   | "push"
   | "replica"
-  | "payment";
+  | "payment"
+  | "certificate";
 
 export type Vault = ReturnType<typeof createVault>;
 

@@ -15,11 +15,16 @@ export interface KeyPair {
   key: string;
 }
 
-export type Certificate = Awaited<ReturnType<typeof readCertificate>>;
+export type Certificate = ReturnType<typeof parseCertificate>;
 
 /** Verifies that certificate and key belong together. Throws validationFailed naming the file and the remedy. */
 export async function readCertificate(files: TlsFiles) {
   const [cert, key] = await Promise.all([readPem(files.cert), readPem(files.key)]);
+  return parseCertificate({ cert, key }, files);
+}
+
+/** Checks a pair as `readCertificate`; `files` are only named in errors. */
+export function parseCertificate({ cert, key }: KeyPair, files: TlsFiles) {
   const leaf = parse(() => new X509Certificate(cert), {
     message: `${files.cert} contains no PEM certificate (-----BEGIN CERTIFICATE-----).`,
     remedy: "Name the file of the certificate chain, such as fullchain.pem, with --tls-cert.",

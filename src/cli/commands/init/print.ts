@@ -117,7 +117,7 @@ function listSteps(outcome: Outcome, url: string): string[][] {
 export async function printUnit(args: InitArgs, console: Console): Promise<void> {
   checkFlags(args);
   const config = readCliConfig(args, console);
-  const { dataDir, port, replicateTo = "", backupTo = "" } = config;
+  const { dataDir, port, acme, replicateTo = "", backupTo = "" } = config;
   const mailFile = args["smtp-url-file"];
   const account = chooseAccount(dataDir);
   const text = renderUnit({
@@ -128,7 +128,7 @@ export async function printUnit(args: InitArgs, console: Console): Promise<void>
     settings: { ...readSettings(args), ...(mailFile && { BODEGA_SMTP_URL_FILE: resolve(mailFile) }) },
     hasReplica: config.replicateTo !== undefined,
     account,
-    port,
+    port: Math.min(port, acme?.httpPort ?? port),
   });
   if (account.kind === "static" && account.user === "0") {
     const remedy = "With a data directory below /var/lib, systemd creates an account for it.";

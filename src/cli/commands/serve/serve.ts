@@ -17,8 +17,8 @@ export function withVariables<const T extends CommandArgs>(flags: T): T {
 }
 
 export const serverFlags = withVariables({
-  host: valueArg("address", "Address to listen on (default: 127.0.0.1)"),
-  port: valueArg("number", "Port to listen on; 0 picks a free one (default: 8080)"),
+  host: valueArg("address", "Address to listen on (default: 127.0.0.1, with --acme 0.0.0.0)"),
+  port: valueArg("number", "Port to listen on; 0 picks a free one (default: 8080, with --acme 443)"),
   log: choiceArg(["text", "json"], "Log format (default: text)"),
   "log-level": choiceArg(logLevels, "Lowest level of log messages (default: info)"),
 });
@@ -30,6 +30,10 @@ export const addressFlags = withVariables({
   }),
   "tls-cert": fileArg("Certificate chain (PEM) for HTTPS; reloaded when it changes"),
   "tls-key": fileArg("Private key (PEM) of the certificate"),
+  acme: valueArg("name", "Host name for which the server obtains and renews a certificate itself", { multiple: true }),
+  "acme-email": valueArg("address", "Email that the certificate authority may write to"),
+  "acme-directory": valueArg("url", "Directory of the certificate authority (default: Let's Encrypt)"),
+  "acme-http-port": valueArg("number", "Port that proves the names and redirects to https (default: 80)"),
 });
 
 export const replicateFlag = withVariables({
@@ -96,6 +100,7 @@ const serve = defineCommand({
     },
   },
   examples: [
+    "bodega serve --acme shop.example.com --acme-email you@example.com --data-dir /var/lib/bodega",
     "bodega serve --trusted-proxy 10.0.0.0/8 --workers 4 --data-dir /var/lib/bodega",
     "bodega serve --backup-every 24h --backup-to /mnt/backups --replicate-to s3://my-bucket/shop",
   ],

@@ -11,7 +11,8 @@ import { formatBytes, GiB, MiB } from "../../values/units.ts";
 import { type CheckSubject, type Finding, finding } from "../finding.ts";
 
 /** Files with secrets, and files that others must not write. Other files, such as locks, need no protection. */
-const isPrivate = /^bodega[\w-]*\.db(?:-wal|-shm|-wal\.(?:orphaned|damaged)-\d+)?$|^secret\.key|^bodega\.env|\.sock$/;
+const isPrivate =
+  /^bodega[\w-]*\.db(?:-wal|-shm|-wal\.(?:orphaned|damaged)-\d+)?$|^secret\.key|^bodega\.env|^acme-|\.sock$/;
 
 export async function* checkDirectory({ config: { dataDir }, uid }: CheckSubject): AsyncGenerator<Finding> {
   try {

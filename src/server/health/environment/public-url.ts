@@ -26,7 +26,8 @@ export async function* checkPublicUrl(subject: CheckSubject): AsyncGenerator<Fin
   yield* describeCall(url, call);
   if (!url.startsWith("https:") && isPublicHost(hostOf(new URL(url)))) {
     const message = `${url} is not encrypted: others can read passwords and tokens on the way.`;
-    const remedy = "Serve https with --tls-cert or through a proxy (docs/PROXIES.md), and use it in --public-url.";
+    const remedy =
+      "Serve https with --acme, --tls-cert or through a proxy (docs/PROXIES.md), and use it in --public-url.";
     yield finding("warning", url, message, remedy);
   }
   const leftMs = expiresAt - subject.now();

@@ -11,6 +11,8 @@ import { auditLog } from "../../modules/audit/table.ts";
 import { events } from "../../modules/events/table.ts";
 import { readServerStatus } from "../../monitoring/listeners.ts";
 import { selectFingerprint } from "../../security/secret-key.ts";
+import { describeFailure } from "../../tls/acme/failure.ts";
+import { readRow } from "../../tls/acme/row.ts";
 import { checkCertificate, readCertificate } from "../../tls/certificate.ts";
 import { attempt } from "../../values/attempt.ts";
 import { formatDuration } from "../../values/units.ts";
@@ -138,10 +140,22 @@ export async function* checkMail({ config, command, timeoutMs }: CheckSubject): 
   }
 }
 
-export async function* checkTls({ config: { tls: files, publicUrl }, now }: CheckSubject): AsyncGenerator<Finding> {
+export async function* checkTls({ config, ctx, now }: CheckSubject): AsyncGenerator<Finding> {
+  const { tls: files, publicUrl, acme } = config;
   if (files === undefined) return;
+  const row = acme && ctx && (await readRow(ctx.db as Database, acme));
+  if (row?.failure) {
+    const { message, remedy } = describeFailure(JSON.parse(row.failure), Date.parse(row.nextAt));
+    yield finding(row.sealed ? "warning" : "error", files.cert, message, remedy);
+  } else if (acme && !row?.sealed) {
+    const message = `No certificate for ${acme.names.join(", ")} was obtained yet.`;
+    yield finding("note", files.cert, message, "Start the server, which obtains it.");
+  }
+  if (acme && !row?.sealed) return;
   try {
-    yield* await checkCertificate(await readCertificate(files), files, { now: now(), publicUrl });
+    const problems = await checkCertificate(await readCertificate(files), files, { now: now(), publicUrl });
+    const renewed = acme && { remedy: "The server renews it. If it does not, read why in its log." };
+    for (const problem of problems) yield problem.fix ? problem : { ...problem, ...renewed };
   } catch (error) {
     const remedy = `Write the certificate chain to ${files.cert} and its key to ${files.key}. A running server reloads them.`;
     yield finding("error", files.cert, reasonOf(error), remedy);

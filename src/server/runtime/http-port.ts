@@ -1,0 +1,34 @@
+import type { Config } from "../config/config.ts";
+import type { Database } from "../db/session.ts";
+import { findAnswer } from "../tls/acme/row.ts";
+import { bindPort } from "./port.ts";
+
+const challengePath = "/.well-known/acme-challenge/";
+const idleSeconds = 10;
+
+/** Opens the port that answers the challenges of a certificate authority, and redirects everything else to https. */
+export function openHttpPort(config: Config, db: Database) {
+  const { host, acme, publicUrl = "", databaseUrl } = config;
+  if (acme === undefined) throw new TypeError("--acme is not set");
+  const { port } = new URL(publicUrl);
+  const answer = async (request: Request): Promise<Response> => {
+    // Without a usable Host, the URL is only the path.
+    const url = URL.parse(request.url, `http://${acme.names[0]}`);
+    if (url?.pathname.startsWith(challengePath)) {
+      const text = await findAnswer(db, url.pathname.slice(challengePath.length));
+      return new Response(text ?? "Not found.", { status: text === undefined ? 404 : 200 });
+    }
+    const name = acme.names.find((one) => one === url?.hostname) ?? acme.names[0];
+    const target = `https://${name}${port === "" ? "" : `:${port}`}${url?.pathname ?? "/"}${url?.search ?? ""}`;
+    return new Response(null, { status: 308, headers: { location: target, connection: "close" } });
+  };
+  const server = bindPort({ host, port: acme.httpPort, flag: "--acme-http-port" }, () =>
+    Bun.serve({
+      ...{ hostname: host, port: acme.httpPort, idleTimeout: idleSeconds, development: false, fetch: answer },
+      // Copies on one machine share the port, and each answers for all.
+      reusePort: databaseUrl !== undefined,
+      error: () => new Response("Not available now.", { status: 503 }),
+    }),
+  );
+  return { stop: () => server.stop(true) };
+}

@@ -1,0 +1,21 @@
+import { sql } from "drizzle-orm";
+import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+/** Certificates that servers obtain. All copies share the row, so that one of them renews and any can answer. */
+export const acmeCertificates = sqliteTable(
+  "acme_certificates",
+  {
+    /** The directory of the certificate authority, and the names. */
+    id: text("id").primaryKey(),
+    /** Certificate chain and private key, encrypted; null before the first. */
+    sealed: text("sealed"),
+    /** JSON object of the open challenges: what to answer for each token. */
+    challenges: text("challenges").notNull().default("{}"),
+    /** When to look again. A copy that works on the row sets it to the end of its lease. */
+    nextAt: text("next_at").notNull(),
+    failures: integer("failures").notNull().default(0),
+    /** JSON: the step that failed, the name and the reply of the authority. */
+    failure: text("failure"),
+  },
+  (t) => [check("acme_certificates_json", sql`json_valid(${t.challenges})`)],
+);

@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { connect } from "node:tls";
+import { type Binary, useBinaries } from "../support/binary.ts";
+import { findPebble, type Pebble, startPebble } from "../support/pebble.ts";
+import { findPort } from "../support/port.ts";
+import type { Serving } from "../support/serving.ts";
+import { until } from "../support/until.ts";
+
+const { installBinary, makeDir } = useBinaries();
+const found = findPebble();
+const day = 86_400_000;
+const timeoutMs = 60_000;
+
+/** Starts a server that gets its certificate for the names from the authority. */
+function serveNames(binary: Binary, pebble: Pebble, names: string, ...flags: string[]): Promise<Serving> {
+  binary.env.NODE_EXTRA_CA_CERTS = pebble.trust;
+  const acme = ["--acme", names, "--acme-directory", pebble.directory, "--acme-http-port", String(pebble.httpPort)];
+  const port = flags.includes("--port") ? [] : ["--port", String(findPort())];
+  return binary.serve(...acme, "--acme-email", "owner@shop.test", "--host", "127.0.0.1", ...port, ...flags);
+}
+
+interface Seen {
+  names: string | undefined;
+  serial: string;
+  issuer: string;
+}
+
+/** Reads which certificate the server presents. */
+function seeCertificate({ port }: Serving): Promise<Seen | null> {
+  const { promise, resolve } = Promise.withResolvers<Seen | null>();
+  const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false }, () => {
+    const { subjectaltname: names, serialNumber: serial, issuer } = socket.getPeerCertificate();
+    socket.destroy();
+    resolve({ names, serial, issuer: String(issuer.CN) });
+  }).on("error", () => resolve(null));
+  return promise;
+}
+
+const seeIssued = (server: Serving, other?: string) =>
+  until("a certificate of the authority", async () => {
+    const seen = await seeCertificate(server);
+    return seen?.issuer.startsWith("Pebble") && seen.serial !== other ? seen : null;
+  });
+
+async function tlsFindings(binary: Binary, pebble: Pebble, names: string) {
+  const acme = ["--acme", names, "--acme-directory", pebble.directory, "--acme-http-port", String(pebble.httpPort)];
+  const { stdout } = await binary.run("doctor", "--only", "tls", "--json", ...acme);
+  const { findings } = JSON.parse(stdout) as { findings: { check: string; severity: string; message: string }[] };
+  return findings.filter(({ check }) => check === "tls");
+}
+
+describe.skipIf(found === undefined)("with a real certificate authority", () => {
+  let pebble: Pebble;
+
+  beforeAll(async () => {
+    pebble = await startPebble(found as NonNullable<typeof found>, 90 * 86_400);
+    for (const host of ["shop.test.", "www.shop.test."]) await pebble.set("add-a", { host, addresses: ["127.0.0.1"] });
+  });
+  afterAll(() => pebble.stop());
+
+  test(
+    "all workers present a certificate that is obtained, kept, and renewed when the authority suggests it",
+    async () => {
+      const [binary, names] = [installBinary(), "shop.test,www.shop.test"];
+      let server = await serveNames(binary, pebble, names, "--workers", "2");
+      const first = await seeIssued(server);
+      expect(first.names).toBe("DNS:shop.test, DNS:www.shop.test");
+      const files = ["acme-certificate.pem", "acme-account.pem"].map((name) => join(binary.dir, "bodega-data", name));
+      for (const file of files) expect(statSync(file).mode & 0o777).toBe(0o600);
+
+      const http = `http://127.0.0.1:${pebble.httpPort}`;
+      const ask = (path: string, host: string) => fetch(http + path, { redirect: "manual", headers: { host } });
+      const [redirect, strange] = [await ask("/a?b=c", "www.shop.test"), await ask("/", "evil.example")];
+      expect(redirect.status).toBe(308);
+      expect(redirect.headers.get("location")).toBe(`https://www.shop.test:${server.port}/a?b=c`);
+      expect(strange.headers.get("location")).toBe(`https://shop.test:${server.port}/`);
+      expect((await ask("/.well-known/acme-challenge/none", "shop.test")).status).toBe(404);
+
+      expect(await server.end()).toBe(0);
+      server = await serveNames(binary, pebble, names, "--workers", "2");
+      expect(await seeIssued(server)).toEqual(first);
+
+      const past = {
+        start: new Date(Date.now() - 2 * day).toISOString(),
+        end: new Date(Date.now() - day).toISOString(),
+      };
+      const [present = "", account = ""] = files.map((file) => readFileSync(file, "utf8"));
+      await pebble.suggest(present, past);
+      server.signal("SIGHUP");
+      await seeIssued(server, first.serial);
+      expect(readFileSync(files[1] ?? "", "utf8")).toBe(account);
+      expect(await tlsFindings(binary, pebble, names)).toEqual([]);
+      expect(await server.end()).toBe(0);
+    },
+    timeoutMs,
+  );
+
+  test(
+    "a new machine with the restored database presents the same certificate without asking for another",
+    async () => {
+      const [binary, elsewhere] = [installBinary(), makeDir()];
+      const server = await serveNames(binary, pebble, "shop.test");
+      const first = await seeIssued(server);
+      expect(await server.end()).toBe(0);
+      expect(await binary.run("db", "backup", "--to", "shop.tar.gz")).toMatchObject({ code: 0 });
+      await Bun.write(join(elsewhere, "secret.key"), Bun.file(join(binary.dir, "bodega-data/secret.key")));
+      const restored = await binary.run("db", "restore", "shop.tar.gz", "--data-dir", elsewhere, "--yes");
+      expect(restored).toMatchObject({ code: 0 });
+      const other = await serveNames(binary, pebble, "shop.test", "--data-dir", elsewhere);
+      expect(await seeIssued(other)).toEqual(first);
+      expect(await other.end()).toBe(0);
+    },
+    timeoutMs,
+  );
+
+  test.each([
+    ["a name that leads nowhere", "nowhere.test", "(DNS)"],
+    ["a name that leads to another machine", "elsewhere.test", "(port 80)"],
+    ["a name that the authority refuses", "blocked.test", "the certificate authority refused"],
+  ])(
+    "%s is refused: the server goes on, and its log and doctor name the step",
+    async (_what, name, step) => {
+      const binary = installBinary();
+      await pebble.set("add-a", { host: "elsewhere.test.", addresses: ["127.0.0.2"] });
+      const server = await serveNames(binary, pebble, name);
+      const line = await until("the error", () => /ERROR No certificate .*/.exec(server.log())?.[0]);
+      expect(line).toContain(step);
+      expect(await seeCertificate(server)).toMatchObject({
+        names: `DNS:${name}`,
+        issuer: "Bodega, waiting for a certificate",
+      });
+      const [finding] = await tlsFindings(binary, pebble, name);
+      expect(finding).toMatchObject({ severity: "error", message: expect.stringContaining(step) });
+      // The reason was removed, and the operator does not want to wait.
+      await pebble.set("clear-a", { host: `${name}.` });
+      await pebble.set("add-a", { host: `${name}.`, addresses: ["127.0.0.1"] });
+      server.signal("SIGHUP");
+      if (name !== "blocked.test") await seeIssued(server);
+      expect(await server.end()).toBe(0);
+      await pebble.set("clear-a", { host: `${name}.` });
+    },
+    timeoutMs,
+  );
+
+  test(
+    "a certificate with a short lifetime is renewed in time; the old one stays while the authority is away",
+    async () => {
+      const short = await startPebble(found as NonNullable<typeof found>, 12);
+      await short.set("add-a", { host: "shop.test.", addresses: ["127.0.0.1"] });
+      const binary = installBinary();
+      const server = await serveNames(binary, short, "shop.test");
+      const first = await seeIssued(server);
+      await seeIssued(server, first.serial);
+      short.stop();
+      server.signal("SIGHUP");
+      await until("the error", () => server.log().includes("the certificate authority cannot be reached"));
+      expect((await seeCertificate(server))?.issuer).toStartWith("Pebble");
+      expect(await server.end()).toBe(0);
+    },
+    timeoutMs,
+  );
+});

@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import type { X509Certificate } from "node:crypto";
+import { AcmeProblem } from "../../src/server/tls/acme/client.ts";
+import { describeError, describeFailure } from "../../src/server/tls/acme/failure.ts";
+import { parsePem } from "../../src/server/tls/acme/files.ts";
+import { renewalTime } from "../../src/server/tls/acme/renew.ts";
+import { createPlaceholder, renewalIdOf } from "../../src/server/tls/acme/signing-request.ts";
+import { makeCertificate } from "../support/make-certificate.ts";
+
+const dayMs = 86_400_000;
+const from = Date.parse("2026-11-01T00:00:00Z");
+const config = { file: "certificate.pem" } as Parameters<typeof parsePem>[1];
+
+test("a certificate is renewed at about two thirds of its lifetime, or in the suggested window, at a time of its own", () => {
+  const times = Array.from({ length: 8 }, () => {
+    const { cert, key } = makeCertificate({ from, until: from + 90 * dayMs });
+    const certificate = parsePem(cert + key, config);
+    const window = { start: "2026-11-10T00:00:00Z", end: "2026-11-12T00:00:00Z" };
+    return [renewalTime(certificate), renewalTime(certificate, window)].map((at) => (at - from) / dayMs);
+  });
+  for (const [own = 0, suggested = 0] of times) {
+    expect(own).toBeWithin(56, 61);
+    expect(suggested).toBeWithin(9, 11);
+  }
+  expect(new Set(times.map(([own]) => own)).size).toBeGreaterThan(1);
+});
+
+test("renewal information names a certificate as the standard's example does", () => {
+  const key = "69885b6b87464041e1b37b847ba0ae2cde01c8d4";
+  const raw = Buffer.from(`0000 301f 0603551d23 0418 3016 8014 ${key}`.replaceAll(" ", ""), "hex");
+  expect(renewalIdOf({ raw, serialNumber: "87654321" } as X509Certificate)).toBe("aYhba4dGQEHhs3uEe6CuLN4ByNQ.AIdlQyE");
+});
+
+test("a self-signed certificate names the hosts, and its key is usable", () => {
+  const { leaf } = parsePem(createPlaceholder(["shop.example.com", "www.example.com"], Date.now()), config);
+  expect(leaf.subjectAltName).toBe("DNS:shop.example.com, DNS:www.example.com");
+  expect(leaf.verify(leaf.publicKey)).toBe(true);
+});
+
+test.each([
+  ["dns", "(DNS)", "Create an A or AAAA record for shop.example.com"],
+  ["connection", "(port 80)", "Open port 80"],
+  ["unauthorized", "(port 80)", "Open port 80"],
+  ["caa", "(CAA)", "Allow the authority in the CAA record"],
+  ["rateLimited", "limits requests", "Wait."],
+  ["rejectedIdentifier", "refused", "correct --acme"],
+])("an error %s of the authority is explained, with a remedy", (type, reason, remedy) => {
+  const problem = new AcmeProblem(
+    { type: `urn:ietf:params:acme:error:${type}`, detail: "Because" },
+    "shop.example.com",
+  );
+  const described = describeFailure(describeError(problem, ["example.com"]), from);
+  expect(described.message).toContain(reason);
+  expect(described.message).toEndWith("It answered: Because.");
+  expect(described.remedy).toContain(remedy);
+  expect(described.remedy).toContain("2026-11-01T00:00:00.000Z");
+});
