@@ -1352,6 +1352,8 @@ export interface components {
             points_returned: number;
             /** Format: int64 */
             points_reversed: number;
+            /** @description Why it failed. Staff and keys of backends only. */
+            error?: string | null;
             /** Format: date-time */
             created_at: string;
         };

@@ -100,6 +100,8 @@ export interface ErrorOptions {
   remedy?: string | undefined;
   /** Whether the message is for the terminal and the log only: replies have the general message of the kind. */
   isInternal?: boolean;
+  /** What replies say instead of an internal message, if not the general message of the kind. */
+  reply?: string;
   /** Exit code of a command that ends with this error. Default: the exit code of its kind. */
   exit?: 1 | 2 | 3 | 4;
   /** Seconds until a retry can succeed; sent as `Retry-After`. */
@@ -117,6 +119,7 @@ export class AppError extends Error {
   readonly details: FieldError[] | undefined;
   readonly remedy: string | undefined;
   readonly isInternal: boolean;
+  readonly reply: string | undefined;
   /** Exit code of a command that fails with this error: 1 failed, 2 usage, 3 not found, 4 conflict or busy. */
   readonly exit: 1 | 2 | 3 | 4;
   readonly retryAfter: number | undefined;
@@ -128,7 +131,8 @@ export class AppError extends Error {
     this.kind = kind;
     this.details = options.details;
     this.remedy = options.remedy;
-    this.isInternal = options.isInternal ?? false;
+    this.reply = options.reply;
+    this.isInternal = options.isInternal ?? options.reply !== undefined;
     this.exit = options.exit ?? table[kind].exit;
     // A service cannot set headers, but every 503 should say when to retry.
     this.retryAfter = options.retryAfter ?? (kind === "unavailable" ? 1 : undefined);

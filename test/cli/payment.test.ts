@@ -32,6 +32,19 @@ test("a store without a provider says how to connect one", async () => {
   }
 });
 
+test("payment check ends with 1 and names what to do if Stripe has lost the endpoint, also without BODEGA_PUBLIC_URL", async () => {
+  const shop = prepare();
+  const { ctx, close } = await openShopContext(shop);
+  const check = () => run(shop, "payment", "check", ...demo);
+  expect(await check()).toMatchObject({ code: 0, stderr: "" });
+  await ctx.db.execute("update payment_accounts set endpoint_id = 'we_gone'");
+  const { code, stdout, stderr } = await check();
+  expect(code).toBe(1);
+  expect(stdout).toContain("The endpoint was deleted at Stripe.");
+  expect(stderr).toContain("BODEGA_PUBLIC_URL set as for the server: bodega payment connect stripe -n demo --key-file");
+  await close();
+});
+
 test("order cancel closes the payment page of an order first; a dry run leaves it open", async () => {
   const shop = prepare();
   const { ctx, close } = await openShopContext(shop);

@@ -26,6 +26,7 @@ test("without its key, a database starts no server until it is rekeyed", async (
     registrations_dropped: 0,
     two_factor_users: [],
     webhooks: [],
+    payment_accounts: [],
   };
   expect(await json("db", "rekey", "--yes")).toEqual({ rekeyed: true, ...nothing });
   expect(await json("db", "rekey", "--yes")).toEqual({ rekeyed: false, ...nothing });

@@ -49,6 +49,11 @@ onEachDatabase((suite) => {
           values (?, 'reset', 'ada@example.com', 'h', 'a', 'b')`,
         args: [tenantId],
       },
+      {
+        sql: `insert into payment_accounts (tenant_id, provider, account, is_live, key, key_end, methods, events_until,
+          next_poll_at, created_at) values (?, 'stripe', 'acct_1', 0, 'sealed', 'end1', '["card"]', 'a', 'a', 'a')`,
+        args: [tenantId],
+      },
       ...["usr_on", "usr_begun", "usr_off"].map((id) => ({
         sql: `insert into users (id, tenant_id, email, email_key, role, status, created_at, updated_at)
           values (?, ?, ?, ?, 'customer', 'active', 'a', 'a')`,
@@ -72,6 +77,7 @@ onEachDatabase((suite) => {
       registrations_dropped: 0,
       two_factor_users: [],
       webhooks: [],
+      payment_accounts: [],
     });
     expect(await rows("select status from mail_outbox")).toEqual([{ status: "waiting" }]);
     expect(await rows("select subject from mail_codes")).toHaveLength(1);
@@ -89,6 +95,7 @@ onEachDatabase((suite) => {
       registrations_dropped: 1,
       two_factor_users: [{ namespace: shop.namespace, user_id: "usr_on", email: "usr_on@example.com" }],
       webhooks: [{ namespace: shop.namespace, webhook_id: webhook.webhook_id, url: "https://1.1.1.1/" }],
+      payment_accounts: [{ namespace: shop.namespace, provider: "stripe", account: "acct_1" }],
     });
     expect(await rows("select status, sealed from mail_outbox")).toEqual([{ status: "dropped", sealed: null }]);
     expect(await rows("select * from mail_codes")).toEqual([]);

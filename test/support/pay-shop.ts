@@ -1,12 +1,7 @@
 import type { Ctx } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { expireDueOrders } from "../../src/server/modules/orders/expiry.ts";
-import {
-  closeDueCheckouts,
-  type PaymentDeps,
-  pollEvents,
-  readDueCheckouts,
-} from "../../src/server/modules/payments/jobs.ts";
+import { type PaymentDeps, pollEvents, readDueCheckouts } from "../../src/server/modules/payments/jobs.ts";
 import { createRefundEngine } from "../../src/server/modules/payments/refund-delivery.ts";
 import { connectStripe } from "../../src/server/modules/payments/stripe/connect.ts";
 import type { TenantInput } from "../../src/server/modules/tenants/input.ts";
@@ -79,7 +74,6 @@ export async function openPayShop(
     sessionOf: ({ url }: { url: string }) => url.split("/").at(-1) as string,
     /** Runs what the server does of its own accord, until nothing is left. */
     async runJobs(): Promise<void> {
-      await closeDueCheckouts(deps);
       await readDueCheckouts(deps);
       await pollEvents(deps);
       await expireDueOrders(deps);

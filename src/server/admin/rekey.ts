@@ -7,6 +7,7 @@ import { recordAudit } from "../modules/audit/service.ts";
 import { mailOutbox } from "../modules/mail/table.ts";
 import { mailCodes } from "../modules/mail-codes/table.ts";
 import { pushRegistrations, vapidKeys } from "../modules/notifications/table.ts";
+import { paymentAccounts } from "../modules/payments/table.ts";
 import { tenants } from "../modules/tenants/table.ts";
 import { twoFactor } from "../modules/two-factor/table.ts";
 import { users } from "../modules/users/table.ts";
@@ -37,20 +38,30 @@ const selectWebhooks = statement((q) =>
   q.select({ namespace, webhook_id: id, url }).from(webhooks).innerJoin(tenants, isOfStore).orderBy(namespace, id),
 );
 
+const connectedOf = eq(tenants.id, paymentAccounts.tenantId);
+const selectAccounts = statement((q) =>
+  q
+    .select({ namespace, provider: paymentAccounts.provider, account: paymentAccounts.account })
+    .from(paymentAccounts)
+    .innerJoin(tenants, connectedOf)
+    .orderBy(namespace),
+);
+
 export type RekeyReport = Awaited<ReturnType<typeof rekeyDatabase>>;
 
 /**
  * Makes the present secret key the key of the database after the old one was lost, and removes what only the old key
  * could decrypt. Second factors stay, although they no longer work: without them, a password alone would suffice. No
  * server may be running.
- * @returns what was removed, the users whose second factor must be reset, and the webhooks that need a new secret;
+ * @returns what was removed, the users whose second factor must be reset, the webhooks that need a new secret, and the
+ * payment accounts that must be connected again;
  * `rekeyed` is false when the database already used this key.
  */
 export function rekeyDatabase(ctx: SystemCtx, config: Pick<Config, "secret" | "dataDir">) {
   return inTransaction(ctx, async (tx) => {
     const rekeyed = await adoptSecret(tx.db, config);
     const nothing = { mail_dropped: 0, reset_codes_dropped: 0, registrations_dropped: 0 };
-    if (!rekeyed) return { rekeyed, ...nothing, two_factor_users: [], webhooks: [] };
+    if (!rekeyed) return { rekeyed, ...nothing, two_factor_users: [], webhooks: [], payment_accounts: [] };
     await run(tx.db, removeVapidKeys);
     const report = {
       rekeyed,
@@ -59,9 +70,12 @@ export function rekeyDatabase(ctx: SystemCtx, config: Pick<Config, "secret" | "d
       registrations_dropped: await run(tx.db, removeRegistrations),
       two_factor_users: await all(tx.db, selectTwoFactor),
       webhooks: await all(tx.db, selectWebhooks),
+      payment_accounts: await all(tx.db, selectAccounts),
     };
-    const { rekeyed: _, two_factor_users, webhooks, ...counts } = report;
-    const details = { ...counts, two_factor_users: two_factor_users.length, webhooks: webhooks.length };
+    const { rekeyed: _, two_factor_users, webhooks, payment_accounts, ...counts } = report;
+    const lists = { two_factor_users, webhooks, payment_accounts };
+    const lengths = Object.entries(lists).map(([name, list]) => [name, list.length]);
+    const details = { ...counts, ...Object.fromEntries(lengths) };
     await recordAudit(tx, { event: "database.rekeyed", details });
     return report;
   });

@@ -56,8 +56,9 @@ function fileResponse({ bytes, type }: NonNullable<Reply["file"]>, headers: Reco
 /** Answers errors that are no AppError as internalError, without their message. */
 export function errorResponse(requestId: string, error: unknown, headers: Record<string, string>): Response {
   const known = error instanceof AppError ? error : internalError();
-  const { kind, code, details, remedy = remedyOf(kind) } = known;
-  const message = known.isInternal ? meaningOf(kind) : known.message;
+  const { kind, code, details, isInternal } = known;
+  const message = isInternal ? (known.reply ?? meaningOf(kind)) : known.message;
+  const remedy = (isInternal ? undefined : known.remedy) ?? remedyOf(kind);
   const body = {
     request_id: requestId,
     error: { code, type: typeOf(kind), message, ...(remedy && { remedy }), ...(details && { details }) },

@@ -1,6 +1,6 @@
 import type { Database } from "../db/session.ts";
 import type { ChannelDeps } from "../delivery/channel.ts";
-import { closeDueCheckouts, type PaymentDeps, pollEvents, readDueCheckouts } from "../modules/payments/jobs.ts";
+import { type PaymentDeps, pollEvents, readDueCheckouts } from "../modules/payments/jobs.ts";
 import { createRefundEngine } from "../modules/payments/refund-delivery.ts";
 
 /** Orders whose payment page is open expire within 15 seconds, because two jobs do it one after the other. */
@@ -12,7 +12,7 @@ export function startPaymentJobs(deps: PaymentDeps & ChannelDeps & { db: Databas
   let running: Promise<void> | undefined;
   let isStopping = false;
   const work = async () => {
-    for (const job of [closeDueCheckouts, readDueCheckouts, pollEvents]) {
+    for (const job of [readDueCheckouts, pollEvents]) {
       if (!isStopping) await job(deps);
     }
   };

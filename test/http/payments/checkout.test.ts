@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Stripe as Library } from "stripe";
 import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
 import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
-import { closeDueCheckouts } from "../../../src/server/modules/payments/jobs.ts";
+import { readDueCheckouts } from "../../../src/server/modules/payments/jobs.ts";
 import { keyPurposes } from "../../../src/server/security/scopes.ts";
 import { createClient } from "../../support/client.ts";
 import { bearer } from "../../support/factories.ts";
@@ -136,6 +136,16 @@ describe("a payment page", () => {
     expect((await open(data.access_token)).status).toBe(200);
   });
 
+  test("tells nobody but the log what is wrong with the store's key", async () => {
+    const order = await world.order();
+    world.stripe.faults.push({ match: "POST checkout", kind: "status403" });
+    const reply = await world.openPage(order);
+    expect(reply).toMatchObject({ status: 503, error: { message: "Card payments are not available now." } });
+    expect(reply.text).not.toMatch(/permission|bodega|Stripe/);
+    expect(world.app.entries.at(-1)?.fault).toContain("lacks a permission");
+    await world.checkout(order);
+  });
+
   test("refuses amounts below Stripe's minimum, and says so", async () => {
     const cheap = await world.shop.createProduct({ price: 0.2, requires_shipping: false });
     const { data } = await world.shop.call<OrderReply>("POST /orders/", {
@@ -160,6 +170,15 @@ describe("a payment", () => {
     world.stripe.delivery = "auto";
     const { payments, status } = await world.read(order);
     expect([status, payments.map(({ amount_minor }) => amount_minor)]).toEqual(["paid", [3800]]);
+  });
+
+  test("that Stripe has reported is not booked by hand once more", async () => {
+    const { order, intent } = await paid();
+    const { code, error } = await world.shop.call(`POST /orders/${order.id}/pay/`, {
+      body: { reference: intent, amount: 1 },
+    });
+    expect([code, error?.message]).toEqual([5302, "reference: is a payment that stripe has reported already"]);
+    expect((await world.read(order)).payments).toHaveLength(1);
   });
 
   test("that Stripe decides later keeps the order until then, and pays it or lets it go", async () => {
@@ -266,7 +285,7 @@ describe("what changes what is due", () => {
     const session = world.sessionOf(await world.checkout(order));
     world.clock.advance(6 * minute);
     for (let count = 0; count < 3; count++) world.stripe.faults.push({ match: "POST checkout", kind: "cutBefore" });
-    await closeDueCheckouts(world.deps);
+    await readDueCheckouts(world.deps);
     await expireDueOrders(world.deps);
     expect((await world.read(order)).status).toBe("pending");
     world.clock.advance(61 * minute);
@@ -322,6 +341,7 @@ describe("a refund", () => {
     await world.stripe.settle();
     const failed = await world.read(order);
     expect(failed).toMatchObject({
+      refunds: [{ error: "lost_or_stolen_card" }],
       status: "cancelled",
       payment_status: "paid",
       refunded_minor: 0,

@@ -111,6 +111,18 @@ describe("a call of Stripe", () => {
     expect((await world.read(order)).payment_status).toBe("paid");
   });
 
+  test.each(["no JSON", "null", "{}", '{"id":"evt_1","type":"charge.refunded","data":{}}'])(
+    "that is signed and malformed (%s) is refused, changes nothing and is no failed attempt",
+    async (body) => {
+      const { webhook } = await makeReport();
+      const events = async () =>
+        (await world.database.db.execute("select count(*) as n from payment_events")).rows[0]?.n;
+      const before = [await events(), world.stripe.calls.length];
+      for (let count = 0; count < 12; count++) expect(await world.stripe.send({ ...webhook, body })).toBe(400);
+      expect([await events(), world.stripe.calls.length]).toEqual(before);
+    },
+  );
+
   test("is verified before its body is parsed", async () => {
     const reply = await world.shop.callAnonymously("POST /payments/stripe/", {
       raw: "[".repeat(10_000),
@@ -155,7 +167,7 @@ describe("connecting a store", () => {
   test("says that Stripe does not accept a key, or which permission it lacks", async () => {
     const { ctx } = await open();
     world.stripe.faults.push({ match: "POST webhook_endpoints", kind: "status403" });
-    expect(await refusal(connectStripe(ctx, { key: stripeKey }))).toContain("lacks a permission");
+    expect(await refusal(connectStripe(ctx, { key: stripeKey }))).toMatch(/lacks a permission.*payment connect stripe/);
     const wrong = { ...ctx, payments: { ...ctx.payments } };
     expect(await refusal(connectStripe(wrong, { key: "sk_test_no-such" }))).toContain("5102");
   });

@@ -121,7 +121,8 @@ export const rekeyCommand = defineCommand({
   notes: [
     "Stop all servers of the database first. Queued mail and reset codes are dropped, because only the old key decrypts " +
       "them. Users with two-factor sign-in cannot sign in until it is reset: bodega user reset-two-factor. Webhooks send " +
-      "nothing until they have a new secret: bodega webhook rotate. Browsers and devices must register again for push " +
+      "nothing until they have a new secret: bodega webhook rotate. Stores take no card payments until they are connected " +
+      "again: bodega payment connect. Browsers and devices must register again for push " +
       "notifications. Visitors count as new ones and cannot undo earlier likes and bookmarks. Passwords, user tokens and app keys " +
       "do not depend on the key.",
   ],
@@ -133,7 +134,7 @@ export const rekeyCommand = defineCommand({
     }
     await confirmAction(
       console,
-      "Replace the secret key? Queued mail, reset codes, second factors, webhook secrets and push registrations are lost.",
+      "Replace the secret key? Queued mail, reset codes, second factors, webhook secrets, payment keys and push registrations are lost.",
     );
     const { rekeyDatabase } = await import("../../../server/admin/rekey.ts");
     await printRekeyed(console, await withContext(args, console, rekeyDatabase));
@@ -141,15 +142,21 @@ export const rekeyCommand = defineCommand({
 });
 
 async function printRekeyed(console: Console, report: Awaited<ReturnType<typeof rekeyDatabase>>): Promise<void> {
-  const { two_factor_users: users, webhooks, ...shown } = report;
+  const { two_factor_users: users, webhooks, payment_accounts: accounts, ...shown } = report;
   if (console.json) return printJson(console, report);
   if (!report.rekeyed) return info(console, "The database already uses this key. Nothing was changed.");
-  if (!console.quiet)
-    await printRecord(console, { ...shown, two_factor_users: users.length, webhooks: webhooks.length }, "rekeyed");
+  if (!console.quiet) {
+    const counts = { two_factor_users: users.length, webhooks: webhooks.length, payment_accounts: accounts.length };
+    await printRecord(console, { ...shown, ...counts }, "rekeyed");
+  }
   const lists: [text: string, commands: string[]][] = [
     [
       "These webhooks send nothing until they have a new secret:",
       webhooks.map((one) => `webhook rotate -n ${one.namespace} ${one.webhook_id}  # ${formatValue(one.url)}`),
+    ],
+    [
+      "These stores take no card payments until they are connected again:",
+      accounts.map((one) => `payment connect ${one.provider} -n ${one.namespace} --key-file <file>  # ${one.account}`),
     ],
     [
       "These users cannot sign in until their second factor is reset:",

@@ -174,7 +174,7 @@ export const refundCommand = defineCommand({
     const { refundOrder } = await import("../../../server/modules/orders/refund.ts");
     const { line, returned, shipping, amount, restock, reason = null, retry } = args;
     if (retry !== undefined) {
-      const { retryRefund } = await import("../../../server/modules/payments/retry-refund.ts");
+      const { retryRefund } = await import("../../../server/modules/payments/refunds.ts");
       return changeAtOnce(args, console, (tx, { id }) => retryRefund(tx, { id, refund_id: retry }));
     }
     if (returned && line.length === 0) throw invalidFlag("--returned", "needs --line");

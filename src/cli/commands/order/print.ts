@@ -95,7 +95,7 @@ function toTables(view: OrderView): Row[][] {
       ...{ refund_id: refund.id, state: refund.state, amount: amount(refund.amount_minor) },
       items: refund.lines.reduce((sum, line) => sum + line.quantity, 0),
       ...{ reason: refund.reason, returned_points: refund.points_returned, reversed_points: refund.points_reversed },
-      created_at: refund.created_at,
+      ...{ error: refund.error, created_at: refund.created_at },
     })),
     disputes.map(({ id, status, amount_minor, reason, due_at }) => {
       return { dispute_id: id, status, amount: amount(amount_minor), reason, answer_by: due_at };

@@ -14,10 +14,7 @@ export const connectCommand = defineCommand({
   args: {
     provider: wordArg("Provider of card payments", { options: ["stripe"] }),
     namespace: requiredNamespaceArg,
-    "key-file": fileArg("Read the secret or restricted key of the account from this file", {
-      required: true,
-      field: "key",
-    }),
+    "key-file": fileArg("File with the secret or restricted key of the account", { required: true, field: "key" }),
     method: valueArg("name", "Payment method, as Stripe names it (default: card)", { multiple: true }),
     replace: { type: "boolean", description: "Replace the key of another account, or of the other mode" },
   },
@@ -36,10 +33,8 @@ export const connectCommand = defineCommand({
     const account = await withPayments(args, console, (ctx) => connectStripe(ctx, { key, methods, replace }));
     await printRecord(console, account);
     if (account.endpoint_id !== null) return;
-    await info(
-      console,
-      "Stripe cannot report payments: BODEGA_PUBLIC_URL is no https address. The server asks for them.",
-    );
+    const why = "Stripe cannot report payments: BODEGA_PUBLIC_URL is no https address. The server asks for them.";
+    await info(console, why);
   },
 });
 
@@ -57,12 +52,14 @@ export const checkCommand = defineCommand({
   description: "Check key and endpoint at the payment provider",
   args: storeOnly,
   examples: ["bodega payment check -n demo"],
+  notes: ["The exit code is 0 when no problem is found, and 1 otherwise."],
   async run(args, console) {
-    const { checkAccount } = await service();
+    const { checkAccount, registerAgain } = await service();
     const account = await withPayments(args, console, checkAccount);
     await printRecord(console, account);
-    const connect = `Register it again: bodega payment connect stripe -n ${args.namespace} --key-file <file>`;
-    if (account.problems.length > 0) await warn(console, connect);
+    if (account.problems.length === 0) return 0;
+    await warn(console, `${registerAgain} bodega payment connect stripe -n ${args.namespace} --key-file <file>`);
+    return 1;
   },
 });
 

@@ -2,14 +2,14 @@ import { eq, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import { paymentOptions } from "../../config/config.ts";
 import type { Ctx, Tenant } from "../../context.ts";
-import { all, param, statement } from "../../db/statement.ts";
-import { orderRefunds, orders } from "../../modules/orders/table.ts";
+import { all, statement } from "../../db/statement.ts";
+import { isAccountFault } from "../../modules/payments/provider.ts";
 import { findUnbooked } from "../../modules/payments/stripe/compare.ts";
-import { checkAccount } from "../../modules/payments/stripe/connect.ts";
+import { checkAccount, registerAgain } from "../../modules/payments/stripe/connect.ts";
 import { paymentAccounts, paymentEvents } from "../../modules/payments/table.ts";
 import { tenantForWork, tenants } from "../../modules/tenants/table.ts";
 import { type Finding, finding, reasonOf, type StoreSubject } from "../finding.ts";
-import { findInStores, inScope } from "../records/check.ts";
+import { inScope } from "../records/check.ts";
 
 const t = alias(tenants, "t");
 const selectAccounts = statement((q) =>
@@ -24,19 +24,6 @@ const selectAccounts = statement((q) =>
     .where(sql`${t.status} = 'active' and ${inScope(paymentAccounts.tenantId)}`)
     .orderBy(t.namespace),
 );
-const selectWaiting = statement((q) =>
-  q
-    .select({ namespace: t.namespace, id: orderRefunds.id, number: orders.number })
-    .from(orderRefunds)
-    .innerJoin(orders, eq(orders.id, orderRefunds.orderId))
-    .innerJoin(t, eq(t.id, orderRefunds.tenantId))
-    .where(
-      sql`${orderRefunds.state} = 'requested' and ${orderRefunds.createdAt} < ${param("overdue")}
-        and ${inScope(orderRefunds.tenantId)}`,
-    )
-    .orderBy(orderRefunds.id)
-    .limit(20),
-);
 
 /** Compares the payment accounts of stores with what their provider knows. */
 export async function* checkPayments(subject: StoreSubject): AsyncGenerator<Finding> {
@@ -47,10 +34,6 @@ export async function* checkPayments(subject: StoreSubject): AsyncGenerator<Find
     for (const found of await describeAccount(work, subject, row.others))
       yield { ...found, namespace: store.namespace };
   }
-  yield* findInStores(subject, selectWaiting, ({ namespace, id, number }) => {
-    const message = `Refund ${id} of order ${number} in store ${namespace} has waited for the provider for over an hour.`;
-    return finding("warning", id, message, subject.command(`payment check -n ${namespace}`));
-  });
 }
 
 async function describeAccount(ctx: Ctx, { command }: StoreSubject, hasOthers: boolean): Promise<Finding[]> {
@@ -58,27 +41,20 @@ async function describeAccount(ctx: Ctx, { command }: StoreSubject, hasOthers: b
   const warn = (message: string, remedy: string) => finding("warning", namespace, message, remedy);
   const connect = command(`payment connect stripe -n ${namespace} --key-file stripe.key`);
   const mode = `Stripe reports payments of the other mode than that of store ${namespace}'s key.`;
+  const unpaid = (number: number) => `Order ${number} of store ${namespace} was paid at Stripe, and is not paid here.`;
+  const read = (number: number) => command(`order pay -n ${namespace} ${number} --check`);
   try {
     const { problems } = await checkAccount(ctx);
     const unbooked = await findUnbooked(ctx);
     return [
-      ...problems.map((problem) => warn(`Card payments of store ${namespace}: ${problem}`, connect)),
-      ...(hasOthers ? [warn(mode, "Remove the endpoint in the other mode at Stripe, or connect its key.")] : []),
-      ...unbooked.map(({ number }) =>
-        finding(
-          "error",
-          `${namespace} ${number}`,
-          `Order ${number} of store ${namespace} was paid at Stripe, and is not paid here.`,
-          command(`order pay -n ${namespace} ${number} --check`),
-        ),
+      ...problems.map((problem) =>
+        warn(`Card payments of store ${namespace}: ${problem}`, `${registerAgain} ${connect}`),
       ),
+      ...(hasOthers ? [warn(mode, "Remove the endpoint in the other mode at Stripe, or connect its key.")] : []),
+      ...unbooked.map(({ number }) => finding("error", `${namespace} ${number}`, unpaid(number), read(number))),
     ];
   } catch (error) {
-    return [
-      warn(
-        `Card payments of store ${namespace} cannot be checked: ${reasonOf(error)}`,
-        command(`payment check -n ${namespace}`),
-      ),
-    ];
+    const again = isAccountFault(error) ? connect : command(`payment check -n ${namespace}`);
+    return [warn(`Card payments of store ${namespace} cannot be checked: ${reasonOf(error)}`, again)];
   }
 }

@@ -123,6 +123,7 @@ const OrderRefund = output("OrderRefund", {
   reason: nullable(Type.String()),
   points_returned: count,
   points_reversed: count,
+  error: Type.Optional(nullable(Type.String({ description: "Why it failed. Staff and keys of backends only." }))),
   created_at: timestamp,
 });
 

@@ -1,7 +1,8 @@
 import { and, sql } from "drizzle-orm";
 import { type Ctx, mayRead } from "../../context.ts";
 import { isCheckViolation } from "../../db/db-errors.ts";
-import { all, bind, byId, equals, get, ofStore, param, params, statement } from "../../db/statement.ts";
+import { pick } from "../../db/selection.ts";
+import { all, bind, byId, equals, get, ofStore, param, params, run, statement } from "../../db/statement.ts";
 import { inSavepoint, inTransaction } from "../../db/transaction.ts";
 import { AppError, conflict, fieldError, invalidField, preconditionFailed, wrongState } from "../../errors.ts";
 import { requireText } from "../../values/fields.ts";
@@ -22,22 +23,32 @@ import { requireStore } from "./input.ts";
 import { mailOrder } from "./mails.ts";
 import { getOrder, type OrderRow, requireRow } from "./read.ts";
 import { type OrderCtx, requireOrderId } from "./statements.ts";
-import { orders, payments } from "./table.ts";
+import { orderRefunds, orders, payments } from "./table.ts";
 
 export const insertPayment = statement((q) =>
-  q.insert(payments).values({
-    ...params("tenantId", "provider", "reference", "amountMinor", "currency", "receivedAt", "recordedBy"),
-    ...{ id: param("paymentId"), orderId: param("id"), createdAt: param("now") },
-  }),
+  q
+    .insert(payments)
+    .values({
+      ...params("tenantId", "provider", "reference", "amountMinor", "currency", "receivedAt", "recordedBy"),
+      ...{ id: param("paymentId"), orderId: param("id"), createdAt: param("now") },
+    })
+    .onConflictDoNothing(),
 );
 const selectBooked = statement((q) =>
   q
-    .select({ orderId: payments.orderId })
+    .select(pick(payments, "orderId", "provider"))
     .from(payments)
-    .where(and(ofStore(payments), equals(payments.provider, "provider"), equals(payments.reference, "reference"))),
+    .where(and(ofStore(payments), equals(payments.reference, "reference")))
+    .orderBy(payments.provider),
 );
-const addReceived = statement(sql`
-  update ${orders} set received_minor = received_minor + ${param("amountMinor")} where ${byId(orders)}`);
+// Money in another currency is kept apart.
+const refunded = (column: string) => sql`(select coalesce(sum(${sql.raw(column)}), 0) from ${orderRefunds} r
+  where r.order_id = ${orders}.id and r.state <> 'failed')`;
+const sumUp = statement(sql`
+  update ${orders} set refunded_minor = ${refunded("amount_minor")}, credited_minor = ${refunded("credited_minor")},
+    received_minor = (select coalesce(sum(amount_minor), 0) from ${payments} p
+      where p.order_id = ${orders}.id and p.currency = ${orders}.currency)
+  where ${byId(orders)}`);
 const selectProcessing = statement((q) =>
   q
     .select({ id: orders.id })
@@ -71,7 +82,7 @@ export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, i
       ...{ provider: "manual", reference, amountMinor, currency: order.currency, receivedAt },
       recordedBy: actorId(tx.actor),
     };
-    await tx.db.batch([bind(insertPayment, values), bind(addReceived, values)]);
+    await run(tx.db, insertPayment, values);
     return settle(tx, id);
   });
 }
@@ -92,10 +103,12 @@ function timeOf(text: string, now: number): string {
 }
 
 async function isBooked(tx: Ctx, { id }: OrderRow, reference: string, field: string): Promise<boolean> {
-  const booked = await get(tx.db, selectBooked, { tenantId: tx.tenant.id, provider: "manual", reference });
-  if (!booked || booked.orderId === id) return booked !== undefined;
-  const other = mayRead(tx, "orders:read") ? booked.orderId : undefined;
-  throw fieldError(conflict, field, "belongs to another order", { id: other });
+  const booked = await get(tx.db, selectBooked, { tenantId: tx.tenant.id, reference });
+  if (!booked || (booked.orderId === id && booked.provider === "manual")) return booked !== undefined;
+  const isOwn = booked.orderId === id;
+  const other = !isOwn && mayRead(tx, "orders:read") ? booked.orderId : undefined;
+  const message = isOwn ? `is a payment that ${booked.provider} has reported already` : "belongs to another order";
+  throw fieldError(conflict, field, message, { id: other });
 }
 
 /** The amount that is still to be paid, in minor units; below zero if too much was received. */
@@ -119,7 +132,7 @@ export function paymentStatusOf(order: Parameters<typeof dueOf>[0]): OrderRow["p
  * @param mayPay false for money that staff must look at before it pays the order.
  */
 export async function settle(tx: Ctx, id: string, mayPay = true): Promise<Rendered> {
-  const order = await requireRow(tx, id);
+  const order = await readSums(tx, id);
   const due = dueOf(order);
   const isPaid =
     mayPay && due <= 0 && (order.status === "pending" || (order.status === "expired" && (await retake(tx, order))));
@@ -140,11 +153,17 @@ export async function settle(tx: Ctx, id: string, mayPay = true): Promise<Render
 
 /** Updates the payment status of an order after its refunds or its payment pages have changed. Returns the order. */
 export async function refreshPaymentStatus(tx: OrderCtx, id: string, event: EventType): Promise<Rendered> {
-  const order = await requireRow(tx, id);
+  const order = await readSums(tx, id);
   const paymentStatus = await currentStatus(tx, order);
   if (dueOf(order) >= 0) await endAttention(tx, id, ["overpaid"]);
   else if (order.paidAt !== null) await needAttention(tx, id, "overpaid");
   return commitTransition(tx, id, { event, first: [bind(setStates, { ...order, paymentStatus })] });
+}
+
+/** Returns an order whose sums are those of its payments and refunds. */
+async function readSums(tx: OrderCtx, id: string): Promise<OrderRow> {
+  await run(tx.db, sumUp, { tenantId: tx.tenant.id, id });
+  return requireRow(tx, id);
 }
 
 async function currentStatus(tx: OrderCtx, order: OrderRow): Promise<OrderRow["paymentStatus"]> {

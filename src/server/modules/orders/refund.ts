@@ -45,13 +45,16 @@ const refundLine = statement(sql`
     cancelled_quantity = cancelled_quantity + ${param("cancelled")}, refunded_minor = refunded_minor + ${param("amount")},
     restocked_quantity = restocked_quantity + ${param("restocked")}
   where ${ofOrder} and id = ${param("lineId")}`);
-const insertRefund = statement((q) =>
+export const insertRefund = statement((q) =>
   q.insert(orderRefunds).values({
     ...{ id: param("refundId"), orderId: param("id"), createdAt: param("now") },
     ...params("tenantId", "amountMinor", "shippingMinor", "creditedMinor", "paymentId", "lines", "reason"),
-    ...params("pointsReturned", "pointsReversed", "state"),
+    ...params("pointsReturned", "pointsReversed", "state", "providerId", "retryOf"),
   }),
 );
+const noPoints: Points = { pointsReturned: 0, pointsReversed: 0 };
+/** The fields of a refund of money only, which is not known to a provider. */
+export const moneyOnly = { ...noPoints, shippingMinor: 0, lines: "[]", reason: null, providerId: null, retryOf: null };
 const sums = params("refundedMinor", "creditedMinor", "pointsReturned", "pointsReversed");
 const states = params("status", "paymentStatus", "cancelledAt");
 const updateOrder = statement((q) =>
@@ -63,7 +66,6 @@ const updateOrder = statement((q) =>
 
 type Plan = Awaited<ReturnType<typeof planRefund>>;
 type Points = Pick<OrderRow, "pointsReturned" | "pointsReversed">;
-const noPoints: Points = { pointsReturned: 0, pointsReversed: 0 };
 
 /**
  * Refunds lines, shipping, an amount, or by default everything that is left.
@@ -87,14 +89,13 @@ export function refundOrder(
     const refundId = newId("ref");
     const points = await movePoints(tx, refundId, order, plan);
     const whole = { ...points, refundId, shippingMinor: plan.shipping, lines: linesText(order, plan) };
-    const none = { ...noPoints, shippingMinor: 0, lines: "[]" };
     let credited = plan.credited;
     const inserts = (await splitOverPayments(tx, order, plan.amount)).map((part, index) => {
       // Each part credits its share, because a provider may refuse one of them.
       const creditedMinor = Math.min(credited, part.amountMinor);
       credited -= creditedMinor;
-      const rest = { refundId: newId("ref"), ...values, ...part, creditedMinor, reason };
-      return bind(insertRefund, { ...rest, ...(index === 0 ? whole : none) });
+      const rest = { ...moneyOnly, refundId: newId("ref"), ...values, ...part, creditedMinor, reason };
+      return bind(insertRefund, { ...rest, ...(index === 0 && whole) });
     });
     const restocked = plan.lines.filter((line) => line.restocked > 0);
     const items = restocked.map(({ item, restocked: quantity }) => ({ ...item, quantity }));

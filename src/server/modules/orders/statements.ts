@@ -60,11 +60,13 @@ const payments = list(
   `'id', id, 'provider', provider, 'reference', reference, ${amounts("amount")}, 'received_at', received_at`,
   "payments where order_id = orders.id order by id",
 );
-const refunds = list(
-  `'id', id, 'state', state, ${amounts("amount", "shipping")}, 'lines', json(lines), 'reason', reason,
-  'points_returned', points_returned, 'points_reversed', points_reversed, 'created_at', created_at`,
-  "order_refunds where order_id = orders.id order by id",
-);
+const refundsFor = (audience: Audience) =>
+  list(
+    `'id', id, 'state', state, ${amounts("amount", "shipping")}, 'lines', json(lines), 'reason', reason,
+    'points_returned', points_returned, 'points_reversed', points_reversed, 'created_at', created_at
+    ${audience === "staff" ? ", 'error', error" : ""}`,
+    "order_refunds where order_id = orders.id order by id",
+  );
 const fulfillments = list(
   `'id', id, 'lines', json(lines), 'tracking', json(tracking), 'created_at', created_at`,
   "fulfillments where order_id = orders.id order by id",
@@ -90,7 +92,7 @@ export const orderJson = forEachAudience((audience) =>
   'transfer_reference', iif(payment_method = 'manual', ${transferReferenceSql}, null),
   'payment_reference', (select reference from payments where order_id = orders.id and reference is not null order by id limit 1),
   'email', email, 'phone', phone, 'shipping_address', json(shipping_address), 'billing_address', json(billing_address),
-  'note', note, 'metadata', json(metadata), 'lang', lang, 'payments', ${payments}, 'refunds', ${refunds},
+  'note', note, 'metadata', json(metadata), 'lang', lang, 'payments', ${payments}, 'refunds', ${refundsFor(audience)},
   'fulfillments', ${fulfillments}, 'version', version, 'created_at', created_at, 'updated_at', updated_at,
   'expires_at', expires_at, 'paid_at', paid_at, 'fulfilled_at', fulfilled_at, 'cancelled_at', cancelled_at${
     audience === "staff" ? forStaff : ""

@@ -1,6 +1,6 @@
-import { sql } from "drizzle-orm";
+import { and, isNotNull, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, byId, ofStore, param, run, statement } from "../../db/statement.ts";
+import { all, byId, equals, ofStore, param, run, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
@@ -11,14 +11,12 @@ import { reconcile } from "./reconcile.ts";
 
 const everyMs = 5000;
 
+const isRead = sql`(${param("isAll")} or state = 'open' or is_processing)`;
 const selectPages = statement((q) =>
   q
     .select()
     .from(checkouts)
-    .where(
-      sql`${ofStore(checkouts)} and order_id = ${param("orderId")} and session_id is not null
-        and (${param("isAll")} or state = 'open' or is_processing)`,
-    )
+    .where(and(ofStore(checkouts), equals(checkouts.orderId, "orderId"), isNotNull(checkouts.sessionId), isRead))
     .orderBy(checkouts.id),
 );
 // Of several calls at once, one reads.
@@ -34,10 +32,10 @@ const claim = statement(sql`
 export async function checkPayment(ctx: Ctx, orderId: string): Promise<Rendered> {
   await getOrder(ctx, orderId);
   const isVisitor = isCustomer(ctx) || isPage(ctx);
-  const values = { tenantId: ctx.tenant.id, orderId, isAll: isVisitor ? 0 : 1, now: toTimestamp(ctx.now()) };
+  const [now, before] = [toTimestamp(ctx.now()), toTimestamp(ctx.now() - everyMs)];
+  const values = { tenantId: ctx.tenant.id, orderId, isAll: isVisitor ? 0 : 1, now, before };
   for (const row of await all(ctx.db, selectPages, values)) {
-    const before = toTimestamp(ctx.now() - everyMs);
-    if (isVisitor && (await run(ctx.db, claim, { ...values, id: row.id, before })) === 0) continue;
+    if (isVisitor && (await run(ctx.db, claim, { ...values, id: row.id })) === 0) continue;
     await reconcile(ctx, row).catch((error: unknown) => {
       if (!isVisitor || !(error instanceof AppError)) throw error;
     });

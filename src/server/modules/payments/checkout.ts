@@ -1,22 +1,21 @@
-import { and, count, eq, sql } from "drizzle-orm";
+import { and, count, eq, isNull, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, bind, byId, equals, get, ofStore, param, run, statement } from "../../db/statement.ts";
+import { all, bind, byId, equals, get, ofStore, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, wrongState } from "../../errors.ts";
 import { toAmount } from "../../values/money.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
-import { matchOrigin, parseOriginPattern } from "../app-keys/origin-pattern.ts";
+import { matchOrigin, type OriginPattern, parseOriginPattern } from "../app-keys/origin-pattern.ts";
 import { appKeyOrigins, appKeys } from "../app-keys/table.ts";
-import { checkouts, isProcessing } from "../orders/checkouts/table.ts";
+import { checkouts } from "../orders/checkouts/table.ts";
 import { dueOf } from "../orders/payments.ts";
-import { type OrderRow, requireRow, selectLines } from "../orders/read.ts";
+import { getOrder, type OrderRow, requireRow, selectLines } from "../orders/read.ts";
 import { bumpOrder, orderStateError } from "../orders/statements.ts";
 import { orders } from "../orders/table.ts";
-import { requireOwn } from "./access.ts";
 import { type Account, openProvider, requireAccount } from "./accounts.ts";
-import { closeCheckout } from "./close.ts";
+import { closePage } from "./close.ts";
 import type { Checkout, CheckoutInput } from "./model.ts";
-import { type CheckoutRow, findCheckout, findOpen, openPage } from "./pages.ts";
+import { type CheckoutRow, findOpen, openPage } from "./pages.ts";
 import { providers } from "./providers.ts";
 
 /** Pages of an order that the provider opened, and tries to open one. */
@@ -35,22 +34,30 @@ const selectCounts = statement((q) =>
     .from(checkouts)
     .where(and(ofStore(checkouts), equals(checkouts.orderId, "orderId"))),
 );
-const insertCheckout = statement(sql`
-  insert into ${checkouts} (id, tenant_id, order_id, provider, state, amount_minor, currency, request, created_at,
-    expires_at, next_check_at)
-  select ${param("id")}, tenant_id, id, 'stripe', 'open', ${param("amountMinor")}, currency, ${param("request")},
-    ${param("now")}, ${param("expiresAt")}, ${param("nextCheckAt")}
-  from ${orders} where tenant_id = ${param("tenantId")} and id = ${param("orderId")} and status = 'pending'
-    and not ${isProcessing("orders.id")} on conflict do nothing`);
+const newCheckout = params(
+  "id",
+  "tenantId",
+  "orderId",
+  "amountMinor",
+  "currency",
+  "request",
+  "expiresAt",
+  "nextCheckAt",
+);
+const insertCheckout = statement((q) =>
+  q
+    .insert(checkouts)
+    .values({ ...newCheckout, provider: "stripe", state: "open", createdAt: param("now") })
+    .onConflictDoNothing(),
+);
 const extendHold = statement(sql`update ${orders} set expires_at = ${param("holdUntil")} where ${byId(orders)}`);
+const isPublished = and(eq(appKeys.active, true), eq(appKeys.published, true), isNull(appKeys.revokedAt));
 const selectOrigins = statement((q) =>
   q
     .select({ pattern: appKeyOrigins.pattern })
     .from(appKeyOrigins)
     .innerJoin(appKeys, eq(appKeys.id, appKeyOrigins.appId))
-    .where(
-      and(ofStore(appKeyOrigins), sql`${appKeys.active} and ${appKeys.published} and ${appKeys.revokedAt} is null`),
-    ),
+    .where(and(ofStore(appKeyOrigins), isPublished)),
 );
 
 /**
@@ -59,73 +66,58 @@ const selectOrigins = statement((q) =>
  * order that cannot be paid.
  */
 export async function openCheckout(ctx: Ctx, id: string, input: CheckoutInput): Promise<Checkout> {
-  const order = await requireOwn(ctx, id);
+  await getOrder(ctx, id);
   const account = await requireAccount(ctx);
-  const allowed = await allowedOrigins(ctx);
-  const success = parseReturnUrl("success_url", input.success_url, allowed);
-  const cancel = parseReturnUrl("cancel_url", input.cancel_url, allowed);
+  const origins = (await all(ctx.db, selectOrigins, { tenantId: ctx.tenant.id })).map((row) =>
+    parseOriginPattern(row.pattern),
+  );
+  const urls = {
+    success_url: parseReturnUrl("success_url", input, origins),
+    cancel_url: parseReturnUrl("cancel_url", input, origins),
+  };
+  const order = await requireRow(ctx, id);
   let row = await findOpen(ctx, id);
-  const isStale = row && (row.amountMinor !== dueOf(order) || Date.parse(row.expiresAt) <= ctx.now());
-  if (isStale) {
-    await closeCheckout(ctx, id);
+  if (row && (row.amountMinor !== dueOf(order) || Date.parse(row.expiresAt) <= ctx.now())) {
+    await closePage(ctx, row);
     row = undefined;
   }
-  row ??= await addCheckout(ctx, id, { account, success, cancel });
+  row ??= await addCheckout(ctx, id, account, urls);
   return show(await openPage(ctx, openProvider(ctx, account), row), order);
 }
 
-/** Origins of the store's keys, without patterns of several hosts. */
-async function allowedOrigins(ctx: Ctx): Promise<(origin: string) => boolean> {
-  const rows = await all(ctx.db, selectOrigins, { tenantId: ctx.tenant.id });
-  const exact = rows.map(({ pattern }) => parseOriginPattern(pattern)).filter(({ wildcard }) => !wildcard);
-  return (origin) => matchOrigin(exact, origin) !== null;
-}
-
 /** Returns an address to which a provider sends buyers back. Errors: validationFailed. */
-function parseReturnUrl(field: string, text: string, isAllowed: (origin: string) => boolean): string {
-  const url = URL.parse(text);
-  const isWeb = url?.protocol === "https:" || url?.protocol === "http:";
-  if (!url || !isWeb || url.username !== "" || url.password !== "")
-    throw invalidField(field, "must be an https address");
-  const isHere = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
-  if (isHere || (url.protocol === "https:" && isAllowed(url.origin))) return url.href;
+function parseReturnUrl(field: keyof CheckoutInput, input: CheckoutInput, origins: OriginPattern[]): string {
+  const url = URL.parse(input[field]);
+  const isPlain = url?.username === "" && url.password === "";
+  const isHere = url?.protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
+  if (!isPlain || !(isHere || url.protocol === "https:")) throw invalidField(field, "must be an https address");
+  const exact = origins.filter(({ wildcard }) => !wildcard);
+  if (isHere || url.hostname === "localhost" || matchOrigin(exact, url.origin)) return url.href;
   throw invalidField(
     field,
-    `must be on an https origin of one of the store's keys. Add it: bodega origin add <key> ${url.origin}`,
+    `has the origin ${url.origin}, which no published key of the store lists. An entry with * does not count.`,
   );
 }
 
-async function addCheckout(
-  ctx: Ctx,
-  orderId: string,
-  { account, ...urls }: { account: Account; success: string; cancel: string },
-): Promise<CheckoutRow> {
-  const id = newId("chk");
-  const values = { tenantId: ctx.tenant.id, id, orderId };
+async function addCheckout(ctx: Ctx, orderId: string, account: Account, urls: CheckoutInput): Promise<CheckoutRow> {
   return inTransaction(ctx, async (tx) => {
     const order = await requireRow(tx, orderId);
-    const due = dueOf(order);
-    await requirePayable(tx, order, due);
-    const lines = await all(tx.db, selectLines, { tenantId: tx.tenant.id, id: orderId });
-    const times = timesOf(order, tx.now());
-    const kind = providers[account.provider].account;
-    const { methods } = account;
-    const request = kind.requestOf(order, lines, { ...urls, id, due, methods, expiresAt: times.expiresAt });
-    const now = tx.now();
-    const added = await run(tx.db, insertCheckout, {
-      ...{ ...values, amountMinor: due, request: JSON.stringify(request), now: toTimestamp(now) },
-      ...{ expiresAt: toTimestamp(times.expiresAt), nextCheckAt: toTimestamp(now + firstCheckMs) },
+    const amountMinor = dueOf(order);
+    await requirePayable(tx, order, amountMinor);
+    const values = { tenantId: tx.tenant.id, id: newId("chk"), orderId, now: toTimestamp(tx.now()) };
+    const lines = await all(tx.db, selectLines, { ...values, id: orderId });
+    const { expiresAt, holdUntil } = timesOf(order, tx.now());
+    const methods = JSON.parse(account.methods) as string[];
+    const request = { ...urls, id: values.id, due: amountMinor, methods, expiresAt };
+    await run(tx.db, insertCheckout, {
+      ...{ ...values, amountMinor, currency: order.currency, expiresAt: toTimestamp(expiresAt) },
+      request: JSON.stringify(providers[account.provider].account.requestOf(order, lines, request)),
+      nextCheckAt: toTimestamp(Math.min(tx.now() + firstCheckMs, holdUntil)),
     });
-    // Another call has opened one meanwhile.
-    const row = added > 0 ? await findCheckout(tx, id) : await findOpen(tx, orderId);
-    if (!row) throw wrongState(`A payment of order ${orderId} is being decided.`);
-    if (added > 0 && times.holdUntil > Date.parse(order.expiresAt)) {
-      const hold = {
-        tenantId: tx.tenant.id,
-        id: orderId,
-        now: toTimestamp(now),
-        holdUntil: toTimestamp(times.holdUntil),
-      };
+    // Another call may have opened one meanwhile.
+    const row = (await findOpen(tx, orderId)) as CheckoutRow;
+    if (row.id === values.id && holdUntil > Date.parse(order.expiresAt)) {
+      const hold = { ...values, id: orderId, holdUntil: toTimestamp(holdUntil) };
       await tx.db.batch([bind(extendHold, hold), bind(bumpOrder, hold)]);
     }
     return row;
@@ -133,8 +125,9 @@ async function addCheckout(
 }
 
 async function requirePayable(tx: Ctx, order: OrderRow, due: number): Promise<void> {
-  const { id, status, currency } = order;
+  const { id, status, paymentStatus, currency } = order;
   if (status !== "pending") throw orderStateError(id, status, "pending orders can be paid on a page");
+  if (paymentStatus === "payment_processing") throw wrongState(`A payment of order ${id} is being decided.`);
   if (due <= 0) throw wrongState(`Nothing is due for order ${id}.`);
   if (!providers.stripe.account.takesCurrency(currency)) throw wrongState(`Stripe does not charge ${currency}.`);
   const { pages = 0, tries = 0 } = (await get(tx.db, selectCounts, { tenantId: tx.tenant.id, orderId: id })) ?? {};

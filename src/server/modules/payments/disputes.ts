@@ -5,9 +5,8 @@ import { toTimestamp } from "../../values/stamps.ts";
 import { bindEvent } from "../events/service.ts";
 import { endAttention, needAttention } from "../orders/attention/attention.ts";
 import { bumpOrder } from "../orders/statements.ts";
-import type { payments } from "../orders/table.ts";
 import type { ProviderDispute } from "./provider.ts";
-import { addFound, failRefund, listRefunds } from "./refunds.ts";
+import { addFound, failRefund, listRefunds, type PaymentRow } from "./refunds.ts";
 import { disputes } from "./table.ts";
 
 // An older state changes nothing.
@@ -25,18 +24,11 @@ const upsert = statement((q) =>
     }),
 );
 
-/**
- * Records disputes of a payment. They change neither the order's status nor stock; of a lost one, the money is
- * returned.
- */
-export async function applyDisputes(
-  tx: Ctx,
-  payment: typeof payments.$inferSelect,
-  found: readonly ProviderDispute[],
-): Promise<void> {
+/** Records disputes of a payment. They change neither the order's status nor stock; a lost one returns the money. */
+export async function applyDisputes(tx: Ctx, payment: PaymentRow, found: readonly ProviderDispute[]): Promise<void> {
+  const { orderId, id: paymentId } = payment;
   for (const dispute of found) {
-    const { orderId } = payment;
-    const values = { ...dispute, tenantId: tx.tenant.id, orderId, paymentId: payment.id, now: toTimestamp(tx.now()) };
+    const values = { ...dispute, tenantId: tx.tenant.id, orderId, paymentId, now: toTimestamp(tx.now()) };
     if ((await run(tx.db, upsert, values)) === 0) continue;
     const { id, amountMinor, currency, status, reason, dueAt } = dispute;
     const data = { dispute: id, amount_minor: amountMinor, currency, status, reason, due_at: dueAt };
@@ -46,7 +38,7 @@ export async function applyDisputes(
     else await needAttention(tx, orderId, "dispute");
     const returned = (await listRefunds(tx, payment)).find(({ providerId }) => providerId === id);
     if (dispute.isLost && !returned) {
-      await addFound(tx, payment, { id, amountMinor, state: "succeeded", reason: `Dispute ${id} was lost.` });
+      await addFound(tx, payment, { id, amountMinor, state: "succeeded" }, `Dispute ${id} was lost.`);
     } else if (!dispute.isLost && returned && returned.state !== "failed") {
       await failRefund(tx, returned, null);
     }

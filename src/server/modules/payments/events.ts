@@ -1,52 +1,40 @@
-import { sql } from "drizzle-orm";
+import { and, or } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { get, ofStore, param, params, run, statement } from "../../db/statement.ts";
+import { byId, equals, get, ofStore, param, params, run, statement } from "../../db/statement.ts";
 import { notAuthenticated } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { checkouts } from "../orders/checkouts/table.ts";
-import { type Account, findAccount, openProvider, placeOf } from "./accounts.ts";
+import { type Account, findAccount, placeOf } from "./accounts.ts";
 import type { ProviderEvent } from "./provider.ts";
 import { providers } from "./providers.ts";
 import { reconcile } from "./reconcile.ts";
 import { paymentEvents } from "./table.ts";
 
-const selectEvent = statement((q) =>
-  q
-    .select({ id: paymentEvents.id })
-    .from(paymentEvents)
-    .where(sql`${ofStore(paymentEvents)} and id = ${param("id")}`),
-);
+const selectEvent = statement((q) => q.select({ id: paymentEvents.id }).from(paymentEvents).where(byId(paymentEvents)));
 const insertEvent = statement((q) =>
   q
     .insert(paymentEvents)
     .values({ ...params("tenantId", "id", "type", "object", "isLive"), createdAt: param("now") })
     .onConflictDoNothing(),
 );
-const select = (condition: "session_id" | "intent_id") =>
-  statement((q) =>
-    q
-      .select()
-      .from(checkouts)
-      .where(sql`${ofStore(checkouts)} and ${sql.raw(condition)} = ${param("value")}`),
-  );
-const selectBySession = select("session_id");
-const selectByIntent = select("intent_id");
-
-/** Before the secrets are read, so that other calls cost little. */
-const signatureForm = /^t=\d{1,12},.{1,2000}$/;
+const isNamed = or(equals(checkouts.sessionId, "sessionId"), equals(checkouts.intentId, "intentId"));
+const selectCheckout = statement((q) =>
+  q
+    .select()
+    .from(checkouts)
+    .where(and(ofStore(checkouts), isNamed)),
+);
 
 /**
  * Receives a call of the provider, whose signature is its credential. Returns once all that it reports is committed.
- * @throws notAuthenticated without a valid signature; unavailable if the provider cannot be read, which then repeats
- * the call.
+ * @throws notAuthenticated without a valid signature; malformedRequest; unavailable if the provider cannot be read,
+ * which then repeats the call.
  */
 export async function receiveEvent(ctx: Ctx, body: Uint8Array): Promise<void> {
-  const signature = ctx.signature ?? "";
-  const account = signatureForm.test(signature) ? await findAccount(ctx) : undefined;
-  const { verify } = providers.stripe.account;
-  const secrets = account ? secretsOf(ctx, account) : [];
-  const event = secrets.length > 0 ? await verify({ body, signature, now: ctx.now() }, secrets) : null;
-  if (!account || !event) throw notAuthenticated("The signature is missing, wrong or too old.");
+  const account = await findAccount(ctx);
+  const call = { body, signature: ctx.signature ?? "", now: ctx.now() };
+  const event = account && (await providers.stripe.account.verify(call, secretsOf(ctx, account)));
+  if (!event) throw notAuthenticated("The signature is missing, wrong or too old.");
   await handleEvent(ctx, account, event);
 }
 
@@ -60,16 +48,9 @@ function secretsOf({ vault, tenant, now }: Ctx, { secret, olderSecret, olderUnti
 export async function handleEvent(ctx: Ctx, account: Account, event: ProviderEvent): Promise<void> {
   const values = { tenantId: ctx.tenant.id, ...event, isLive: event.isLive ? 1 : 0, now: toTimestamp(ctx.now()) };
   if (await get(ctx.db, selectEvent, values)) return;
-  const row = event.isLive === account.isLive ? await findCheckoutOf(ctx, account, event) : undefined;
+  const isOfKey = event.isLive === account.isLive;
+  const row = isOfKey ? await get(ctx.db, selectCheckout, values) : undefined;
   if (row) await reconcile(ctx, row);
-  await run(ctx.db, insertEvent, values);
-}
-
-async function findCheckoutOf(ctx: Ctx, account: Account, { sessionId, intentId }: ProviderEvent) {
-  const tenantId = ctx.tenant.id;
-  const known = intentId === null ? undefined : await get(ctx.db, selectByIntent, { tenantId, value: intentId });
-  if (known) return known;
-  // The page's own event may come later.
-  const value = sessionId ?? (intentId && (await openProvider(ctx, account).findSession(intentId)));
-  return value === null ? undefined : get(ctx.db, selectBySession, { tenantId, value });
+  // A payment may become known only now, from a page that was read before the event: the event is then polled again.
+  if (row || !isOfKey) await run(ctx.db, insertEvent, values);
 }

@@ -1,7 +1,8 @@
 import type { PaymentOptions } from "../../context.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, unavailable } from "../../errors.ts";
 import type { OrderRow } from "../orders/read.ts";
 import type { orderLines } from "../orders/table.ts";
+import type { CheckoutInput } from "./model.ts";
 
 /** Amounts are in minor units of ISO 4217, whatever a provider uses. */
 export interface ProviderMoney {
@@ -39,26 +40,11 @@ export interface Snapshot {
   disputes: ProviderDispute[];
 }
 
-export interface PayPage {
-  sessionId: string;
-  url: string;
-}
-
-export interface RefundRequest extends ProviderMoney {
-  id: string;
-  orderId: string;
-  intentId: string;
-  /** Whether it may have been made so long ago that the provider no longer recognises its id. */
-  isOld: boolean;
-}
-
 /** A provider's notice that something has changed; what, is read at the provider. */
 export interface ProviderEvent {
   id: string;
   type: string;
   isLive: boolean;
-  /** Epoch milliseconds. */
-  createdAt: number;
   object: string;
   /** The page that it is about, or else the payment. */
   sessionId: string | null;
@@ -66,32 +52,32 @@ export interface ProviderEvent {
 }
 
 /**
- * The account of a store at a provider.
+ * The account of a store at a provider, which recognises a repeated id for a day: with `isOld`, it is first looked for.
  * @throws unavailable if the provider does not decide; wrongState if it refuses.
  */
 export interface Provider {
   /** Opens a page. Repeating the request of a checkout opens no second one. */
-  open(checkout: { id: string; request: string }): Promise<PayPage>;
-  /** Finds the page of a checkout that is too old to be repeated. */
-  find(checkout: { id: string; createdAt: string }): Promise<PayPage | undefined>;
+  open(
+    checkout: { id: string; request: string; createdAt: string },
+    isOld: boolean,
+  ): Promise<{ sessionId: string; url: string } | undefined>;
   read(sessionId: string): Promise<Snapshot>;
   /** Closes a page, unless it is complete. */
   close(sessionId: string): Promise<void>;
-  refund(request: RefundRequest): Promise<ProviderRefund>;
-  /** Returns the page of a payment; null for payments of others in the account. */
-  findSession(intentId: string): Promise<string | null>;
+  refund(
+    request: ProviderMoney & { id: string; orderId: string; intentId: string },
+    isOld: boolean,
+  ): Promise<ProviderRefund>;
   /** Returns the events since a time in epoch milliseconds, the oldest first. */
   listEvents(since: number): Promise<ProviderEvent[]>;
 }
 
 /** What a new page is to ask for. `expiresAt` is in epoch milliseconds. */
-export interface NewPage {
+export interface NewPage extends CheckoutInput {
   id: string;
   due: number;
   methods: string[];
   expiresAt: number;
-  success: string;
-  cancel: string;
 }
 
 /** A way to pay. Without an account, staff book payments and give them back by hand. */
@@ -101,16 +87,33 @@ export interface ProviderKind {
     /** The request that opens a page, as JSON. It is kept until the page is known. */
     requestOf(order: OrderRow, lines: readonly (typeof orderLines.$inferSelect)[], page: NewPage): object;
     open(key: string, options: PaymentOptions): Provider;
-    /** The event of a signed call; null if no secret has signed it lately. The signature comes before the body. */
+    /**
+     * The event of a signed call; undefined if no secret has signed it lately. The signature comes before the body.
+     * Errors: malformedRequest for a signed body that is no event.
+     */
     verify(
       call: { body: Uint8Array; signature: string; now: number },
       secrets: readonly string[],
-    ): Promise<ProviderEvent | null>;
+    ): Promise<ProviderEvent | undefined>;
   };
 }
 
 export const isRefusal = (error: unknown): error is AppError =>
   error instanceof AppError && error.kind !== "unavailable" && error.kind !== "internalError";
+
+/** The HTTP status of a provider's answer behind an error. */
+export const statusOf = (error: unknown): number | undefined =>
+  ((error as Error).cause as { statusCode?: number } | undefined)?.statusCode;
+
+const reply = "Card payments are not available now.";
+
+/** An error of the store's account, which only its owner can end. Replies do not name it; log and doctor do. */
+export function accountFault(message: string, cause?: unknown): AppError {
+  const remedy = "Connect the store with a valid key: bodega payment connect stripe -n <namespace> --key-file <file>";
+  return unavailable(message, { reply, remedy, cause });
+}
+
+export const isAccountFault = (error: unknown) => error instanceof AppError && error.reply === reply;
 
 /** A provider recognises a repeated request for 24 hours. */
 export const repeatableMs = 20 * 3_600_000;

@@ -1,17 +1,18 @@
-import { sql } from "drizzle-orm";
+import { and } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { byId, get, ofStore, param, params, run, statement } from "../../db/statement.ts";
+import { byId, equals, get, ofStore, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import { needAttention } from "../orders/attention/attention.ts";
 import { checkouts } from "../orders/checkouts/table.ts";
 import { insertPayment, refreshPaymentStatus, settle } from "../orders/payments.ts";
-import { orders, payments } from "../orders/table.ts";
-import { openProvider, requireAccount } from "./accounts.ts";
+import { requireRow } from "../orders/read.ts";
+import { payments } from "../orders/table.ts";
+import { requireProvider } from "./accounts.ts";
 import { applyDisputes } from "./disputes.ts";
 import { type CheckoutRow, findCheckout, openPage } from "./pages.ts";
 import type { Snapshot } from "./provider.ts";
-import { addFound, advanceRefunds } from "./refunds.ts";
+import { addFound, advanceRefunds, type PaymentRow } from "./refunds.ts";
 
 /** When the server next reads a page of its own accord. */
 const nextCheckMs = { open: 600_000, processing: 3_600_000 };
@@ -22,25 +23,20 @@ const setState = statement((q) =>
     .set(params("state", "isProcessing", "intentId", "nextCheckAt"))
     .where(byId(checkouts)),
 );
+const isBooked = and(equals(payments.provider, "provider"), equals(payments.reference, "reference"));
 const selectPayment = statement((q) =>
   q
     .select()
     .from(payments)
-    .where(sql`${ofStore(payments)} and provider = ${param("provider")} and reference = ${param("reference")}`),
+    .where(and(ofStore(payments), isBooked)),
 );
-// Money in another currency is kept apart.
-const addReceived = statement(sql`
-  update ${orders} set received_minor = received_minor + ${param("amountMinor")}
-  where ${byId(orders)} and currency = ${param("currency")}`);
-
-export type PaymentRow = NonNullable<(typeof selectPayment)["row"]>;
 
 /**
  * Reads a page at the provider, and adds the facts that are missing here. It may run at any time, in any order and any
  * number of times: facts are only added, and states only advance. Errors: unavailable, wrongState.
  */
 export async function reconcile(ctx: Ctx, row: CheckoutRow): Promise<void> {
-  const provider = openProvider(ctx, await requireAccount(ctx));
+  const provider = await requireProvider(ctx);
   const { id, sessionId } = await openPage(ctx, provider, row);
   if (sessionId === null) return;
   const snapshot = await provider.read(sessionId);
@@ -58,9 +54,7 @@ async function applySnapshot(tx: Ctx, id: string, snapshot: Snapshot): Promise<v
     if (hasChanged) await refreshPaymentStatus(tx, row.orderId, "order.updated");
     return;
   }
-  const booked = { tenantId: tx.tenant.id, provider: row.provider, reference: intentId };
-  if (!(await get(tx.db, selectPayment, booked))) await bookPayment(tx, row, intentId, payment);
-  const known = (await get(tx.db, selectPayment, booked)) as PaymentRow;
+  const known = await bookPayment(tx, row, intentId, payment);
   // What comes in another currency, and goes back, is no part of the order's sums.
   if (known.currency !== row.currency) return;
   // What has failed or was won comes first, because the same money may have left in another way since.
@@ -84,27 +78,34 @@ async function advance(tx: Ctx, row: CheckoutRow, snapshot: Snapshot): Promise<b
   const isNewer = ranks[found] > ranks[before];
   const next = isNewer ? found : before;
   const isProcessing = next === "processing";
-  const waitMs = next === "open" ? nextCheckMs.open : isProcessing ? nextCheckMs.processing : null;
+  const nextCheckAt = isProcessing || next === "open" ? await nextCheck(tx, row.orderId, next) : null;
   await run(tx.db, setState, {
-    ...{ tenantId: tx.tenant.id, id: row.id, intentId: snapshot.intentId ?? row.intentId },
+    ...{ tenantId: tx.tenant.id, id: row.id, intentId: snapshot.intentId ?? row.intentId, nextCheckAt },
     ...{ state: isProcessing ? "complete" : next, isProcessing: isProcessing ? 1 : 0 },
-    nextCheckAt: waitMs === null ? null : toTimestamp(tx.now() + waitMs),
   });
   return isNewer;
 }
 
-/** Books a payment. It pays the order only if amount and currency are those of the page. */
+/** An open page is read at the latest when its order ends, so that it is closed first. */
+async function nextCheck(tx: Ctx, orderId: string, state: keyof typeof nextCheckMs): Promise<string> {
+  const { expiresAt } = await requireRow(tx, orderId);
+  const next = toTimestamp(tx.now() + nextCheckMs[state]);
+  return state === "open" && expiresAt > toTimestamp(tx.now()) && expiresAt < next ? expiresAt : next;
+}
+
+/** Books a payment once. It pays the order only if amount and currency are those of the page. */
 async function bookPayment(
   tx: Ctx,
   { orderId, provider, amountMinor, currency }: CheckoutRow,
   reference: string,
   paid: NonNullable<Snapshot["payment"]>,
-): Promise<void> {
-  const values = { tenantId: tx.tenant.id, id: orderId, ...paid };
-  const now = toTimestamp(tx.now());
-  await run(tx.db, insertPayment, { ...values, paymentId: newId("pay"), provider, reference, recordedBy: null, now });
-  await run(tx.db, addReceived, values);
-  const isExpected = paid.amountMinor === amountMinor && paid.currency === currency;
-  if (!isExpected) await needAttention(tx, orderId, "amount_mismatch");
-  await settle(tx, orderId, isExpected);
+): Promise<PaymentRow> {
+  const values = { tenantId: tx.tenant.id, id: orderId, provider, reference, ...paid };
+  const row = { ...values, paymentId: newId("pay"), recordedBy: null, now: toTimestamp(tx.now()) };
+  if ((await run(tx.db, insertPayment, row)) > 0) {
+    const isExpected = paid.amountMinor === amountMinor && paid.currency === currency;
+    if (!isExpected) await needAttention(tx, orderId, "amount_mismatch");
+    await settle(tx, orderId, isExpected);
+  }
+  return (await get(tx.db, selectPayment, values)) as PaymentRow;
 }

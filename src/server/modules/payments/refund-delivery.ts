@@ -2,7 +2,7 @@ import { eq, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 import type { Ctx, Tenant } from "../../context.ts";
 import { pick } from "../../db/selection.ts";
-import { all, byId, get, param, run, statement } from "../../db/statement.ts";
+import { all, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { type Answer, type Channel, type ChannelDeps, retryDelayMs } from "../../delivery/channel.ts";
 import { type Claim, createQueue, isDue } from "../../delivery/claim.ts";
@@ -13,9 +13,8 @@ import { orderRefunds, payments } from "../orders/table.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
 import { requireProvider } from "./accounts.ts";
 import type { PaymentDeps } from "./jobs.ts";
-import { isRefusal, repeatableMs } from "./provider.ts";
-import { advance, failRefund } from "./refunds.ts";
-import { faultOf } from "./stripe/client.ts";
+import { isRefusal, repeatableMs, statusOf } from "./provider.ts";
+import { advance, failRefund, findRefund } from "./refunds.ts";
 import { refundDeliveries } from "./table.ts";
 
 const delaysMs = [5, 30, 120, 600, 1800, 3600, 7200, 21_600].map((seconds) => seconds * 1000);
@@ -28,15 +27,9 @@ const create = statement(sql`
   insert into ${refundDeliveries} (id, tenant_id, status, next_attempt_at, created_at)
   select r.id, r.tenant_id, 'waiting', ${param("now")}, ${param("now")} from ${orderRefunds} r
   where r.state = 'requested' and not exists (select 1 from ${refundDeliveries} d where d.id = r.id) limit 200`);
-const selectReady = statement((q) =>
-  q
-    .select({ id: tenants.id })
-    .from(tenants)
-    .where(
-      sql`${tenants.status} = 'active' and exists (select 1 from ${refundDeliveries}
-        where tenant_id = ${tenants.id} and ${isDue})`,
-    ),
-);
+const isReady = sql`${tenants.status} = 'active'
+  and exists (select 1 from ${refundDeliveries} where tenant_id = ${tenants.id} and ${isDue})`;
+const selectReady = statement((q) => q.select({ id: tenants.id }).from(tenants).where(isReady));
 const which = sql`
   select id from ${refundDeliveries} where tenant_id = ${param("key")} and ${isDue}
     order by next_attempt_at, id limit ${param("max")}`;
@@ -45,10 +38,8 @@ const read = statement((q) =>
   q
     .select({
       ...pick(refundDeliveries, "id", "attempts"),
-      ...pick(orderRefunds, "orderId", "amountMinor"),
-      currency: payments.currency,
-      intentId: sql<string>`${payments.reference}`,
-      requestedAt: sql<string>`${orderRefunds.createdAt}`,
+      ...pick(orderRefunds, "orderId", "amountMinor", "createdAt"),
+      ...{ currency: payments.currency, intentId: sql<string>`${payments.reference}` },
       tenant: sql<string>`${tenantForWork}`,
     })
     .from(refundDeliveries)
@@ -59,10 +50,10 @@ const read = statement((q) =>
 );
 type RefundTask = NonNullable<(typeof read)["row"]> & Claim;
 const queue = createQueue(refundDeliveries, { which, read, delivered: "delivered" });
-const selectRefund = statement((q) => q.select().from(orderRefunds).where(byId(orderRefunds)));
 
 /** Requests refunds from providers, until these accept or refuse them. Its deliveries are made from refunds. */
 export function createRefundEngine(deps: PaymentDeps & ChannelDeps): DeliveryEngine<RefundTask> {
+  const receiverOf = (tenantId: string) => `provider of ${tenantId}`;
   const channel: Channel<RefundTask> = {
     queue,
     async createDeliveries() {
@@ -70,13 +61,13 @@ export function createRefundEngine(deps: PaymentDeps & ChannelDeps): DeliveryEng
     },
     async listReady() {
       const rows = await all(deps.db, selectReady, { now: toTimestamp(deps.now()) });
-      return rows.map(({ id }) => ({ key: id, tenantId: id, receiver: `provider of ${id}` }));
+      return rows.map(({ id }) => ({ key: id, tenantId: id, receiver: receiverOf(id) }));
     },
     prepare(task) {
       const tenant = JSON.parse(task.tenant) as Tenant;
       const ctx: Ctx = { ...deps, tenant, actor: { kind: "server" }, requestId: task.id };
       const send = () => request(ctx, task);
-      return { receiver: `provider of ${tenant.id}`, target: task.id, timeoutMs: attemptMs, send };
+      return { receiver: receiverOf(tenant.id), target: task.id, timeoutMs: attemptMs, send };
     },
     // It never gives up: an unanswered request may have been fulfilled.
     nextAttemptAt: ({ attempts }) =>
@@ -88,30 +79,24 @@ export function createRefundEngine(deps: PaymentDeps & ChannelDeps): DeliveryEng
 
 /** Makes a refund at the provider, and records its answer before the delivery ends. */
 async function request(ctx: Ctx, task: RefundTask): Promise<Answer> {
-  const { id, requestedAt } = task;
-  const values = { tenantId: ctx.tenant.id, id };
-  const before = await get(ctx.db, selectRefund, values);
   const accepted = { result: "accepted", status: null, error: null, retryAfterMs: 0 } as const;
   // A call of the provider may have reported it already.
-  if (before?.state !== "requested") return accepted;
+  if ((await findRefund(ctx, task.id))?.state !== "requested") return accepted;
   try {
-    const isOld = ctx.now() - Date.parse(requestedAt) > repeatableMs;
-    const made = await (await requireProvider(ctx)).refund({ ...task, isOld });
+    const isOld = ctx.now() - Date.parse(task.createdAt) > repeatableMs;
+    const made = await (await requireProvider(ctx)).refund(task, isOld);
     await inTransaction(ctx, async (tx) => {
-      const row = await get(tx.db, selectRefund, values);
+      const row = await findRefund(tx, task.id);
       if (row) await advance(tx, row, made);
     });
     return accepted;
   } catch (error) {
-    const status = faultOf(error)?.statusCode ?? null;
-    // A key that is not accepted says nothing about the refund.
-    const isRefused = isRefusal(error) && status !== null && ![401, 403].includes(status);
-    const { message } = error as Error;
-    if (!isRefused) return { result: "failed", status, error: message, retryAfterMs: 0 };
+    if (!isRefusal(error)) throw error;
     await inTransaction(ctx, async (tx) => {
-      const row = await get(tx.db, selectRefund, values);
-      if (row?.state === "requested") await failRefund(tx, row, message);
+      const row = await findRefund(tx, task.id);
+      if (row?.state === "requested") await failRefund(tx, row, error.message);
     });
-    return { result: "refused", isFinal: true, status, error: message, retryAfterMs: 0 };
+    const status = statusOf(error) ?? null;
+    return { result: "refused", isFinal: true, status, error: error.message, retryAfterMs: 0 };
   }
 }

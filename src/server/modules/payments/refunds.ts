@@ -1,48 +1,41 @@
-import { sql } from "drizzle-orm";
+import { and } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, bind, ofStore, param, params, statement } from "../../db/statement.ts";
+import { all, byId, equals, get, ofStore, params, run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { notFound, wrongState } from "../../errors.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
-import { needAttention } from "../orders/attention/attention.ts";
+import type { Rendered } from "../catalogue/products/rendering.ts";
+import { endAttention, needAttention } from "../orders/attention/attention.ts";
+import { requireStore } from "../orders/input.ts";
 import { dueOf, refreshPaymentStatus } from "../orders/payments.ts";
 import { requireRow } from "../orders/read.ts";
-import { orderRefunds, orders, type payments } from "../orders/table.ts";
+import { insertRefund, moneyOnly } from "../orders/refund.ts";
+import { orderRefunds, payments } from "../orders/table.ts";
 import type { ProviderRefund } from "./provider.ts";
-import { refundDeliveries } from "./table.ts";
 
-type PaymentRow = typeof payments.$inferSelect;
+export type PaymentRow = typeof payments.$inferSelect;
 type RefundRow = typeof orderRefunds.$inferSelect;
 
-const ofPayment = sql`${ofStore(orderRefunds)} and payment_id = ${param("paymentId")}`;
+const selectRefund = statement((q) => q.select().from(orderRefunds).where(byId(orderRefunds)));
+const ofPayment = and(ofStore(orderRefunds), equals(orderRefunds.paymentId, "paymentId"));
 const selectRefunds = statement((q) => q.select().from(orderRefunds).where(ofPayment).orderBy(orderRefunds.id));
-const setRefund = statement((q) =>
-  q
-    .update(orderRefunds)
-    .set(params("state", "providerId", "error"))
-    .where(sql`${ofStore(orderRefunds)} and id = ${param("id")}`),
-);
-export const insertRow = statement((q) =>
-  q.insert(orderRefunds).values({
-    ...params("id", "tenantId", "orderId", "amountMinor", "shippingMinor", "creditedMinor", "paymentId", "state"),
-    ...{ ...params("providerId", "retryOf", "reason"), lines: "[]", createdAt: param("now") },
-  }),
-);
-const drop = statement(sql`
-  update ${refundDeliveries} set status = 'dropped', finished_at = ${param("now")}
-  where id = ${param("id")} and status = 'waiting'`);
-const sumOf = (column: string) => sql`(select coalesce(sum(${sql.raw(column)}), 0) from ${orderRefunds} r
-  where r.order_id = ${orders}.id and r.state <> 'failed')`;
-export const addUp = statement(sql`
-  update ${orders} set refunded_minor = ${sumOf("amount_minor")}, credited_minor = ${sumOf("credited_minor")}
-  where ${ofStore(orders)} and id = ${param("orderId")}`);
+const selectPayment = statement((q) => q.select().from(payments).where(byId(payments)));
+const setState = params("state", "providerId", "error");
+const updateRefund = statement((q) => q.update(orderRefunds).set(setState).where(byId(orderRefunds)));
 
 const ranks = { requested: 0, pending: 1, succeeded: 2, failed: 3 };
 
+export const findRefund = (tx: Ctx, id: string) => get(tx.db, selectRefund, { tenantId: tx.tenant.id, id });
+
+export const listRefunds = (tx: Ctx, { id: paymentId }: { id: string }): Promise<RefundRow[]> =>
+  all(tx.db, selectRefunds, { tenantId: tx.tenant.id, paymentId });
+
+/** The part of a payment that no refund has given back or is to give back. */
+const leftOf = ({ amountMinor }: PaymentRow, rows: readonly RefundRow[]): number =>
+  rows.reduce((left, row) => left - (row.state === "failed" ? 0 : row.amountMinor), amountMinor);
+
 /** Records the states that known refunds of a payment have reached. Returns those that are missing here. */
-export async function advanceRefunds(
-  tx: Ctx,
-  payment: PaymentRow,
-  found: readonly ProviderRefund[],
-): Promise<ProviderRefund[]> {
+export async function advanceRefunds(tx: Ctx, payment: PaymentRow, found: readonly ProviderRefund[]) {
   const rows = await listRefunds(tx, payment);
   const missing: ProviderRefund[] = [];
   for (const one of found) {
@@ -53,29 +46,20 @@ export async function advanceRefunds(
   return missing;
 }
 
-export const listRefunds = (tx: Ctx, { id: paymentId }: { id: string }): Promise<RefundRow[]> =>
-  all(tx.db, selectRefunds, { tenantId: tx.tenant.id, paymentId });
-
 /** Records the state of a refund that is known here, unless a newer one is. */
-export async function advance(
-  tx: Ctx,
-  row: RefundRow,
-  { id, state, error }: Omit<ProviderRefund, "ownId" | "amountMinor" | "currency">,
-) {
+export async function advance(tx: Ctx, row: RefundRow, { id: providerId, state, error }: ProviderRefund) {
   // A refund that the provider has not answered has no state there yet.
-  if (row.providerId !== null && ranks[state] <= ranks[row.state]) return;
-  const values = { tenantId: tx.tenant.id, id: row.id, orderId: row.orderId, state, providerId: id, error };
-  await tx.db.batch([bind(setRefund, values), bind(addUp, values)]);
-  if (state === "failed") await needAttention(tx, row.orderId, "refund_failed");
-  await refreshPaymentStatus(tx, row.orderId, "order.updated");
+  if (row.providerId === null || ranks[state] > ranks[row.state])
+    await setRefund(tx, { ...row, state, providerId, error });
 }
 
 /** Records that money was not given back, and why; null for a dispute that was won after all. */
-export async function failRefund(tx: Ctx, row: RefundRow, error: string | null): Promise<void> {
-  const values = { tenantId: tx.tenant.id, id: row.id, orderId: row.orderId, now: toTimestamp(tx.now()) };
-  const failed = { ...values, state: "failed", providerId: row.providerId, error };
-  await tx.db.batch([bind(setRefund, failed), bind(drop, values), bind(addUp, values)]);
-  if (error !== null) await needAttention(tx, row.orderId, "refund_failed");
+export const failRefund = (tx: Ctx, row: RefundRow, error: string | null) =>
+  setRefund(tx, { ...row, state: "failed", error });
+
+async function setRefund(tx: Ctx, row: RefundRow): Promise<void> {
+  await run(tx.db, updateRefund, { ...row, tenantId: tx.tenant.id });
+  if (row.state === "failed" && row.error !== null) await needAttention(tx, row.orderId, "refund_failed");
   await refreshPaymentStatus(tx, row.orderId, "order.updated");
 }
 
@@ -83,48 +67,68 @@ export async function failRefund(tx: Ctx, row: RefundRow, error: string | null):
 export async function addFound(
   tx: Ctx,
   payment: PaymentRow,
-  {
-    id: providerId,
-    amountMinor: amount,
-    state,
-    reason,
-  }: Pick<ProviderRefund, "id" | "amountMinor" | "state"> & { reason?: string },
+  { id, amountMinor, state }: Pick<ProviderRefund, "id" | "amountMinor" | "state">,
+  reason: string | null = null,
 ): Promise<void> {
-  await makeRoom(tx, payment, amount);
-  const { orderId, id: paymentId } = payment;
-  const left = await leftOf(tx, payment);
-  const order = await requireRow(tx, orderId);
-  const amountMinor = Math.min(amount, left);
+  const left = await makeRoom(tx, payment, amountMinor);
+  const order = await requireRow(tx, payment.orderId);
+  const amount = Math.min(amountMinor, left);
   // Surplus and late money is no part of what the order costs.
   const surplus = Math.max(-dueOf(order), 0);
-  const isLate = order.paidAt === null;
-  const creditedMinor = isLate
-    ? 0
-    : Math.min(Math.max(amountMinor - surplus, 0), order.totalMinor - order.creditedMinor);
-  const values = { tenantId: tx.tenant.id, id: newId("ref"), orderId, now: toTimestamp(tx.now()) };
-  const row = { ...values, amountMinor, shippingMinor: 0, creditedMinor, paymentId, state, providerId };
-  await tx.db.batch([bind(insertRow, { ...row, retryOf: null, reason: reason ?? null }), bind(addUp, values)]);
-  if (reason === undefined) await needAttention(tx, orderId, "refund_unassigned");
-  await refreshPaymentStatus(tx, orderId, "order.refunded");
+  const credited = order.paidAt === null ? 0 : Math.max(amount - surplus, 0);
+  await addRefund(tx, { ...payment, amountMinor: amount, creditedMinor: credited, state, providerId: id, reason });
+  if (reason === null) await needAttention(tx, order.id, "refund_unassigned");
 }
 
-/** Refunds that only this store knows fail if the provider has given the same money back: it will refuse them. */
-async function makeRoom(tx: Ctx, payment: PaymentRow, amount: number): Promise<void> {
+/**
+ * Returns what is left of a payment. Refunds that only this store knows fail if the provider has given the same money
+ * back: it will refuse them.
+ */
+async function makeRoom(tx: Ctx, payment: PaymentRow, amount: number): Promise<number> {
   const rows = await listRefunds(tx, payment);
-  let left = await leftOf(tx, payment);
+  let left = leftOf(payment, rows);
   for (const row of rows.reverse()) {
-    if (left >= amount) return;
-    if (row.state !== "requested") continue;
+    if (left >= amount || row.state !== "requested") continue;
     await failRefund(tx, row, "The provider has given this money back already.");
     left += row.amountMinor;
   }
+  return left;
 }
 
-/** The part of a payment that no refund has given back or is to give back. */
-export async function leftOf(tx: Ctx, payment: PaymentRow): Promise<number> {
-  const rows = await listRefunds(tx, payment);
-  return rows.reduce(
-    (left, { state, amountMinor }) => left - (state === "failed" ? 0 : amountMinor),
-    payment.amountMinor,
-  );
+/**
+ * Requests the money of a failed refund again, as a new refund, because a provider remembers the old one.
+ * @throws notFound, preconditionFailed; wrongState unless it has failed, was not repeated, and the payment still has it.
+ */
+export function retryRefund(
+  ctx: Ctx,
+  { id: orderId, refund_id: id }: { id: string; refund_id: string },
+  ifMatch: number | null = null,
+): Promise<Rendered> {
+  requireStore(ctx);
+  return inTransaction(ctx, async (tx) => {
+    await requireRow(tx, orderId, ifMatch);
+    const failed = await findRefund(tx, id);
+    if (failed?.orderId !== orderId) throw notFound("refund", id);
+    const { state, error, paymentId, amountMinor, shippingMinor, creditedMinor, reason } = failed;
+    // The row of a dispute that was won after all has no error.
+    if (state !== "failed" || error === null) throw wrongState(`Refund ${id} has not failed.`);
+    const payment = (await get(tx.db, selectPayment, { tenantId: tx.tenant.id, id: paymentId })) as PaymentRow;
+    const rows = await listRefunds(tx, payment);
+    if (rows.some(({ retryOf }) => retryOf === id)) throw wrongState(`Refund ${id} was repeated already.`);
+    if (leftOf(payment, rows) < amountMinor) throw wrongState(`The payment of refund ${id} was given back otherwise.`);
+    await endAttention(tx, orderId, ["refund_failed"]);
+    const again = { amountMinor, shippingMinor, creditedMinor, reason, state: "requested", retryOf: id } as const;
+    return addRefund(tx, { ...payment, ...again });
+  });
+}
+
+type NewRefund = PaymentRow & Pick<RefundRow, "state" | "creditedMinor"> & Partial<RefundRow>;
+
+/** Adds a refund of a payment, which credits at most what the order still costs. */
+async function addRefund(tx: Ctx, { id: paymentId, ...refund }: NewRefund): Promise<Rendered> {
+  const { totalMinor, creditedMinor: credited } = await requireRow(tx, refund.orderId);
+  const creditedMinor = Math.min(refund.creditedMinor, totalMinor - credited);
+  const values = { id: refund.orderId, refundId: newId("ref"), paymentId, creditedMinor, now: toTimestamp(tx.now()) };
+  await run(tx.db, insertRefund, { ...moneyOnly, ...refund, ...values });
+  return refreshPaymentStatus(tx, refund.orderId, "order.refunded");
 }

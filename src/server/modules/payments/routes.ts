@@ -11,7 +11,7 @@ import { openCheckout } from "./checkout.ts";
 import { closeOwnCheckout } from "./close.ts";
 import { receiveEvent } from "./events.ts";
 import { Checkout, CheckoutInput, WebhookReceived } from "./model.ts";
-import { retryRefund } from "./retry-refund.ts";
+import { retryRefund } from "./refunds.ts";
 
 const tag = "Orders";
 const visitors = [app("orders:write"), app("orders:place"), token] as const;

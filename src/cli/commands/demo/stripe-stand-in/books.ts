@@ -2,24 +2,15 @@ import { randomBytes } from "node:crypto";
 import { Refusal } from "./form.ts";
 
 /** An object as Stripe's API shows it, without `hidden`. Amounts are in Stripe's units, times in seconds. */
-export interface Row {
-  id: string;
-  object: string;
+export interface Row extends Record<"id" | "object" | "status" | "currency", string> {
   created: number;
-  status: string;
   amount: number;
-  currency: string;
   metadata: Record<string, string>;
   payment_intent: string | null;
   hidden?: { lines?: Line[]; intent?: object; secret?: string };
   [field: string]: unknown;
 }
-export interface Line {
-  description: string;
-  quantity: number;
-  amount_total: number;
-  currency: string;
-}
+export type Line = Record<"description" | "currency", string> & Record<"quantity" | "amount_total", number>;
 const listNames = [
   ...["webhook_endpoints", "checkout/sessions", "payment_intents", "charges", "refunds", "disputes", "events"],
 ] as const;
@@ -67,8 +58,8 @@ export class Books {
 
   /** Ends the sessions whose time is over. Each request does so first. */
   expireDue(): void {
-    for (const one of this.lists["checkout/sessions"]) {
-      if (one.status === "open" && Number(one.expires_at) * 1000 <= this.account.now()) this.expire(one.id);
+    for (const { id, status, expires_at } of this.lists["checkout/sessions"]) {
+      if (status === "open" && Number(expires_at) * 1000 <= this.account.now()) this.expire(id);
     }
   }
 
@@ -88,13 +79,11 @@ export class Books {
   attempt(id: string) {
     this.expireDue();
     const session = this.openSession(id);
-    const { amount_total: amount, currency, payment_intent, hidden } = session;
-    const fields = { amount, currency, amount_received: 0, latest_charge: null, ...hidden?.intent };
-    const intent = payment_intent
-      ? this.find("payment_intents", payment_intent)
-      : this.add("payment_intents", "pi", { ...fields, status: "requires_payment_method" });
-    session.payment_intent = intent.id;
-    return { session, intent };
+    const { amount_total: amount, currency, hidden } = session;
+    const status = "requires_payment_method";
+    const fields = { amount, currency, amount_received: 0, latest_charge: null, ...hidden?.intent, status };
+    session.payment_intent ??= this.add("payment_intents", "pi", fields).id;
+    return { session, intent: this.find("payment_intents", session.payment_intent) };
   }
 
   /** Takes the money of an intent. */
@@ -119,7 +108,7 @@ export class Books {
   /** The card is declined; the session stays open. */
   decline(id: string): void {
     const error = { type: "card_error", code: "card_declined", message: "Your card was declined." };
-    Object.assign(this.attempt(id).intent, { last_payment_error: error });
+    this.attempt(id).intent.last_payment_error = error;
   }
 
   /** Refunds a charge, as the API and the dashboard do. @throws Refusal when less is left of it. */

@@ -2,10 +2,10 @@
 export class Refusal extends Error {
   readonly status: number;
   readonly body: object;
-  constructor(message: string, { param, code, status = 400 }: { param?: string; code?: string; status?: number } = {}) {
+  constructor(message: string, { status = 400, ...more }: { param?: string; code?: string; status?: number } = {}) {
     super(message);
     this.status = status;
-    this.body = { error: { type: "invalid_request_error", message, param, code } };
+    this.body = { error: { type: "invalid_request_error", message, ...more } };
   }
 }
 
@@ -13,23 +13,17 @@ export type Form = { [field: string]: string | Form | (string | Form)[] };
 
 /** Reads Stripe's form encoding: `items[0][price]=5&expand[]=a` is `{items: [{price: "5"}], expand: ["a"]}`. */
 export function readForm(text: string): Form {
-  const form: Record<string, unknown> = {};
+  const form: Form = Object.create(null);
   for (const [name, value] of new URLSearchParams(text)) {
     const path = name.replaceAll("]", "").split("[");
-    const last = path.pop() ?? "";
-    let at = form;
-    for (const step of path) {
-      at[step] ??= {};
-      at = at[step] as typeof form;
+    let at: Record<string, unknown> = form;
+    for (const [index, step] of path.entries()) {
+      const next = path[index + 1];
+      const empty = next !== undefined && /^\d*$/.test(next) ? [] : Object.create(null);
+      const key = step === "" ? String(Object.keys(at).length) : step;
+      at[key] ??= next === undefined ? value : empty;
+      at = at[key] as typeof at;
     }
-    at[last === "" ? Object.keys(at).length : last] = value;
   }
-  return toLists(form) as Form;
-}
-
-function toLists(value: unknown): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  const parts = Object.entries(value).map(([name, part]) => [name, toLists(part)] as const);
-  const isList = parts.length > 0 && parts.every(([name]) => /^\d+$/.test(name));
-  return isList ? parts.map(([, part]) => part) : Object.fromEntries(parts);
+  return form;
 }

@@ -14,38 +14,28 @@ const asList = (value: unknown) => (Array.isArray(value) ? (value as unknown[]) 
  * Answers a request to `/v1/` from the books; `call` is such as "POST refunds". `page` is the address of the page to pay on.
  * @throws Refusal
  */
-export function answer(books: Books, call: string, form: Form, page: string): object {
-  const { expand, ...given } = form;
-  const [, method, path = "", id = "", verb] =
-    /^(\w+) (checkout\/sessions|\w+)(?:\/(\w+))?(?:\/(\w+))?$/.exec(call) ?? [];
-  const ways = asList(expand).map((way) => String(way).replace("data.", "").split("."));
+export function answer(books: Books, call: string, { expand, ...given }: Form, page: string): object {
+  const ways = asList(expand).map((way) => String(way).split("."));
   const show = (row: Row): Row => ways.reduce((shown, way) => expandRow(books, shown, way), row);
-  switch (`${method} ${path}${id && "/:id"}${verb ? `/${verb}` : ""}`) {
-    case "GET account":
-      return account;
-    case "POST checkout/sessions":
-      return show(createSession(books, given, page));
-    case "POST checkout/sessions/:id/expire":
-      return show(books.expire(id));
-    case "POST webhook_endpoints":
-      return createEndpoint(books, given);
-    case "DELETE webhook_endpoints/:id":
-      books.lists.webhook_endpoints = books.lists.webhook_endpoints.filter((one) => one.id !== id);
-      return { id, object: "webhook_endpoint", deleted: true };
-    case "POST refunds":
-      return show(createRefund(books, given));
-    case `GET ${path in books.lists ? path : undefined}`:
-      return listRows(books.lists[path as ListName], given, show);
-    case `GET ${path in books.lists ? path : undefined}/:id`:
-      return show(books.find(path as ListName, id));
-    default:
-      throw new Refusal(`Unrecognized request URL (${call}).`, { status: 404 });
+  const [, list = "", id = ""] = /^GET (checkout\/sessions|\w+)(?:\/(\w+))?$/.exec(call) ?? [];
+  if (Object.hasOwn(books.lists, list)) {
+    return id ? show(books.find(list as ListName, id)) : listRows(books.lists[list as ListName], given);
   }
+  if (call === "GET account") return account;
+  if (call === "POST checkout/sessions") return show(createSession(books, given, page));
+  if (call === "POST webhook_endpoints") return createEndpoint(books, given);
+  if (call === "POST refunds") return show(createRefund(books, given));
+  const [, endpoint, session] =
+    /^(?:DELETE webhook_endpoints\/(\w+)|POST checkout\/sessions\/(\w+)\/expire)$/.exec(call) ?? [];
+  if (session) return show(books.expire(session));
+  if (!endpoint) throw new Refusal(`Unrecognized request URL (${call}).`, { status: 404 });
+  books.lists.webhook_endpoints = books.lists.webhook_endpoints.filter((one) => one.id !== endpoint);
+  return { id: endpoint, object: "webhook_endpoint", deleted: true };
 }
 
 /** Replaces an id by its object, as `expand` asks. */
 function expandRow(books: Books, row: Row, [field = "", ...rest]: string[]): Row {
-  const list = { payment_intent: "payment_intents", latest_charge: "charges", charge: "charges" } as const;
+  const list = { payment_intent: "payment_intents", latest_charge: "charges" } as const;
   if (!Object.hasOwn(list, field)) throw new Refusal(`This property cannot be expanded (${field}).`);
   const { [field]: value } = row;
   if (value === null) return row;
@@ -53,16 +43,16 @@ function expandRow(books: Books, row: Row, [field = "", ...rest]: string[]): Row
   return { ...row, [field]: rest.length > 0 ? expandRow(books, inner, rest) : inner } as Row;
 }
 
-function listRows(rows: Row[], given: Form, show: (row: Row) => Row) {
-  const { limit = "10", starting_after, created, types, ...filters } = given;
+function listRows(rows: Row[], { limit = "10", starting_after, created, types, ...filters }: Form) {
   const { gte = 0, lte = Number.POSITIVE_INFINITY } = asForm(created);
-  const found = rows.toReversed().filter((row) => {
-    const isWanted = Object.entries(filters).every(([name, value]) => row[name] === value);
-    if (types !== undefined && !asList(types).includes(row.type)) return false;
-    return isWanted && row.created >= Number(gte) && row.created <= Number(lte);
-  });
+  const isWanted = (row: Row) =>
+    Object.entries(filters).every(([name, value]) => row[name] === value) &&
+    (types === undefined || asList(types).includes(row.type)) &&
+    row.created >= Number(gte) &&
+    row.created <= Number(lte);
+  const found = rows.toReversed().filter(isWanted);
   const rest = found.slice(starting_after ? found.findIndex(({ id }) => id === starting_after) + 1 : 0);
-  const data = rest.slice(0, Number(limit)).map(show);
+  const data = rest.slice(0, Number(limit));
   return { object: "list", url: "/v1", has_more: rest.length > data.length, data };
 }
 
@@ -91,7 +81,7 @@ function createSession(books: Books, given: Form, page: string): Row {
 function readLine(given: unknown): Line {
   const { price_data, quantity } = asForm(given);
   const { currency, unit_amount, product_data } = asForm(price_data);
-  const { name } = asForm(product_data);
   const amount_total = Number(unit_amount) * Number(quantity);
-  return { description: String(name), quantity: Number(quantity), currency: String(currency), amount_total };
+  const description = String(asForm(product_data).name);
+  return { description, quantity: Number(quantity), currency: String(currency), amount_total };
 }

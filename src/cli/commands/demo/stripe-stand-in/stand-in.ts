@@ -1,10 +1,11 @@
 import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { addressOf } from "../../../../server/runtime/port.ts";
 import { Books, type Row } from "./books.ts";
 import { Refusal, readForm } from "./form.ts";
-import { answerPayPage, pageSafety } from "./pay-page.ts";
+import { answerPayPage, type Page } from "./pay-page.ts";
 import { answer } from "./requests.ts";
 
 /** A webhook on its way to an endpoint. */
@@ -21,28 +22,26 @@ interface Options {
   around?: (request: ApiRequest, work: () => Reply) => Promise<Reply | undefined>;
   send?: (webhook: Webhook) => void;
   /** Further pages of the server, by path. */
-  page?: (path: string) => Promise<{ html: string; headers?: Record<string, string> } | undefined>;
+  page?: (path: string) => Promise<Page | undefined>;
 }
+
+const pageHeaders = {
+  "Content-Security-Policy": "default-src 'none'; style-src 'self'; frame-ancestors 'none'",
+  "Content-Type": "text/html; charset=utf-8",
+};
 
 /**
  * Starts a stand-in of Stripe on loopback, for the demo and tests: the parts of its API that the server uses, a page to
  * pay on, and signed webhooks. All keys belong to one account; its test mode and its live mode have books of their own.
  */
-export async function startStripeStandIn({
-  host = "127.0.0.1",
-  port = 0,
-  now = Date.now,
-  around,
-  send,
-  page,
-}: Options = {}) {
-  const tell = (books: Books, event: Row) => {
-    for (const { url, enabled_events, hidden, api_version, status } of books.lists.webhook_endpoints) {
-      const isWanted =
-        status === "enabled" && [event.type, "*"].some((name) => (enabled_events as unknown[]).includes(name));
-      const body = render({ ...event, api_version });
-      const webhook = { url: String(url), type: String(event.type), secret: hidden?.secret ?? "", body };
-      if (isWanted) (send ?? ((one) => void postWebhook(one, now())))(webhook);
+export async function startStripeStandIn(options: Options = {}) {
+  const { host = "127.0.0.1", port = 0, now = Date.now, around = async (_, work) => work(), page } = options;
+  const { send = (webhook: Webhook) => void postWebhook(webhook, now()) } = options;
+  const tell = ({ lists }: Books, event: Row) => {
+    for (const { url, enabled_events: types, hidden, api_version, status } of lists.webhook_endpoints) {
+      const isWanted = status === "enabled" && (types as unknown[]).includes(event.type);
+      const webhook = { url: String(url), type: String(event.type), secret: hidden?.secret ?? "" };
+      if (isWanted) send({ ...webhook, body: render({ ...event, api_version }) });
     }
   };
   const test = new Books({ livemode: false, now, tell });
@@ -75,17 +74,17 @@ export async function startStripeStandIn({
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks).toString();
+    const { method, headers } = request;
+    const body = await text(request);
     const { pathname, search } = new URL(request.url ?? "/", url);
-    const other = await page?.(pathname);
-    const headers = { ...pageSafety, "Content-Type": "text/html; charset=utf-8", ...other?.headers };
-    if (other) return void response.writeHead(200, headers).end(other.html);
-    if (!pathname.startsWith("/v1/")) return answerPayPage(test, { request, pathname, body }, response);
-    const call = `${request.method} ${pathname.slice(4)}`;
-    const asked = { call, text: request.method === "POST" ? body : search.slice(1), headers: request.headers };
-    const reply = around ? await around(asked, () => workOnce(asked)) : workOnce(asked);
+    if (!pathname.startsWith("/v1/")) {
+      const act = method === "POST" ? new URLSearchParams(body).get("act") : null;
+      const own = () => answerPayPage(test, pathname, act, headers["accept-language"] ?? "");
+      const { status = 200, html, headers: more } = (await page?.(pathname)) ?? own();
+      return void response.writeHead(status, { ...pageHeaders, ...more }).end(html);
+    }
+    const asked = { call: `${method} ${pathname.slice(4)}`, text: method === "POST" ? body : search.slice(1), headers };
+    const reply = await around(asked, () => workOnce(asked));
     if (!reply) return void request.socket.destroy();
     response.writeHead(reply.status, { "Content-Type": "application/json" }).end(reply.body);
   }

@@ -1,5 +1,5 @@
 import type { Stripe } from "stripe";
-import { attempt } from "../../../values/attempt.ts";
+import { malformedRequest } from "../../../errors.ts";
 import type { ProviderEvent } from "../provider.ts";
 
 /** What the server wants to hear of. All else follows from reading the page. */
@@ -19,35 +19,32 @@ export const eventTypes = [
 
 const toleranceSeconds = 300;
 
-export function toEvent({ id, type, livemode, created, data }: Stripe.Event): ProviderEvent {
-  const object = data.object as { id?: string; object: string; payment_intent?: string | { id: string } | null };
+/** Throws TypeError unless it is an event about an object. */
+export function toEvent({ id, type, livemode: isLive, data }: Stripe.Event): ProviderEvent {
+  const object = data.object as { id?: unknown; object?: unknown; payment_intent?: unknown };
+  const { id: name, payment_intent: intent } = object;
+  if (![id, type, name].every((text) => typeof text === "string")) throw new TypeError("An event has no id.");
   const isSession = object.object === "checkout.session";
-  const intent = typeof object.payment_intent === "object" ? object.payment_intent?.id : object.payment_intent;
-  return {
-    ...{ id, type, isLive: livemode, createdAt: created * 1000, object: object.id ?? "" },
-    ...{ sessionId: isSession ? (object.id ?? null) : null, intentId: isSession ? null : (intent ?? null) },
-  };
+  const intentId = isSession || typeof intent !== "string" ? null : intent;
+  const of = { object: name as string, sessionId: isSession ? (name as string) : null, intentId };
+  return { id, type, isLive: Boolean(isLive), ...of };
 }
 
-/**
- * Returns the event of a signed call; null if no secret has signed it within five minutes. The signature is verified
- * before the body is parsed.
- */
+/** Verifies a call, as `ProviderKind` says. Each of the secrets may have signed it, within five minutes. */
 export async function verifyEvent(
-  call: { body: Uint8Array; signature: string; now: number },
+  { body, signature, now }: { body: Uint8Array; signature: string; now: number },
   secrets: readonly string[],
-): Promise<ProviderEvent | null> {
-  const { Stripe } = await import("stripe");
-  const { webhooks, errors } = Stripe;
-  const body = Buffer.from(call.body);
+): Promise<ProviderEvent | undefined> {
+  const { webhooks, errors } = (await import("stripe")).Stripe;
+  const verify = (secret: string) =>
+    webhooks.constructEventAsync(Buffer.from(body), signature, secret, toleranceSeconds, undefined, now);
   for (const secret of secrets) {
-    const event = await webhooks
-      .constructEventAsync(body, call.signature, secret, toleranceSeconds, undefined, call.now)
-      .catch((error: unknown) => {
-        if (error instanceof errors.StripeSignatureVerificationError) return undefined;
-        throw error;
-      });
-    if (event) return attempt(() => toEvent(event)) ?? null;
+    try {
+      return toEvent(await verify(secret));
+    } catch (cause) {
+      if (cause instanceof errors.StripeSignatureVerificationError) continue;
+      throw malformedRequest("The body is no event of Stripe.", { cause });
+    }
   }
-  return null;
+  return undefined;
 }

@@ -1,15 +1,15 @@
 import type { Stripe } from "stripe";
+import type { PaymentOptions } from "../../../context.ts";
 import { toTimestamp } from "../../../values/stamps.ts";
-import type {
-  PayPage,
-  Provider,
-  ProviderDispute,
-  ProviderEvent,
-  ProviderRefund,
-  RefundRequest,
-  Snapshot,
+import {
+  type Provider,
+  type ProviderDispute,
+  type ProviderEvent,
+  type ProviderRefund,
+  type Snapshot,
+  statusOf,
 } from "../provider.ts";
-import { callStripe, faultOf, openStripe, type StripeOptions } from "./client.ts";
+import { callStripe, openStripe } from "./client.ts";
 import { eventTypes, toEvent } from "./events.ts";
 import { fromStripe, toStripe } from "./units.ts";
 
@@ -17,26 +17,26 @@ const expand = ["payment_intent", "payment_intent.latest_charge"];
 const timeOf = (seconds: number) => toTimestamp(seconds * 1000);
 
 /** Opens the account of a key at Stripe. */
-export function stripeProvider(key: string, options: StripeOptions): Provider {
+export function stripeProvider(key: string, options: PaymentOptions): Provider {
   const call = <T>(work: (stripe: Stripe) => Promise<T>) =>
-    callStripe(async () => work((await openStripe(key, options)) as Stripe));
+    callStripe(async () => work(await openStripe(key, options)));
   return {
-    open: ({ id, request }) =>
-      call(async ({ checkout }) => toPage(await checkout.sessions.create(JSON.parse(request), { idempotencyKey: id }))),
-    find: ({ id, createdAt }) => call((stripe) => findPage(stripe, id, Date.parse(createdAt) / 1000)),
+    open: ({ id, request, createdAt }, isOld) =>
+      call(async (stripe) => {
+        const session = isOld
+          ? await findSession(stripe, id, Date.parse(createdAt) / 1000)
+          : await stripe.checkout.sessions.create(JSON.parse(request), { idempotencyKey: id });
+        return session && { sessionId: session.id, url: session.url ?? "" };
+      }),
     read: (sessionId) =>
       call(async (stripe) => snapshotOf(stripe, await stripe.checkout.sessions.retrieve(sessionId, { expand }))),
     async close(sessionId) {
-      try {
-        await call(({ checkout }) => checkout.sessions.expire(sessionId));
-      } catch (error) {
+      await call(({ checkout }) => checkout.sessions.expire(sessionId)).catch((error: unknown) => {
         // It is complete or closed already.
-        if (faultOf(error)?.statusCode !== 400) throw error;
-      }
+        if (statusOf(error) !== 400) throw error;
+      });
     },
-    refund: (request) => call((stripe) => refundIntent(stripe, request)),
-    findSession: (payment_intent) =>
-      call(async ({ checkout }) => (await checkout.sessions.list({ payment_intent, limit: 1 })).data[0]?.id ?? null),
+    refund: (request, isOld) => call((stripe) => refundIntent(stripe, request, isOld)),
     listEvents: (since) => call((stripe) => listEvents(stripe, since)),
   };
 }
@@ -46,14 +46,10 @@ async function listEvents({ events }: Stripe, since: number): Promise<ProviderEv
   return (await events.list(params).autoPagingToArray({ limit: 10_000 })).map(toEvent).reverse();
 }
 
-function toPage({ id, url }: Stripe.Checkout.Session): PayPage {
-  return { sessionId: id, url: url ?? "" };
-}
-
-async function findPage({ checkout }: Stripe, id: string, created: number): Promise<PayPage | undefined> {
+async function findSession({ checkout }: Stripe, id: string, created: number) {
   const window = { gte: Math.floor(created) - 60, lte: Math.ceil(created) + 86_400 };
   for await (const session of checkout.sessions.list({ created: window, limit: 100 })) {
-    if (session.client_reference_id === id) return toPage(session);
+    if (session.client_reference_id === id) return session;
   }
   return undefined;
 }
@@ -80,9 +76,7 @@ async function snapshotOf(stripe: Stripe, session: Stripe.Checkout.Session): Pro
 }
 
 const refundStates: Record<string, ProviderRefund["state"]> = {
-  succeeded: "succeeded",
-  failed: "failed",
-  canceled: "failed",
+  ...{ succeeded: "succeeded", failed: "failed", canceled: "failed" },
 };
 
 function toRefund({ id, amount, currency, status, metadata, failure_reason }: Stripe.Refund): ProviderRefund {
@@ -105,9 +99,11 @@ function toDispute({ id, amount, currency, status, reason, evidence_details: evi
   return { ...dispute, isLost, isClosed, dueAt } satisfies ProviderDispute;
 }
 
-/** Stripe keeps the ids of requests for a day, so older ones are looked for before they are repeated. */
-async function refundIntent(stripe: Stripe, request: RefundRequest): Promise<ProviderRefund> {
-  const { id, orderId, intentId: payment_intent, amountMinor, currency, isOld } = request;
+async function refundIntent(
+  stripe: Stripe,
+  { id, orderId, intentId: payment_intent, amountMinor, currency }: Parameters<Provider["refund"]>[0],
+  isOld: boolean,
+): Promise<ProviderRefund> {
   if (isOld) {
     const made = await stripe.refunds.list({ payment_intent, limit: 100 }).autoPagingToArray({ limit: 1000 });
     const own = made.find(({ metadata }) => metadata?.refund === id);

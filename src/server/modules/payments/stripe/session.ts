@@ -39,8 +39,8 @@ export function sessionParams(
     ...(order.email !== null && { customer_email: order.email }),
     locale: localeOf(order.lang) as Stripe.Checkout.SessionCreateParams.Locale,
     expires_at: Math.floor(checkout.expiresAt / 1000),
-    success_url: checkout.success,
-    cancel_url: checkout.cancel,
+    success_url: checkout.success_url,
+    cancel_url: checkout.cancel_url,
   };
 }
 
