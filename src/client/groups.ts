@@ -49,6 +49,7 @@ const operations = {
     openCheckout: "POST /orders/{id}/checkout/",
     /** Reads at the provider whether an order is paid. */
     checkPayment: "POST /orders/{id}/checkout/check/",
+    /** Books a payment. */
     pay: "POST /orders/{id}/pay/",
     /** Marks the rest of an order as sent. */
     fulfill: "POST /orders/{id}/fulfill/",
@@ -105,6 +106,9 @@ const operations = {
     create: "POST /users/",
     update: "PATCH /users/{id}/",
     remove: "DELETE /users/{id}/",
+    /** Everything that is stored about a user. */
+    export: "GET /users/{id}/export/",
+    erase: "POST /users/{id}/erase/",
   },
   account: {
     verifyEmail: "POST /users/me/email/verify/",

@@ -396,6 +396,24 @@ export interface paths {
          */
         post: operations["eraseOwnAccount"];
     };
+    "/users/{id}/export/": {
+        parameters: {
+        };
+        /**
+         * Get everything that is stored about a user
+         * @description Allowed callers: app keys with `users:write`, staff and owners.
+         */
+        get: operations["exportUserData"];
+    };
+    "/users/{id}/erase/": {
+        parameters: {
+        };
+        /**
+         * Erase a user
+         * @description Allowed callers: app keys with `users:write`, staff and owners.
+         */
+        post: operations["eraseUser"];
+    };
     "/products/": {
         parameters: {
         };
@@ -2813,6 +2831,11 @@ export interface components {
             otp?: string;
             /** @description Visitor token. The visitor's likes and bookmarks become the user's. Ignored if it is invalid. */
             visitor?: string;
+            /**
+             * Format: int64
+             * @description Seconds until the token expires, at most the lifetime that the store sets.
+             */
+            expires_in?: number;
         };
         Session: {
             /** @description `usr_…` */
@@ -4253,10 +4276,11 @@ export interface components {
         id_2: string;
         /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
         visitor: string;
+        id_3: string;
         /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
         customer_id: string;
         /** @description The id or the slug of the category. */
-        id_3: string;
+        id_4: string;
         /** @description At most 100 comma-separated ids; unknown ids are ignored. */
         ids: string;
         created_at_gte: string;
@@ -4265,7 +4289,6 @@ export interface components {
         created_at_lt: string;
         /** @description `product`, or a type that the store has declared. */
         resource_type: string;
-        id_4: string;
         id_5: string;
         variant_id: string;
         /** @description The id or the slug of the product. */
@@ -4365,7 +4388,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the category. */
-                id: components["parameters"]["id_3"];
+                id: components["parameters"]["id_4"];
             };
         };
         responses: {
@@ -4389,7 +4412,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the category. */
-                id: components["parameters"]["id_3"];
+                id: components["parameters"]["id_4"];
             };
         };
         responses: {
@@ -4415,7 +4438,7 @@ export interface operations {
             };
             path: {
                 /** @description The id or the slug of the category. */
-                id: components["parameters"]["id_3"];
+                id: components["parameters"]["id_4"];
             };
         };
         requestBody?: {
@@ -4654,6 +4677,8 @@ export interface operations {
                 number?: number;
                 /** @description Only orders that need attention. */
                 attention?: "any" | "late_payment" | "partial_payment" | "overpaid" | "amount_mismatch" | "refund_failed" | "refund_unassigned" | "dispute" | "withdrawal";
+                /** @description Only orders with this email, ignoring case. */
+                email?: string;
                 /** @description Only this customer's orders. App keys can send `user_id` instead. */
                 customer_id?: string;
                 "created_at[gte]"?: components["parameters"]["created_at_gte"];
@@ -5374,6 +5399,62 @@ export interface operations {
             "5XX": components["responses"]["ServerError"];
         };
     };
+    exportUserData: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            path: {
+                id: components["parameters"]["id_3"];
+            };
+        };
+        responses: {
+            200: components["responses"]["PersonalDataReply"];
+            404: components["responses"]["notFound"];
+            429: components["responses"]["tooManyRequests"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    eraseUser: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+            path: {
+                id: components["parameters"]["id_3"];
+            };
+        };
+        responses: {
+            200: components["responses"]["ErasedReply"];
+            404: components["responses"]["notFound"];
+            /**
+             * @description 5306: The record's current state does not allow this.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
     listProducts: {
         parameters: {
             query: {
@@ -5961,7 +6042,7 @@ export interface operations {
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
             path: {
-                id: components["parameters"]["id_4"];
+                id: components["parameters"]["id_5"];
             };
         };
         requestBody: {
@@ -5990,7 +6071,7 @@ export interface operations {
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
             path: {
-                id: components["parameters"]["id_4"];
+                id: components["parameters"]["id_5"];
             };
         };
         requestBody: {
@@ -6039,7 +6120,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             path: {
-                id: components["parameters"]["id_4"];
+                id: components["parameters"]["id_5"];
             };
         };
         responses: {
@@ -6799,7 +6880,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             path: {
-                id: components["parameters"]["id_5"];
+                id: components["parameters"]["id_3"];
             };
         };
         responses: {
@@ -6822,7 +6903,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
-                id: components["parameters"]["id_5"];
+                id: components["parameters"]["id_3"];
             };
         };
         responses: {
@@ -6847,7 +6928,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["If_Match"];
             };
             path: {
-                id: components["parameters"]["id_5"];
+                id: components["parameters"]["id_3"];
             };
         };
         requestBody?: {

@@ -518,6 +518,8 @@ export const routeCalls: Record<string, Make> = {
   resendEmailCode: byNewUser("POST /users/me/email/resend/"),
   exportOwnData: async ({ customer }) => ({ request: "GET /users/me/export/", by: customer }),
   eraseOwnAccount: byNewUser("POST /users/me/erase/", { password: goodPassword }),
+  exportUserData: async (world) => ({ request: `GET /users/${await makeCustomer(world)}/export/` }),
+  eraseUser: async (world) => ({ request: `POST /users/${await makeCustomer(world)}/erase/` }),
   // Sign-up
   signUp: plain("POST /users/sign-up/", () => ({
     email: `signed-up-${++numbers}@example.com`,

@@ -29,6 +29,7 @@ import { linkShop, openSale, saleSettings } from "./demo-sale.ts";
 export const demoNamespace = "demo";
 const namespace = demoNamespace;
 const email = "ada@example.com";
+const ownerEmail = "owner@example.com";
 const keyFile = "demo-key.json";
 /** Pages on this machine may use this key. The printed requests may use it too, although they send no `Origin`. */
 const pageKey = {
@@ -50,7 +51,7 @@ interface DemoPlace {
 }
 
 /**
- * Fills an empty data directory with a sample store: products in categories, rates, a discount code, a customer and two
+ * Fills an empty data directory with a sample store: products in categories, rates, a discount code, a customer, an owner and two
  * published keys, one of them for pages. Later starts keep the data. Each start prints working requests, so the secrets
  * are stored in `demo-key.json`, readable by its owner only.
  * @returns the secrets, the store, the id of a product, and whether the store is new.
@@ -66,10 +67,13 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, { 
   }
   const isNew = !tenants.some((tenant) => tenant.namespace === namespace);
   const password = `Aa1-${randomBytes(12).toString("base64url")}`;
-  // The customer is prepared before the transaction, because hashing the password would block other writers.
-  const customer = isNew ? await prepareUser(ctx, { email, name: "Ada", password, email_verified: true }) : undefined;
+  // Users are prepared before the transaction, because hashing the password would block other writers.
+  const prepare = (user: { email: string; name: string; role?: "owner" }) =>
+    prepareUser(ctx, { ...user, password, email_verified: true });
+  const owner = { email: ownerEmail, name: "Grace", role: "owner" } as const;
+  const users = isNew && [await prepare({ email, name: "Ada" }), await prepare(owner)];
   return inTransaction(ctx, async (tx) => {
-    const kept = customer ? { ...(await createStore(tx, customer)), password } : readKept(path);
+    const kept = users ? { ...(await createStore(tx, users)), password } : readKept(path);
     const work = { ...tx, tenant: await requireTenant(tx, namespace) };
     await linkShop(work, shopUrl);
     const { json } = await listProducts(work, { limit: 1, status: "published" });
@@ -77,17 +81,17 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, { 
     const productId = product?.id ?? (await fillShelves(work));
     // The file is written before the commit. A superfluous file does no harm, but a lost secret cannot be read again.
     if (isNew) writeFileSync(path, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
-    return { namespace, email, ...kept, productId, isNew };
+    return { namespace, email, ownerEmail, ...kept, productId, isNew };
   });
 }
 
-async function createStore(tx: SystemCtx, customer: NewUser) {
+async function createStore(tx: SystemCtx, users: NewUser[]) {
   await createTenant(tx, { ...saleSettings, namespace, title: "Demo store", signInByMail: "on" });
   const key = await issueKey(tx, { namespace, name: "Demo", publish: true });
   const page = await issueKeyWithOrigins(tx, pageKey);
   const work = { ...tx, tenant: await requireTenant(tx, namespace) };
   await openSale(work);
-  await addUser(work, customer);
+  for (const user of users) await addUser(work, user);
   return { appId: key.app_id, appSecret: key.app_secret, pageId: page.app_id, pageSecret: page.app_secret };
 }
 

@@ -9,6 +9,7 @@ import { logAnswer } from "./answer-log.ts";
 import { dropBody } from "./body.ts";
 import { describeApi } from "./description/openapi.ts";
 import { allowOrigin, requestIdOf } from "./headers.ts";
+import { answerBackOffice } from "./pages/back-office.ts";
 import { type Answer, answerHome, clientFiles, fixedPage, referencePages, script } from "./pages/pages.ts";
 import type { PipelineDeps } from "./pipeline.ts";
 
@@ -16,6 +17,7 @@ export interface SystemPages extends Pick<ReadinessDeps, "isDraining" | "freeByt
   routes: readonly Route[];
   version: string;
   hasDocs: boolean;
+  hasBackOffice?: boolean;
   /** Without a token, `/metrics` is not found. */
   metrics?: { token: string; text: () => Promise<string> } | undefined;
   onSeen?: ((request: Request) => void) | undefined;
@@ -40,6 +42,9 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
   }
   mountPage(server, pipeline, "/", async (request) => answerHome(request, version, hasDocs, !(await findUnready())));
   for (const [path, answer] of Object.entries(hasDocs ? referencePages : {})) mountPage(server, pipeline, path, answer);
+  // Elysia uses the first route also for `/back-office/`.
+  for (const path of deps.hasBackOffice ? ["/back-office", "/back-office/*"] : [])
+    mountPage(server, pipeline, path, answerBackOffice);
   mountPage(server, pipeline, "/metrics", async (request) => {
     if (metrics === undefined) return routeNotFound();
     if (!hasToken(request, metrics.token)) {

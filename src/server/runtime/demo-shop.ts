@@ -1,4 +1,5 @@
 import { extname } from "node:path";
+import { filePages } from "../api/pages/file-pages.ts";
 import { fixedPage } from "../api/pages/pages.ts";
 import type { Config } from "../config/config.ts";
 import { collectFiles } from "../values/collect-files.ts" with { type: "macro" };
@@ -13,8 +14,6 @@ interface ShopConfig {
 
 const files = collectFiles("../../examples/storefront") as Record<string, string>;
 const json = "application/json; charset=utf-8";
-const text = /^(?:text|image\/svg|application)/;
-const served = /\.(?:html|css|js|json|webmanifest|svg|png|webp)$/;
 
 /**
  * Opens the shop, whose pages have another origin than the API. Requests wait until `present` names the API's address.
@@ -41,16 +40,10 @@ export function openDemoShop(config: Config, given: number | undefined) {
 }
 
 function answerShop(shop: ShopConfig) {
-  const pages = new Map([["/config.json", fixedPage(json, () => JSON.stringify(shop))]]);
-  for (const [name, content] of Object.entries(files)) {
-    if (!served.test(name)) continue;
-    const type = Bun.file(name).type.replace(";", "; ");
-    const bytes = Buffer.from(content, "base64");
-    pages.set(
-      `/${name}`,
-      fixedPage(type, () => (text.test(type) ? bytes.toString() : bytes)),
-    );
-  }
+  const pages = filePages(files).set(
+    "config.json",
+    fixedPage(json, () => JSON.stringify(shop)),
+  );
   const safety = {
     "Content-Security-Policy":
       `default-src 'none'; script-src 'self' ${shop.api}; style-src 'self'; img-src 'self' ${shop.api} data:; ` +
@@ -71,7 +64,7 @@ function answerShop(shop: ShopConfig) {
     // Views of the shop have their addresses after the hash.
     if (pathname !== "/" && extname(pathname) === "")
       return refuse(302, "See /", { Location: `/#${pathname}${search}` });
-    const page = pages.get(pathname === "/" ? "/index.html" : pathname);
+    const page = pages.get(pathname.slice(1) || "index.html");
     return page ? (await page(request))({ ...safety }, "") : refuse(404, "Not found");
   };
 }

@@ -53,6 +53,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     meter: monitor.meter,
     replyCacheBytes: config.replyCache * MiB,
     hasDocs: !config.noDocs,
+    hasBackOffice: config.backOffice,
     metrics: config.metricsToken === undefined ? undefined : { token: config.metricsToken, text: monitor.metricsText },
     onSeen: (seen) => monitor.recentRequests.set(seen.request_id, seen),
     trustedProxies: config.trustedProxies,

@@ -37,25 +37,31 @@ onDatabase("file", (suite) => {
   });
 
   test("a list filters by status, number, ids and times, with the total of matches", async () => {
-    const { shop, made } = await fill(5);
+    const { shop, made, product } = await fill(5);
     const [first, next, third] = made as [OrderReply, OrderReply, OrderReply];
     await actOn(shop, first, "pay");
     await actOn(shop, next, "cancel");
     await actOn(shop, third, "pay");
     await actOn(shop, third, "refund");
+    const ordered = { items: [{ product_id: product, quantity: 1 }], email: "Grace@example.com", shipping: 0 };
+    const byMail = await shop.call<OrderReply>("POST /orders/", { body: ordered });
+    await actOn(shop, byMail.data, "cancel");
     const cases: [Record<string, string | number>, number[]][] = [
+      [{ email: "grace@EXAMPLE.com" }, [6]],
       [{ status: "pending" }, [5, 4]],
       [{ status: "paid" }, [1]],
-      [{ status: "cancelled" }, [3, 2]],
+      [{ status: "cancelled" }, [6, 3, 2]],
       [{ payment_status: "refunded" }, [3]],
-      [{ status: "cancelled", payment_status: "unpaid" }, [2]],
+      [{ status: "cancelled", payment_status: "unpaid" }, [6, 2]],
       [{ number: 4 }, [4]],
       [{ number: 99 }, []],
+      [{ email: "NOBODY@example.com" }, []],
+      [{ email: "no address" }, []],
       [{ ids: `${first.id},${third.id},ord_x` }, [3, 1]],
-      [{ "created_at[gte]": third.created_at }, [5, 4, 3]],
-      [{ "created_at[gt]": third.created_at }, [5, 4]],
+      [{ "created_at[gte]": third.created_at }, [6, 5, 4, 3]],
+      [{ "created_at[gt]": third.created_at }, [6, 5, 4]],
       [{ "created_at[lt]": third.created_at, "created_at[gte]": next.created_at }, [2]],
-      [{ "updated_at[gt]": (made[4] as OrderReply).updated_at }, [3, 2, 1]],
+      [{ "updated_at[gt]": (made[4] as OrderReply).updated_at }, [6, 3, 2, 1]],
     ];
     for (const [query, numbers] of cases) {
       const found = await list(shop, { ...query, include_total: "true" });

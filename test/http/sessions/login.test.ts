@@ -41,6 +41,24 @@ onDatabase("file", (suite) => {
     expect(data.expires_at).toBe(new Date(suite.app.clock.now() + 3_600_000).toISOString());
   });
 
+  test("a token lasts as long as the login asked, also after a refresh, and at most as long as the store allows", async (own) => {
+    const { email, id: user_id } = await openAccount(own);
+    const expiry = (ms: number) => new Date(suite.app.clock.now() + ms).toISOString();
+    const asked = (expires_in: number) => login(own, { email, password: goodPassword, expires_in });
+    const { token, expires_at } = (await asked(43_200)).data;
+    expect(expires_at).toBe(expiry(43_200_000));
+    suite.app.clock.advance(3_600_000);
+    const refreshed = await own.callAnonymously<{ token: string; expires_at: string }>("POST /auth/refresh/", {
+      query: { user_id, token },
+    });
+    expect(refreshed.data.expires_at).toBe(expiry(43_200_000));
+    suite.app.clock.advance(43_200_000);
+    const late = await own.callAnonymously("GET /users/me/", { query: { user_id, token: refreshed.data.token } });
+    expect(late.code).toBe(5207);
+    expect((await asked(34_560_000)).data.expires_at).toBe(expiry(2_592_000_000));
+    expect((await asked(299)).code).toBe(5102);
+  });
+
   for (const [what, change] of [
     ["an unknown email", { email: "nobody@example.com" }],
     ["what is no email", { email: "not an address" }],

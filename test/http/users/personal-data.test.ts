@@ -158,6 +158,29 @@ onDatabase("file", (suite) => {
     expect(mails).not.toContain("canary.person@example.com");
   });
 
+  test("staff export and erase customers, and nobody else", async (shop) => {
+    const { own, order } = await openPerson(shop);
+    const [staff, owner] = [await openAccount(shop, { role: "staff" }), await openAccount(shop, { role: "owner" })];
+    const { data } = await staff.call<Record<string, object[]>>(`GET /users/${own.id}/export/`);
+    expect(data).toMatchObject({ user: { id: own.id }, orders: [{ id: order.id }] });
+    for (const [by, id] of [
+      [own, staff.id],
+      [own, own.id],
+      [staff, owner.id],
+      [staff, staff.id],
+      [owner, owner.id],
+    ] as const)
+      expect((await by.call(`POST /users/${id}/erase/`)).code).toBe(5300);
+    for (const [by, id] of [
+      [own, own.id],
+      [staff, owner.id],
+    ] as const)
+      expect((await by.call(`GET /users/${id}/export/`)).code).toBe(5300);
+    expect((await staff.call(`POST /users/${own.id}/erase/`)).data).toEqual({ erased: true });
+    expect((await shop.call(`GET /users/${own.id}/`)).code).toBe(5301);
+    expect((await owner.call(`POST /users/${staff.id}/erase/`)).data).toEqual({ erased: true });
+  });
+
   test("mail to a person is exported and erased even after it was sent, and no other mail is", async (shop) => {
     const [own, other] = [await openAccount(shop), await openAccount(shop)];
     for (const { email } of [own, other])

@@ -18,7 +18,7 @@ type DemoStore = Awaited<ReturnType<typeof seedDemo>>;
 const defaultDataDir = "bodega-demo";
 
 export default defineCommand({
-  description: "Serve a demo store with sample data, and an example shop for browsers",
+  description: "Serve a demo store with sample data, an example shop and the back office for browsers",
   args: {
     ...serverFlags,
     "shop-port": valueArg("number", "Port of the shop; 0 picks a free one (default: the port after --port)", {
@@ -63,6 +63,7 @@ export default defineCommand({
     let ctx: Ctx;
     const onReady = async (url: string) => {
       const { namespace, appId: app_id, appSecret: app_secret, productId: product_id, email, password } = store;
+      const back_office_url = `${url}/back-office/?store=${namespace}`;
       const page = { page_app_id: store.pageId, page_app_secret: store.pageSecret };
       await services.connect(ctx, url);
       shop.present({
@@ -72,14 +73,15 @@ export default defineCommand({
         mail: services.mailUrl,
       });
       const pages = { payment_url: services.url, mail_url: services.mailUrl };
-      const where = { shop_url: shop.url, url, ...pages, data_dir: config.dataDir, namespace };
+      const where = { shop_url: shop.url, url, back_office_url, ...pages, data_dir: config.dataDir, namespace };
       // The browser opens before the hint about Ctrl-C, because Ctrl-C may end the demo at once.
       if (console.stdoutIsTerminal && !console.json && !args["no-open"]) openBrowser(shop.url, console.env);
-      const keys = { app_id, app_secret, ...page, product_id, email, password };
+      const keys = { app_id, app_secret, ...page, product_id, email, owner_email: store.ownerEmail, password };
       if (console.json) await printJson(console, { ...where, ...keys });
       else
         await self.print(
-          `Shop: ${shop.url}\nMail: ${services.mailUrl}\nAPI reference: ${url}/docs\nTo stop: press Ctrl-C\n`,
+          `Shop: ${shop.url}\nBack office: ${back_office_url} (${store.ownerEmail}, password ${password})\n` +
+            `Mail: ${services.mailUrl}\nAPI reference: ${url}/docs\nTo stop: press Ctrl-C\n`,
         );
       if (!args.examples || console.json) return;
       const values = new Map<string, unknown>(Object.entries({ ...store, url, mail }));
@@ -94,7 +96,7 @@ export default defineCommand({
     try {
       // The demo uses plain HTTP, because a configured certificate is for a real store.
       return await runServer(
-        { ...config, tls: undefined, stripeUrl: services.url },
+        { ...config, tls: undefined, stripeUrl: services.url, backOffice: true },
         { ...self, print, prepare, onReady },
       );
     } finally {

@@ -62,6 +62,10 @@ export const serveFlags = withVariables({
     type: "boolean",
     description: "Do not serve the reference of the API at /docs",
   },
+  "back-office": {
+    type: "boolean",
+    description: "Serve the back office, a page for the store's staff, at /back-office/",
+  },
   "allow-private-push": {
     type: "boolean",
     env: "BODEGA_PUSH_PRIVATE",

@@ -216,6 +216,7 @@ export const OrderListQuery = closed({
   payment_status: Type.Optional(paymentStatus),
   number: Type.Optional(orderNumber),
   attention: Type.Optional(oneOf(["any", ...attentionKinds], { description: "Only orders that need attention." })),
+  email: Type.Optional(textUpTo(254, "Only orders with this email, ignoring case.")),
   customer_id: Type.Optional(textUpTo(100, "Only this customer's orders. App keys can send `user_id` instead.")),
   ...timeRangeParts("created_at"),
   ...timeRangeParts("updated_at"),

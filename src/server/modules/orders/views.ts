@@ -6,6 +6,7 @@ import { all, ofStore, param, statement } from "../../db/statement.ts";
 import { invalidField, notFound } from "../../errors.ts";
 import type { ListPage } from "../../pagination/list-page.ts";
 import { parseIds } from "../../pagination/list-query.ts";
+import { emailKey } from "../../values/email.ts";
 import { isId } from "../../values/stamps.ts";
 import { forEachAudience } from "../catalogue/products/rendering.ts";
 import { users } from "../users/table.ts";
@@ -37,16 +38,19 @@ const readPages = forEachAudience((audience) =>
 export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: string): Promise<ListPage> {
   // A malformed id finds nothing, but NUL must not reach the database.
   const userId = subjectOf(ctx, query.customer_id, subject)?.replaceAll("\0", "");
-  const { status, payment_status, number, attention, ids, sort = "created_at" } = query;
+  const { status, payment_status, number, attention, ids, email, sort = "created_at" } = query;
   const hasIds = ids !== undefined;
   const filters = {
     ...{ user_id: userId, status, payment_status, number, attention },
+    // A malformed address finds nothing.
+    email_key: email === undefined ? undefined : emailKey(email),
     ...timeFilters(query, "created_at"),
     ...timeFilters(query, "updated_at"),
     ids: hasIds ? JSON.stringify(parseIds(ids)) : undefined,
   };
-  // A customer's orders have one index, in the order of creation.
-  const unindexed = { tenant: hasIds, sort: hasIds || (userId !== undefined && !sort.endsWith("created_at")) };
+  // A customer's orders have one index, in the order of creation; those of an email have one in no order.
+  const isUnsorted = email !== undefined || (userId !== undefined && !sort.endsWith("created_at"));
+  const unindexed = { tenant: hasIds, sort: hasIds || isUnsorted };
   return readPages[orderAudience(ctx)](ctx, query, { filters, unindexed });
 }
 

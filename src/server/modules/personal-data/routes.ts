@@ -1,8 +1,8 @@
 import { Type } from "@sinclair/typebox";
-import { defineRoute, reply, replyAfter, token } from "../../http/route.ts";
-import { input, output } from "../../values/schema.ts";
+import { app, defineRoute, reply, replyAfter, staff, token } from "../../http/route.ts";
+import { IdParams, input, output } from "../../values/schema.ts";
 import { User } from "../users/model.ts";
-import { eraseSelf, exportSelf } from "./service.ts";
+import { eraseSelf, eraseUser, exportOther, exportSelf } from "./service.ts";
 
 const rows = (description: string) => Type.Array(Type.Object({}, { additionalProperties: true }), { description });
 
@@ -34,6 +34,7 @@ export const Erasure = input("Erasure", {
 export const Erased = output("Erased", { erased: Type.Literal(true) });
 
 const own = { tag: "Users", access: [token] } as const;
+const managed = { tag: "Users", access: [app("users:write"), staff], params: IdParams } as const;
 
 export const personalDataRoutes = [
   defineRoute("GET", "/users/me/export/", "exportOwnData", {
@@ -51,5 +52,19 @@ export const personalDataRoutes = [
     reply: { data: Erased },
     errors: ["twoFactorRequired", "invalidLogin", "tooManyAttempts", "wrongState"],
     handle: ({ ctx, body }) => replyAfter(eraseSelf(ctx, body), { erased: true }),
+  }),
+  defineRoute("GET", "/users/:id/export/", "exportUserData", {
+    ...managed,
+    summary: "Get everything that is stored about a user",
+    reply: { data: PersonalData },
+    errors: ["tooManyRequests"],
+    handle: async ({ ctx, params }) => reply(await exportOther(ctx, params.id)),
+  }),
+  defineRoute("POST", "/users/:id/erase/", "eraseUser", {
+    ...managed,
+    summary: "Erase a user",
+    reply: { data: Erased },
+    errors: ["wrongState"],
+    handle: ({ ctx, params }) => replyAfter(eraseUser(ctx, params.id), { erased: true }),
   }),
 ];

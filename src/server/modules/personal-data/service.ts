@@ -4,7 +4,7 @@ import { yieldToEventLoop } from "../../concurrency/event-loop.ts";
 import type { Ctx } from "../../context.ts";
 import { all, bind, equals, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { twoFactorRequired, wrongState } from "../../errors.ts";
+import { forbidden, twoFactorRequired, wrongState } from "../../errors.ts";
 import { emailKey } from "../../values/email.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { eraseAddressesOf, recordAudit } from "../audit/service.ts";
@@ -28,7 +28,7 @@ import { requireSignedIn, verifyThenAct } from "../two-factor/enrolment.ts";
 import { consumeCode, isTwoFactorOn } from "../two-factor/service.ts";
 import { loadTotp } from "../two-factor/totp.ts";
 import type { SignInUser } from "../users/credentials.ts";
-import { ownIdOf, requireStoredUser } from "../users/guards.ts";
+import { isSelf, ownIdOf, requireStoredUser } from "../users/guards.ts";
 import { getUser, removeUser } from "../users/service.ts";
 import { wishlistItems } from "../wishlist/table.ts";
 
@@ -68,6 +68,7 @@ type OwnOrder = Record<string, unknown>;
  * pending or paid; notFound, forbidden.
  */
 export function eraseUser(ctx: Ctx, id: string): Promise<void> {
+  if (isSelf(ctx, id)) throw forbidden("You cannot erase yourself here.");
   return inTransaction(ctx, async (tx) => erase(tx, await requireStoredUser(tx, id)));
 }
 
@@ -168,6 +169,13 @@ const exportCalls = { name: "export", max: 10, windowMs: 3_600_000 };
 /** Exports the caller's data, at most ten times an hour. Errors: tooManyRequests. */
 export async function exportSelf(ctx: Ctx) {
   const id = ownIdOf(ctx);
+  await consumeLimit(ctx, exportCalls, id, "Too many exports.");
+  return exportPerson(ctx, id);
+}
+
+/** Exports the data of a user whom the caller may manage. Errors: notFound, forbidden, tooManyRequests. */
+export async function exportOther(ctx: Ctx, id: string) {
+  await requireStoredUser(ctx, id);
   await consumeLimit(ctx, exportCalls, id, "Too many exports.");
   return exportPerson(ctx, id);
 }

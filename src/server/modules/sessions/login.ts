@@ -21,14 +21,16 @@ import { hashPassword, needsRehash, verifyPassword } from "../passwords/password
 import { bindLimit, callerSubject, checkLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
 import { transferReactions } from "../reactions/service.ts";
 import { getStore } from "../tenants/service.ts";
-import { bindToken, type IssuedToken } from "../tokens/service.ts";
+import { bindToken, type IssuedToken, withLifetime } from "../tokens/service.ts";
 import { consumeCode } from "../two-factor/service.ts";
 import { loadTotp } from "../two-factor/totp.ts";
 import { changePasswordHash, findSignInUser, hasImportedHashes, type SignInUser } from "../users/credentials.ts";
 import { users } from "../users/table.ts";
 import { readVisitor } from "../visitors/actor.ts";
 
-type LoginInput = { email: string } & { [Name in "password" | "code" | "otp" | "visitor"]?: string | undefined };
+type LoginInput = { email: string; expires_in?: number | undefined } & {
+  [Name in "password" | "code" | "otp" | "visitor"]?: string | undefined;
+};
 
 /** Login calls per address and store (specification, section 8). */
 const loginCalls: RateLimit = { name: "login-calls", max: 30, windowMs: 20 * 60_000 };
@@ -57,7 +59,8 @@ export async function login(ctx: Ctx, input: LoginInput) {
     const until = performance.now() + refusalMs;
     try {
       const user = await verifyProof(ctx, found, proof);
-      const { token, expiresAt } = await signIn(ctx, user, { otp: input.otp?.trim() ?? "", proof });
+      const given = { otp: input.otp?.trim() ?? "", proof };
+      const { token, expiresAt } = await signIn(withLifetime(ctx, input.expires_in), user, given);
       const visitorId = input.visitor === undefined ? null : readVisitor(ctx.vault, ctx.tenant.id, input.visitor);
       if (visitorId !== null) await transferReactions(ctx, visitorId, user.id);
       if ("password" in proof) await renewHash(ctx, user, proof.password);

@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { app, defineRoute, noAuth, ownToken, reply, replyAfter, token } from "../../http/route.ts";
-import { Accepted, closed, input, output, text, timestamp } from "../../values/schema.ts";
+import { Accepted, closed, input, output, text, timestamp, whole } from "../../values/schema.ts";
 import { changeOwnPassword } from "../profile/service.ts";
 import { visitor } from "../sign-up/routes.ts";
 import { Store } from "../tenants/model.ts";
@@ -26,6 +26,9 @@ const LoginInput = input("LoginInput", {
     }),
   ),
   visitor,
+  expires_in: Type.Optional(
+    whole(300, 34_560_000, "Seconds until the token expires, at most the lifetime that the store sets."),
+  ),
 });
 
 const LoginCodeRequest = input("LoginCodeRequest", { email: text(320) });

@@ -16,11 +16,12 @@ const rememberedMs = 400 * 86_400_000;
 const newToken = { ...params("id", "tenantId", "userId", "hash", "expiresAt"), createdAt: param("now") };
 const insertToken = statement((q) => q.insert(userTokens).values(newToken));
 const end = { endedAt: param("now"), endedAs: param("endedAs") };
-const { id, tenantId, userId, expiresAt, endedAt } = userTokens;
+const { id, tenantId, userId, createdAt, expiresAt, endedAt } = userTokens;
 const isToken = and(ofStore(userTokens), eq(id, param("tokenId")));
 const isNotEnded = isNull(endedAt);
+const ended = { userId, createdAt, expiresAt };
 const endWhere = (condition: SQL | undefined) =>
-  statement((q) => q.update(userTokens).set(end).where(and(condition, isNotEnded)).returning({ userId, expiresAt }));
+  statement((q) => q.update(userTokens).set(end).where(and(condition, isNotEnded)).returning(ended));
 const endOfUser = endWhere(ofUser(userTokens));
 const endOfTenant = endWhere(ofStore(userTokens));
 const endOne = endWhere(isToken);
@@ -49,6 +50,12 @@ export async function issueToken(tx: Ctx, userId: string): Promise<IssuedToken> 
   return issued;
 }
 
+/** Returns a context in which tokens last for this time, at most as long as the store allows. */
+export function withLifetime(ctx: Ctx, seconds = Number.POSITIVE_INFINITY): Ctx {
+  const tokenLifetime = Math.min(seconds, ctx.tenant.tokenLifetime);
+  return { ...ctx, tenant: { ...ctx.tenant, tokenLifetime } };
+}
+
 export function bindToken(tx: Ctx, userId: string) {
   const { tenant } = tx;
   const nowMs = tx.now();
@@ -60,11 +67,13 @@ export function bindToken(tx: Ctx, userId: string) {
   return { issued, statements: [bind(endOfUser, ended), bind(insertToken, row)] };
 }
 
-/** Replaces a token. Of concurrent calls with one token, one succeeds. Errors: userTokenInvalid if it has ended. */
+/** Replaces a token by one with its lifetime. Of concurrent calls with one token, one succeeds. Errors: userTokenInvalid if it has ended. */
 export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<IssuedToken> {
   return inTransaction(ctx, async (tx) => {
-    if (!(await spendToken(tx, { userId, tokenId }, "rotated"))) throw userTokenInvalid();
-    const issued = await issueToken(tx, userId);
+    const spent = await spendToken(tx, { userId, tokenId }, "rotated");
+    if (!spent) throw userTokenInvalid();
+    const ms = Date.parse(spent.expiresAt) - Date.parse(spent.createdAt);
+    const issued = await issueToken(withLifetime(tx, ms / 1000), userId);
     await recordAudit(tx, { event: "token.refreshed", subject: userId, details: { token_id: issued.tokenId } });
     return issued;
   });
@@ -89,9 +98,9 @@ export function endOwnToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<vo
   });
 }
 
-export async function spendToken(tx: Ctx, own: OwnToken, endedAs: "rotated" | "revoked"): Promise<boolean> {
-  const now = toTimestamp(tx.now());
-  return (await get(tx.db, endAlive, { ...own, tenantId: tx.tenant.id, now, endedAs })) !== undefined;
+/** Ends a token. Returns its times; undefined if it was not valid. */
+export function spendToken(tx: Ctx, own: OwnToken, endedAs: "rotated" | "revoked") {
+  return get(tx.db, endAlive, { ...own, tenantId: tx.tenant.id, now: toTimestamp(tx.now()), endedAs });
 }
 
 export async function revokeTokens(tx: Ctx, userId: string, endedAs: "revoked" | "rotated"): Promise<number> {

@@ -1,0 +1,44 @@
+import { h } from "./dom.js";
+import { actionButton } from "./errors.js";
+import { t } from "./words.js";
+
+/** The first page of a list of the client, with a button for the next one. */
+export async function drawList(list, draw, none = "list.none") {
+  const { data, page } = await list.page();
+  if (data.length === 0) return h("p", { class: "none" }, t(none));
+  const rows = h("ul", { class: "rows" }, data.map(draw));
+  const root = h("div", {}, rows);
+  const offer = ({ has_more: hasMore, next_cursor: cursor }) => {
+    if (!hasMore) return;
+    const more = actionButton("list.more", async () => {
+      const next = await list.page(cursor);
+      const added = next.data.map(draw);
+      rows.append(...added);
+      more.remove();
+      offer(next.page);
+      added[0]?.querySelector("a")?.focus();
+    });
+    root.append(more);
+  };
+  offer(page);
+  return root;
+}
+
+/** A line with a title, a text below it, and things at its end; `more` comes below. */
+export const line = (title, below, end, ...more) =>
+  h("li", {}, h("strong", {}, title), h("span", { class: "below" }, below), h("span", { class: "end" }, end), more);
+
+/** A row that is one link, with a title, a line below it, and things at its end. */
+export function row(href, title, below, ...end) {
+  return h(
+    "li",
+    {},
+    h(
+      "a",
+      { class: "row", href },
+      h("strong", {}, title),
+      h("span", { class: "below" }, below),
+      h("span", { class: "end" }, end),
+    ),
+  );
+}

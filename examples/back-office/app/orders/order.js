@@ -1,0 +1,123 @@
+import { address } from "../address.js";
+import { fact, facts, focusOn, h, page, section, toast } from "../dom.js";
+import { actionButton } from "../errors.js";
+import { line } from "../list.js";
+import { shop } from "../store.js";
+import { formatDate, formatMoney, t } from "../words.js";
+import { addressLines } from "./address-lines.js";
+import { drawAttention } from "./attention.js";
+import { badges, lineName, unsent } from "./names.js";
+import { drawNote } from "./note.js";
+import { drawParcels, drawShipping } from "./parcels.js";
+import { drawPay } from "./pay.js";
+import { drawRefund, drawRefunds } from "./refund.js";
+import { drawSlip } from "./slip.js";
+
+export async function show({ id, part, query, signal }) {
+  const order = await shop.orders.get(id, {}, { signal });
+  return part === "slip" ? drawSlip(order, query.get("parcel")) : draw(order);
+}
+
+function draw(order) {
+  const { id, number, created_at: at, status, received, total } = order;
+  /** Draws the order anew after a change, whose reply it is, and says what was done. */
+  const changed = (next, word, values) => {
+    const fresh = draw(next);
+    content.replaceWith(fresh);
+    focusOn(fresh.querySelector("h1"));
+    toast(t(word, values));
+  };
+  const isOver = status === "cancelled" || status === "expired";
+  const canShip = status === "paid" && order.items.some((line) => unsent(line) > 0);
+  const canRefund = received > order.returned || (total === 0 && !isOver && status !== "pending");
+  const content = page(
+    t("order.number", { number }),
+    h("p", { class: "badges" }, badges(order)),
+    h("p", {}, t("order.placed", { date: formatDate(at) })),
+    drawAttention(order, changed),
+    h(
+      "div",
+      { class: "actions" },
+      (order.due > 0 || status === "expired") && status !== "cancelled" && drawPay(order, changed),
+      canShip && drawShipping(order, changed),
+      canRefund && drawRefund(order, changed),
+      status === "pending" && drawCancel(order, changed),
+    ),
+    h("p", {}, h("a", { class: "button is-quiet", href: address("orders", id, "slip") }, t("slip.open"))),
+    section(t("order.goods"), drawLines(order), drawTotals(order)),
+    drawParcels(order, changed),
+    drawPayments(order),
+    drawRefunds(order, changed),
+    drawBuyer(order),
+    drawNote(order, changed),
+  );
+  return content;
+}
+
+function drawCancel({ id, version, received, currency }, changed) {
+  const word = received > 0 ? "order.cancelRefunds" : "order.cancelSure";
+  return actionButton("order.cancel", async () => {
+    if (!confirm(t(word, { amount: formatMoney(received, currency) }))) return;
+    changed(await shop.orders.cancel(id, undefined, { ifVersion: version }), "order.cancelled");
+  });
+}
+
+function drawLines({ items, currency }) {
+  const draw = (item) => {
+    const states = [
+      item.fulfilled_quantity > 0 && t("line.sent", { count: item.fulfilled_quantity }),
+      item.refunded_quantity > 0 && t("line.refunded", { count: item.refunded_quantity }),
+    ];
+    const below = [item.sku, ...states].filter(Boolean).join(" · ");
+    return line(`${item.quantity} × ${lineName(item)}`, below, formatMoney(item.subtotal, currency));
+  };
+  return h("ul", { class: "lines" }, items.map(draw));
+}
+
+function drawTotals(order) {
+  const { currency, discount, discount_code: code, shipping, shipping_rate: rate, received, returned, due } = order;
+  const money = (amount) => formatMoney(amount, currency);
+  const tax = order.tax_lines.map((one) => `${one.rate} %: ${money(one.tax)}`).join(", ");
+  return facts(
+    fact("total.discount", discount > 0 && `−${money(discount)}${code ? ` (${code})` : ""}`),
+    fact("total.shipping", `${money(shipping)}${rate ? ` (${rate.name})` : ""}`),
+    fact("total.shippingTax", order.shipping_tax > 0 && money(order.shipping_tax)),
+    fact("total.tax", tax || (order.tax > 0 && money(order.tax))),
+    fact("total.total", h("strong", {}, money(order.total))),
+    fact("total.received", received > 0 && money(received)),
+    fact("total.returned", returned > 0 && money(returned)),
+    fact("total.due", due > 0 && h("strong", {}, money(due))),
+  );
+}
+
+function drawPayments({ payments, payment_method: method, transfer_reference, expires_at: until, status, currency }) {
+  const draw = ({ received_at: at, provider, reference, amount }) => {
+    const below = [t(`method.${provider}`), reference].filter(Boolean).join(" · ");
+    return line(formatDate(at, { dateStyle: "medium" }), below, formatMoney(amount, currency));
+  };
+  return section(
+    t("payments.title"),
+    facts(
+      fact("payments.method", method && t(`method.${method}`)),
+      fact("payments.transfer", transfer_reference),
+      fact("payments.until", status === "pending" && formatDate(until)),
+    ),
+    payments.length === 0
+      ? h("p", { class: "none" }, t("payments.none"))
+      : h("ul", { class: "lines" }, payments.map(draw)),
+  );
+}
+
+function drawBuyer({ user_id: user, email, phone, shipping_address: to, billing_address: bill, note }) {
+  return section(
+    t("buyer.title"),
+    facts(
+      fact("buyer.email", email && h("a", { href: `mailto:${encodeURIComponent(email)}` }, email)),
+      fact("buyer.phone", phone && h("a", { href: `tel:${encodeURIComponent(phone)}` }, phone)),
+      fact("buyer.to", to && addressLines(to)),
+      fact("buyer.bill", bill && addressLines(bill)),
+      fact("buyer.note", note),
+    ),
+    user && h("p", {}, h("a", { href: address("customers", user) }, t("buyer.open"))),
+  );
+}

@@ -1,0 +1,71 @@
+import { h, toast } from "../dom.js";
+import { act, actionButton, coded, explain } from "../errors.js";
+import { field } from "../form.js";
+import { shop } from "../store.js";
+import { t } from "../words.js";
+import { picture } from "./row.js";
+
+const types = ["image/jpeg", "image/png", "image/webp", "image/gif"];
+const maxBytes = 20 * 1024 * 1024;
+
+/** The pictures of a product, which can be dropped, chosen or taken. They are uploaded at once, and saved with the product. */
+export function drawPictures(images) {
+  let chosen = images.map(({ media_id, url, alt }) => ({ media_id, url, alt }));
+  const list = h("ul", { class: "pictures" });
+  const draw = () => list.replaceChildren(...chosen.map(drawOne));
+  const drawOne = (image, index) => {
+    const alt = field(`alt ${index}`, "picture.alt", { value: image.alt, maxlength: 500 });
+    alt.addEventListener("input", ({ target }) => {
+      image.alt = target.value.trim();
+    });
+    const first = () => {
+      chosen = [image, ...chosen.filter((one) => one !== image)];
+      draw();
+    };
+    const remove = () => {
+      chosen = chosen.filter((one) => one !== image);
+      draw();
+      pick.focus();
+    };
+    const buttons = [index > 0 && actionButton("picture.first", first), actionButton("picture.remove", remove)];
+    return h("li", {}, picture(image), h("div", {}, alt, h("p", { class: "buttons" }, buttons)));
+  };
+  const add = async (files) => {
+    for (const file of files) {
+      try {
+        if (!types.includes(file.type)) throw coded("pictureType");
+        if (file.size > maxBytes) throw coded("pictureSize");
+        const { id: media_id, url } = await shop.media.upload(file);
+        chosen.push({ media_id, url, alt: "" });
+        draw();
+      } catch (error) {
+        toast(`${file.name}: ${explain(error)}`);
+      }
+    }
+  };
+  const input = (word, attributes) => {
+    const control = h("input", { type: "file", class: "visually-hidden", ...attributes });
+    const label = h("label", { class: "button is-quiet" }, t(word), control);
+    control.addEventListener("change", () => {
+      const files = [...control.files];
+      control.value = "";
+      void act(label, () => add(files));
+    });
+    return { control, label };
+  };
+  const { control: pick, label } = input("picture.choose", { accept: types.join(), multiple: true });
+  const camera = input("picture.take", { accept: "image/*", capture: "environment" }).label;
+  const zone = h("div", { class: "drop" }, h("p", {}, t("picture.drop")), h("p", { class: "buttons" }, label, camera));
+  for (const name of ["dragover", "dragleave", "drop"]) {
+    zone.addEventListener(name, (event) => {
+      event.preventDefault();
+      zone.classList.toggle("is-over", name === "dragover");
+      if (name === "drop") void act(zone, () => add([...event.dataTransfer.files]));
+    });
+  }
+  draw();
+  return { root: h("div", {}, list, zone), read: () => chosen.map(asWritten) };
+}
+
+/** A picture as a write names it: an uploaded one by its id. */
+export const asWritten = ({ media_id, url, alt }) => ({ ...(media_id ? { media_id } : { url }), ...(alt && { alt }) });

@@ -1,0 +1,29 @@
+import { address, go } from "./address.js";
+import { h } from "./dom.js";
+import { choice, field } from "./form.js";
+import { t } from "./words.js";
+
+/**
+ * The search of a list, whose address keeps it.
+ * @param name the first part of the address. @param query what its field is for, and its hint.
+ * @param filter the options of a filter: pairs of a query, such as `status=paid`, and its text.
+ */
+export function searchForm(name, { q, word, hint, filter, options }) {
+  const root = h(
+    "form",
+    { class: "search", role: "search" },
+    field("q", word, { type: "search", value: q, maxlength: 200, enterkeyhint: "search", hint }),
+    options && choice("filter", "list.filter", options, filter),
+    h("button", { class: "button is-quiet" }, t("list.search")),
+  );
+  const apply = () => {
+    const { q: words, filter: chosen } = root.elements;
+    go(address(name, { q: words.value.trim(), ...Object.fromEntries(new URLSearchParams(chosen?.value)) }));
+  };
+  root.addEventListener("submit", (event) => {
+    event.preventDefault();
+    apply();
+  });
+  root.elements.filter?.addEventListener("change", apply);
+  return root;
+}

@@ -1,0 +1,84 @@
+const { createClient } = await import(new URL("../client.js", document.baseURI).href);
+
+/** A session that nobody uses for this long ends at the server. */
+const seconds = 12 * 3600;
+const everyMs = 3_600_000;
+const storeKey = "back-office store";
+const usedKey = "back-office refreshed";
+
+/** The session lasts as long as the tab. Its name is not the one that a shop on the same address would use. */
+const storage = {
+  getItem: (name) => sessionStorage.getItem(`back-office ${name}`),
+  setItem: (name, value) => sessionStorage.setItem(`back-office ${name}`, value),
+  removeItem: (name) => sessionStorage.removeItem(`back-office ${name}`),
+};
+
+export let shop;
+let profile;
+let me;
+let isLeaving = false;
+
+/** The store that the address names, or the last one. */
+export const knownStore = () =>
+  new URLSearchParams(location.search).get("store") ?? localStorage.getItem(storeKey) ?? "";
+
+export function openStore(namespace) {
+  if (shop && namespace === localStorage.getItem(storeKey)) return;
+  localStorage.setItem(storeKey, namespace);
+  history.replaceState(history.state, "", `?${new URLSearchParams({ store: namespace })}${location.hash}`);
+  profile = undefined;
+  me = undefined;
+  shop = createClient({
+    url: new URL("..", document.baseURI).href,
+    namespace,
+    storage,
+    onSession: (session) => {
+      me = undefined;
+      if (session) sessionStorage.setItem(usedKey, Date.now());
+      else if (!isLeaving) dispatchEvent(new Event("signed-out"));
+    },
+  });
+}
+
+export const isSignedIn = async () => Boolean(shop && (await shop.auth.session()));
+
+/** Signs a person in who works for the store. Errors: those of the call, and "customer" for others. */
+export async function signIn(given) {
+  await shop.auth.login({ ...given, expires_in: seconds });
+  sessionStorage.setItem(usedKey, Date.now());
+  const { role } = await readMe();
+  if (role !== "customer") return;
+  await signOut();
+  throw Object.assign(new Error(), { code: "customer" });
+}
+
+export async function signOut() {
+  isLeaving = true;
+  await shop.auth.logout().catch(console.warn);
+  isLeaving = false;
+  profile = undefined;
+  me = undefined;
+}
+
+/** Exchanges the token once an hour while it is used, so that twelve hours without use end it. */
+export async function keepSession() {
+  if (Date.now() - Number(sessionStorage.getItem(usedKey)) < everyMs || !(await isSignedIn())) return;
+  sessionStorage.setItem(usedKey, Date.now());
+  await shop.auth.refresh().catch(console.warn);
+}
+
+export function readProfile() {
+  profile ??= shop.store().catch((error) => {
+    profile = undefined;
+    throw error;
+  });
+  return profile;
+}
+
+export function readMe() {
+  me ??= shop.users.me().catch((error) => {
+    me = undefined;
+    throw error;
+  });
+  return me;
+}

@@ -1,0 +1,43 @@
+const offered = ["en", "de"];
+const key = "back-office language";
+const preferred = [localStorage.getItem(key), ...navigator.languages].map((tag) => tag?.slice(0, 2));
+let current = preferred.find((tag) => offered.includes(tag)) ?? "en";
+let words = {};
+let plurals;
+
+export const language = () => current;
+
+export async function loadWords(next = current) {
+  const response = await fetch(`words/${next}.json`);
+  words = await response.json();
+  plurals = new Intl.PluralRules(next);
+  if (next !== current) localStorage.setItem(key, next);
+  current = next;
+  document.documentElement.lang = next;
+}
+
+export function t(name, values = {}) {
+  const entry = words[name] ?? name;
+  const text = typeof entry === "string" ? entry : (entry[plurals.select(values.count)] ?? entry.other);
+  return text.replace(/\{(\w+)\}/g, (_, value) => values[value] ?? "");
+}
+
+export const hasWords = (name) => name in words;
+
+export function formatDate(date, style = { dateStyle: "medium", timeStyle: "short" }) {
+  return new Intl.DateTimeFormat(current, style).format(new Date(date));
+}
+
+export const formatNumber = (number) => new Intl.NumberFormat(current).format(number);
+
+export const countryName = (code) => new Intl.DisplayNames(current, { type: "region" }).of(code);
+
+const moneyFormat = (currency) => new Intl.NumberFormat(current, { style: "currency", currency });
+
+export const formatMoney = (amount, currency) => moneyFormat(currency).format(amount);
+
+/** An amount as people type it: `12,5` in German. */
+export const amountText = (amount) => (amount ?? "") && String(amount).replace(".", current === "de" ? "," : ".");
+
+/** Reads an amount with a comma or a point; undefined for an empty text. */
+export const readAmount = (text) => (text ? Number(text.replace(",", ".")) : undefined);

@@ -1,0 +1,19 @@
+import { fixedPage } from "./pages.ts";
+
+const text = /^(?:text|image\/svg|application)/;
+const served = /\.(?:html|css|js|json|webmanifest|svg|png|webp)$/;
+
+/**
+ * Prepares the files of a folder that browsers read, by their path below the folder.
+ * @param files contents in base64.
+ */
+export function filePages(files: Record<string, string>, headers: Record<string, string> = {}) {
+  const names = Object.keys(files).filter((name) => served.test(name));
+  return new Map(
+    names.map((name) => {
+      const type = Bun.file(name).type.replace(";", "; ");
+      const bytes = Buffer.from(files[name] as string, "base64");
+      return [name, fixedPage(type, () => (text.test(type) ? bytes.toString() : bytes), headers)];
+    }),
+  );
+}
