@@ -31,6 +31,7 @@ export interface Tenant {
   shippingRates: string | null;
   taxRates: string | null;
   orderUrl: string | null;
+  lowStockAt: number | null;
 }
 
 export type Actor =

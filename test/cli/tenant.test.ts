@@ -7,7 +7,15 @@ const defaults = {
   ...{ points_rate: 1, point_value: 0.01, points_days: null, address_writes: 1200, visitor_writes: 240 },
   ...{ pending_orders: 5, stock_share: 20, orders_per_minute: 10, media_quota: 1_073_741_824 },
   ...{ country: null, timezone: "UTC", prices_include_tax: "yes", hold: 3600, transfer_hold: 604_800 },
-  ...{ long_hold_share: 50, transfer_instructions: null, order_url: null, low_stock_at: null, keep_invoices: 8 },
+  ...{
+    long_hold_share: 50,
+    transfer_instructions: null,
+    order_url: null,
+    low_stock_at: null,
+    notify: [],
+    mails_off: [],
+    keep_invoices: 8,
+  },
   ...{ tax_note: null, legal_urls: {} },
   ...{ sign_up: "verified", sign_in_by_mail: "off", resource_types: [] },
 };

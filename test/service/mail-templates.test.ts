@@ -1,8 +1,11 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import type { MailStore } from "../../src/server/modules/mail/content.ts";
 import { type AnyMailKind, mailKinds } from "../../src/server/modules/mail/kinds.ts";
-import { type MailStore, type MailTemplates, mailTemplates, renderMail } from "../../src/server/modules/mail/render.ts";
+import type { MailOrder } from "../../src/server/modules/mail/order-table.ts";
+import { renderMail } from "../../src/server/modules/mail/render.ts";
+import { type MailTemplates, mailTemplates } from "../../src/server/modules/mail/texts.ts";
 import { parseFromAddress } from "../../src/server/values/email.ts";
 
 const kinds = Object.keys(mailKinds) as AnyMailKind[];
@@ -11,7 +14,25 @@ const store: MailStore = { title: "Lamp Shop", domain: null, url: null, logo: nu
 
 const link = "https://shop.example/order#ord_1.Vq8";
 const sale = { items: "2 × Mug", total: "19.00 EUR", instructions: "IBAN DE02\nBank", reference: "RF7217", link };
-const values = { code: "012345", number: "17", time: "2030-01-15 12:00", ...sale };
+const parcel = { carrier: "DHL", tracking_number: "JD01", tracking_url: "https://dhl.example/JD01", rest: "1 × Cup" };
+const refund = { refund_pending: "5.00 EUR", refund_paid: "1.00 EUR" };
+const staff = {
+  customer: "eve@example.com",
+  reason: "overpaid",
+  message: "The backup failed.",
+  remedy: "bodega doctor",
+};
+const values = { code: "012345", number: "17", time: "2030-01-15 12:00", ...sale, ...parcel, ...refund, ...staff };
+const order: MailOrder = {
+  ...{ currency: "EUR", digits: 2, amounts: { total: 3639 }, taxNote: "Note on <tax>" },
+  lines: [{ quantity: 2, title: "Mug & Co", price: 1600, total: 3200 }],
+  sums: [
+    { label: "shipping", amount: 439, detail: "Standard" },
+    { label: "total", amount: 3639 },
+    { label: "includes_tax", amount: 581, rate: 19 },
+    { label: "plus_tax", amount: 123, rate: 5.5 },
+  ],
+};
 
 /** Renders a mail with all values that its kind needs. */
 function render(kind: AnyMailKind, more: Partial<Parameters<typeof renderMail>[0]> = {}) {
@@ -19,7 +40,11 @@ function render(kind: AnyMailKind, more: Partial<Parameters<typeof renderMail>[0
 }
 
 function placeholders(texts: string[]): string[] {
-  return [...new Set(texts.flatMap((text) => [...text.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name as string)))];
+  return [
+    ...new Set(
+      texts.flatMap((text) => [...text.matchAll(/\{(?:order\.)?([^}]*)\}/g)].map(([, name]) => name as string)),
+    ),
+  ];
 }
 
 test("every template file is a language, and the first seven exist", () => {
@@ -45,16 +70,17 @@ for (const language of languages) {
     for (const kind of kinds) {
       const { subject, paragraphs } = templates[kind];
       expect(subject.trim().length).toBeGreaterThan(3);
-      expect(placeholders([subject]).filter((name) => name !== "number")).toEqual([]);
-      expect(placeholders(paragraphs).toSorted()).toEqual([...mailKinds[kind], "store"].toSorted());
+      expect(placeholders([subject]).filter((name) => name !== "number" && name !== "store")).toEqual([]);
+      expect(placeholders([subject, ...paragraphs]).toSorted()).toEqual(
+        [...new Set([...mailKinds[kind], "store", ...placeholders([subject])])].toSorted(),
+      );
       expect(paragraphs).toHaveLength((mailTemplates.en as MailTemplates)[kind].paragraphs.length);
       for (const text of paragraphs) expect(text).toBe(text.trim());
-      const alone = (["code", "items", "instructions"] as const).filter((name) =>
+      const alone = (["code", "items", "instructions", "link"] as const).filter((name) =>
         mailKinds[kind].includes(name as never),
       );
-      for (const needed of alone) expect(paragraphs).toContain(`{${needed}}`);
-      const hasLink = mailKinds[kind].includes("link" as never);
-      expect(paragraphs.filter((text) => text.endsWith("{link}"))).toHaveLength(hasLink ? 1 : 0);
+      const prefix = mailKinds[kind].includes("number" as never) ? "order." : "";
+      for (const needed of alone) expect(paragraphs).toContain(`{${prefix}${needed}}`);
     }
   });
 
@@ -70,8 +96,8 @@ for (const language of languages) {
     const mail = render("order_link", { languages: [language] });
     expect(mail.subject).toContain("17");
     expect(mail.html).toContain(`<title>${mail.subject.replace("'", "&#39;")}</title>`);
-    expect(mail.text).toContain(`\n\n${link}\n\n`);
-    expect(mail.html).toContain(`<a href="${link}" dir="ltr"`);
+    expect(mail.text).toContain(`: ${link}\n\n`);
+    expect(mail.html).toContain(`<a href="${link}"`);
     const receipt = render("withdrawal_received", { languages: [language] });
     for (const part of ["17", values.time, values.items]) expect(receipt.text).toContain(part);
     expect(receipt.html).toContain("<bdi>2 × Mug</bdi>");
@@ -83,18 +109,29 @@ for (const language of languages) {
   test(`${language} says in the mail about a new order how to pay, and nothing of it without a transfer`, () => {
     const { text, html } = render("order_placed", { languages: [language] });
     for (const part of [...Object.values(sale), "17"]) expect(text).toContain(part);
-    for (const part of ["IBAN DE02<br>Bank", `<a href="${link}" dir="ltr"`]) expect(html).toContain(part);
+    for (const part of ["IBAN DE02<br>Bank", `<a href="${link}"`]) expect(html).toContain(part);
     const none = { ...values, instructions: "", reference: "", link: "" };
     const plain = render("order_placed", { languages: [language], values: none });
     expect(plain.text.split("\n\n")).toHaveLength(text.split("\n\n").length - 3);
     for (const part of ["<bdi></bdi>", "href"]) expect(plain.html).not.toContain(part);
   });
 
+  test(`${language} shows the amounts of an order in HTML and text`, () => {
+    const { text, html } = render("order_placed", { languages: [language], order });
+    const form = new Intl.NumberFormat(language, { style: "currency", currency: "EUR", numberingSystem: "latn" });
+    for (const amount of [32, 4.39, 36.39, 5.81, 1.23].map((value) => form.format(value))) {
+      for (const part of [text, html]) expect(part).toContain(amount);
+    }
+    for (const part of ["2 × Mug & Co", "· Standard", "19", "Note on <tax>"]) expect(text).toContain(part);
+    for (const part of ["2 × Mug &#38; Co", "Note on &#60;tax&#62;"]) expect(html).toContain(part);
+    expect(html.length).toBeLessThan(100_000);
+  });
+
   test(`${language} fills every placeholder and names the store in every mail`, () => {
     for (const kind of kinds) {
       const mail = render(kind, { languages: [language] });
       expect(mail.language).toBe(language);
-      for (const part of [mail.subject, mail.text, mail.html]) expect(part).not.toMatch(/\{\w+\}|undefined|null/);
+      for (const part of [mail.subject, mail.text, mail.html]) expect(part).not.toMatch(/\{[\w.]+\}|undefined|null/);
       for (const part of [mail.text, mail.html]) expect(part).toContain("Lamp Shop");
     }
   });
@@ -169,7 +206,7 @@ test("a mail links to the store's URL or domain, and shows its logo if it has on
   ];
   for (const [more, address] of cases) {
     const { text, html } = render("test", { store: { ...store, ...more } });
-    expect(/<a href="([^"]*)"/.exec(html)?.[1] ?? null).toBe(address);
+    expect(/<a class="ink" href="([^"]*)"/.exec(html)?.[1] ?? null).toBe(address);
     if (address === null) expect(text).not.toMatch(/:\/\/|javascript/);
     else expect(text).toEndWith(`\n${address}\n`);
     expect(html).not.toContain("<img");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { mailTemplates } from "../../src/server/modules/mail/render.ts";
+import { mailTemplates } from "../../src/server/modules/mail/texts.ts";
 import {
   composePayload,
   type NotifiableEvent,

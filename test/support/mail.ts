@@ -21,6 +21,8 @@ export interface OutboxMail {
   to?: MailContents["to"];
   language?: string;
   values?: Record<string, string>;
+  order?: MailContents["order"];
+  thread?: string;
 }
 
 /** Returns all mail of a store, oldest first. Decrypts it with the key of the application under test. */

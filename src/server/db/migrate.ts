@@ -10,6 +10,7 @@ import payments from "../../../drizzle/0004_payments.sql" with { type: "text" };
 import mailCauses from "../../../drizzle/0005_mail_causes.sql" with { type: "text" };
 import invoices from "../../../drizzle/0006_invoices.sql" with { type: "text" };
 import acme from "../../../drizzle/0007_acme.sql" with { type: "text" };
+import storeMails from "../../../drizzle/0008_store_mails.sql" with { type: "text" };
 import { AppError, conflict, unavailable, wrongState } from "../errors.ts";
 import { isUniqueViolation } from "./db-errors.ts";
 import { Connection } from "./local/connection.ts";
@@ -34,6 +35,7 @@ export const migrations: readonly Migration[] = [
   { name: "0005_mail_causes", sql: mailCauses },
   { name: "0006_invoices", sql: invoices },
   { name: "0007_acme", sql: acme },
+  { name: "0008_store_mails", sql: storeMails },
 ];
 
 /** A table that exists in a libSQL server's database while a restore fills it. Such a database must not be used. */

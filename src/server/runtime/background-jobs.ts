@@ -54,7 +54,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
     databaseLost.resolve(wrongState(message));
   }, checkFileMs);
   const { auditAddressesMs: keepAddressesMs } = config;
-  const purging = startPurging({ db, now: Date.now, media: openMediaBucket(config) }, keepAddressesMs, notice);
+  const purging = startPurging({ db, vault, now: Date.now, media: openMediaBucket(config) }, keepAddressesMs, notice);
   const watchingServer = db.kind === "server" ? watchServer(db, notice) : undefined;
   return {
     /** Takes over the replica, which stops another server. So call it only when this server can start. */

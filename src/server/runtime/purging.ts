@@ -20,6 +20,7 @@ import { purgeSignUps } from "../modules/sign-up/service.ts";
 import { purgeTokens } from "../modules/tokens/service.ts";
 import { purgeViewDedupKeys } from "../modules/views/view-buffer.ts";
 import { purgeDeliveries, purgeEvents } from "../modules/webhooks/deliveries.ts";
+import type { Vault } from "../security/vault.ts";
 import { formatDuration } from "../values/units.ts";
 
 /** Orders expire within seconds of their time, because others wait for their stock. */
@@ -31,6 +32,7 @@ interface PurgeCtx {
   db: Database;
   now: () => number;
   media: MediaStore | undefined;
+  vault: Vault;
 }
 
 type PurgeJob = (ctx: PurgeCtx) => Promise<number>;

@@ -71,7 +71,7 @@ onDatabase(
       await actOn(shop, cancelled, "cancel");
       await sender.runUntilIdle();
       suite.app.clock.advance(3_600_000);
-      await expireDueOrders({ db: suite.app.db, now: suite.app.clock.now });
+      await expireDueOrders(suite.app.system);
       await sender.runUntilIdle();
       const said = [
         [paid, "paid", "Ihre Zahlung für die Bestellung # ist eingegangen. Vielen Dank!"],

@@ -1,5 +1,8 @@
 import { expect } from "bun:test";
-import { readOutbox } from "../../support/mail.ts";
+import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
+import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
+import { openAccount } from "../../support/account.ts";
+import { type OutboxMail, readOutbox } from "../../support/mail.ts";
 import { unlimitedOrders } from "../../support/orders.ts";
 import { openPage, placeAsGuest } from "../../support/sale.ts";
 import { onDatabase } from "../../support/suite.ts";
@@ -11,26 +14,39 @@ onDatabase("file", (suite) => {
   async function open(tenant: Record<string, unknown> = {}) {
     const shop = await suite.shop({ tenant: { ...unlimitedOrders, orderUrl, ...tenant } });
     const { id: product } = await shop.createProduct({ title: "Lamp", price: 10, stock: 50 });
-    const mails = async () =>
-      (await readOutbox(suite.app, shop.namespace)).map(({ kind, to, values }) => ({ kind, to, values }));
-    return { shop, product, page: await openPage(shop), mails };
+    const outbox = () => readOutbox(suite.app, shop.namespace);
+    const mails = async () => (await outbox()).map(({ kind, to, values }) => ({ kind, to, values }));
+    const mailOf = async (kind: string) => (await outbox()).findLast((mail) => mail.kind === kind) as OutboxMail;
+    const kinds = async () => (await outbox()).map(({ kind }) => kind);
+    return { shop, product, page: await openPage(shop), outbox, mails, mailOf, kinds };
   }
 
-  test("an order is mailed once when it is placed and once when it is paid, with its goods, total and link", async () => {
-    const { shop, product, page, mails } = await open();
+  test("an order is mailed once when it is placed and once when it is paid, with its goods, amounts and link", async () => {
+    const { shop, product, page, outbox } = await open();
     const sent = { note: "Free text", items: [{ product_id: product, quantity: 2 }] };
     const { id, access_token } = await placeAsGuest(page, product, sent);
     for (const reference of ["a", "a", "b"]) {
       await shop.call(`POST /orders/${id}/pay/`, { body: { amount: 10, reference } });
     }
     await shop.call(`POST /orders/${id}/pay/`, { body: { amount: 1, reference: "c" } });
-    const to = { email: "eve@example.com", lang: "en" };
-    const values = { number: "1", items: "2 × Lamp", total: "20.00 EUR", link: `${orderUrl}#${id}.${access_token}` };
-    expect(await mails()).toEqual([
-      { kind: "order_placed", to, values: { ...values, instructions: "", reference: "" } },
-      { kind: "order_paid", to, values: { ...values, instructions: "", reference: "" } },
+    const link = `${orderUrl}#${id}.${access_token}`;
+    const mail = {
+      ...{ to: { email: "eve@example.com", lang: "en" }, thread: id },
+      values: { number: "1", items: "2 × Lamp", link, instructions: "", reference: "" },
+    };
+    const order = {
+      ...{ currency: "EUR", digits: 2, amounts: { total: 2000 }, taxNote: null },
+      lines: [{ quantity: 2, title: "Lamp", price: 1000, total: 2000 }],
+    };
+    const sums = [
+      { label: "subtotal", amount: 2000 },
+      { label: "total", amount: 2000 },
+    ];
+    expect(await outbox()).toMatchObject([
+      { kind: "order_placed", ...mail, order: { ...order, sums: [...sums, { label: "due", amount: 2000 }] } },
+      { kind: "order_paid", ...mail, order: { ...order, sums: [...sums, { label: "paid", amount: 2000 }] } },
     ]);
-    expect(JSON.stringify(await mails())).not.toContain("Free text");
+    expect(JSON.stringify(await outbox())).not.toContain("Free text");
   });
 
   test("the mail about a new order says how to transfer the money, if the buyer chose a transfer", async () => {
@@ -65,5 +81,108 @@ onDatabase("file", (suite) => {
     suite.app.clock.advance(60 * 60_000);
     await placeAsGuest(page, product);
     expect(await mails()).toHaveLength(5);
+  });
+
+  test("each parcel is mailed with its pieces, its tracking and what follows; a change of tracking is not mailed", async () => {
+    const { shop, product, page, outbox, mailOf } = await open();
+    const { id } = await placeAsGuest(page, product, { items: [{ product_id: product, quantity: 3 }] });
+    await shop.call(`POST /orders/${id}/pay/`, { body: {} });
+    const { data: order } = await shop.call<{ items: { id: string }[] }>(`GET /orders/${id}/`);
+    const lines = [{ line_id: order.items[0]?.id, quantity: 1 }];
+    const tracking = { carrier: "DHL", number: "JD01" };
+    const parcels = `/orders/${id}/fulfillments/`;
+    const sent = await shop.call<{ fulfillments: { id: string }[] }>(`POST ${parcels}`, { body: { lines, tracking } });
+    const url = "https://www.dhl.com/global-en/home/tracking.html?tracking-id=JD01";
+    expect(await mailOf("order_shipped")).toMatchObject({
+      values: { carrier: "DHL", tracking_number: "JD01", tracking_url: url, rest: "2 × Lamp" },
+      order: { lines: [{ quantity: 1, title: "Lamp" }], sums: [] },
+    });
+    await shop.call(`PATCH ${parcels}${sent.data.fulfillments[0]?.id}/`, { body: { tracking: { number: "JD02" } } });
+    await shop.call(`POST ${parcels}`, { body: {} });
+    const shipped = (await outbox()).filter(({ kind }) => kind === "order_shipped");
+    expect(shipped.map(({ values }) => [values?.tracking_number, values?.rest])).toEqual([
+      ["JD01", "2 × Lamp"],
+      ["", ""],
+    ]);
+  });
+
+  test("each refund of money is mailed with its lines; a refund of a free order says that it was cancelled", async () => {
+    const { shop, product, page, outbox, kinds } = await open();
+    const { id } = await placeAsGuest(page, product, { items: [{ product_id: product, quantity: 3 }] });
+    await shop.call(`POST /orders/${id}/pay/`, { body: {} });
+    const { data: order } = await shop.call<{ items: { id: string }[] }>(`GET /orders/${id}/`);
+    const lines = [{ line_id: order.items[0]?.id, quantity: 1 }];
+    for (const body of [{ lines, reason: "For staff" }, { amount: 5 }]) {
+      await shop.call(`POST /orders/${id}/refund/`, { body });
+    }
+    const refunded = (await outbox()).filter(({ kind }) => kind === "order_refunded");
+    expect(refunded.map((mail) => mail.order)).toMatchObject([
+      {
+        amounts: { refund_paid: 1000, refund_pending: 0 },
+        lines: [{ quantity: 1, total: 1000, title: "Lamp" }],
+        sums: [{ label: "refunded", amount: 1000 }],
+      },
+      { amounts: { refund_paid: 500 }, lines: [], sums: [{ label: "refunded", amount: 500 }] },
+    ]);
+    expect(JSON.stringify(refunded)).not.toContain("For staff");
+    const { id: gift } = await shop.createProduct({ title: "Gift", price: 0, stock: 5 });
+    const free = await placeAsGuest(page, gift, { email: "bob@example.com" });
+    await shop.call(`POST /orders/${free.id}/refund/`, { body: {} });
+    expect((await kinds()).slice(-3)).toEqual(["order_placed", "order_paid", "order_cancelled"]);
+  });
+
+  test("an order that is cancelled or expires is mailed once", async () => {
+    const { shop, product, page, kinds } = await open();
+    const { id } = await placeAsGuest(page, product);
+    await shop.call(`POST /orders/${id}/cancel/`);
+    await placeAsGuest(page, product);
+    suite.app.clock.advance(61 * 60_000);
+    while ((await expireDueOrders(suite.app.system)) > 0);
+    expect(await kinds()).toEqual(["order_placed", "order_cancelled", "order_placed", "order_expired"]);
+  });
+
+  test("the owners get mail about new orders and about orders that need attention, or the addresses of the store", async () => {
+    const { shop, product, page, outbox, mailOf } = await open();
+    const staff = async () =>
+      (await outbox()).filter(({ kind }) => ["new_order", "needs_attention"].includes(kind)).map(shown);
+    const shown = ({ kind, to, values }: OutboxMail) => [kind, (to as { email: string }).email, values?.reason];
+    await openAccount(shop, { role: "owner", email: "owner@shop.example" });
+    await placeAsGuest(page, product, { email: "bob@example.com" });
+    expect(await staff()).toEqual([["new_order", "owner@shop.example", undefined]]);
+    const notify = JSON.stringify(["one@shop.example", "two@shop.example"]);
+    await updateTenant(suite.app.system, shop.namespace, { notify });
+    const { id } = await placeAsGuest(page, product, { note: "Ring twice" });
+    await shop.call(`POST /orders/${id}/pay/`, { body: { amount: 99 } });
+    await shop.call(`POST /orders/${id}/pay/`, { body: { amount: 1 } });
+    expect((await staff()).slice(1)).toEqual([
+      ["new_order", "one@shop.example", undefined],
+      ["new_order", "two@shop.example", undefined],
+      ["needs_attention", "one@shop.example", "overpaid"],
+      ["needs_attention", "two@shop.example", "overpaid"],
+    ]);
+    expect((await mailOf("new_order")).values?.customer).toBe("eve@example.com\nRing twice");
+  });
+
+  test("low stock is mailed once, and again only after the item was restocked", async () => {
+    const notify = JSON.stringify(["one@shop.example"]);
+    const { shop, page, outbox } = await open({ lowStockAt: 5, notify });
+    const { id } = await shop.createProduct({ title: "Mug", price: 10, stock: 7 });
+    const low = async () =>
+      (await outbox()).filter(({ kind }) => kind === "low_stock").map(({ values }) => values?.items);
+    const order = (quantity: number) => placeAsGuest(page, id, { items: [{ product_id: id, quantity }] });
+    await order(1);
+    expect(await low()).toEqual([]);
+    const last = await order(1);
+    await order(1);
+    expect(await low()).toEqual(["Mug: 5"]);
+    // A cancelled order is no new stock.
+    await shop.call(`POST /orders/${last.id}/cancel/`);
+    await order(1);
+    await shop.call(`PATCH /products/${id}/`, { body: { stock: 8 } });
+    await order(1);
+    expect(await low()).toEqual(["Mug: 5"]);
+    await shop.call(`PATCH /products/${id}/`, { body: { stock: 20 } });
+    await order(12);
+    expect(await low()).toEqual(["Mug: 5", "Mug: 4"]);
   });
 });

@@ -186,7 +186,10 @@ onDatabase("file", (suite) => {
         expect.objectContaining({ id: cancelled.id }),
       ]),
       withdrawals: [{ number: done.number, name: "Canary", text: "Canary text" }],
-      mail: [...["order_placed", "order_placed", "order_paid"], "withdrawal_received"].map((kind) => ({
+      mail: [
+        ...["order_placed", "order_placed", "order_paid", "order_shipped", "withdrawal_received"],
+        ...["order_refunded", "order_cancelled"],
+      ].map((kind) => ({
         kind,
         status: "waiting",
       })),

@@ -115,7 +115,14 @@ onDatabase("file", (suite) => {
     expect(data.devices).toHaveLength(1);
     expect(data.sessions).toMatchObject([{ ended_at: null }]);
     expect(data.mail).toMatchObject(
-      ["order_placed", "withdrawal_received", "order_paid", "email_change_requested"].map((kind) => ({
+      [
+        "order_placed",
+        "withdrawal_received",
+        "order_paid",
+        "order_shipped",
+        "order_refunded",
+        "email_change_requested",
+      ].map((kind) => ({
         kind,
         status: "waiting",
       })),

@@ -91,6 +91,11 @@ export const tenantFlags = {
   "invoice-from": valueArg("text", "Seller on invoices: name, address, VAT or tax number, each on a line of its own", {
     allowEmpty: true,
   }),
+  notify: valueArg(
+    "email",
+    "Address that gets mail about new orders, low stock and problems; `owners` for all owners (default: owners)",
+    { multiple: true },
+  ),
   "keep-invoices": valueArg(
     "years",
     "Years for which ended orders keep their buyer, counted from the end of a year, such as 10y (default: 8y)",
@@ -115,9 +120,11 @@ export function readTenantFlags(args: ArgValues<typeof tenantFlags>): TenantInpu
   const flags = Object.keys(tenantFlags) as (keyof typeof tenantFlags)[];
   const needs = "a name and an address, such as imprint=https://shop.example/imprint";
   const urls = args["legal-url"].map((text) => parsePair("--legal-url", text, needs));
-  const given = { ...args, "legal-url": undefined };
+  const given = { ...args, "legal-url": undefined, notify: undefined };
+  const notify = args.notify.filter((address) => address !== "owners");
   return {
     ...Object.fromEntries(flags.map((flag) => [camelCase(flag), given[flag]])),
+    ...(args.notify.length > 0 && { notify: JSON.stringify(notify) }),
     ...(urls.length > 0 && { legalUrls: JSON.stringify(Object.fromEntries(urls)) }),
   };
 }

@@ -2,16 +2,20 @@ import { and, eq, sql } from "drizzle-orm";
 import type { SendMailOptions } from "nodemailer";
 import { pick } from "../../db/selection.ts";
 import type { Executor } from "../../db/session.ts";
-import { equals, get, param, statement } from "../../db/statement.ts";
+import { all, equals, get, param, statement } from "../../db/statement.ts";
 import type { FromAddress } from "../../values/email.ts";
 import { signUps } from "../sign-up/table.ts";
 import { tenants } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
+import { greetingName, type MailStore, oneLine } from "./content.ts";
+import type { AnyMailKind } from "./kinds.ts";
 import type { MailRecipient } from "./outbox.ts";
-import { greetingName, type MailStore, oneLine, type renderMail } from "./render.ts";
+import type { renderMail } from "./render.ts";
+import { mailTexts } from "./table.ts";
+import type { MailText } from "./texts.ts";
 
 const found = {
-  ...pick(tenants, "title", "domain", "url", "logo", "language"),
+  ...pick(tenants, "title", "domain", "url", "logo", "language", "legalUrls", "mailsOff"),
   ...pick(users, "email", "name", "lang", "role", "status"),
   ...{ newEmail: signUps.email, newName: signUps.name, newLang: signUps.lang },
 };
@@ -22,6 +26,12 @@ const selectStore = statement((q) => {
   const joined = q.select(found).from(tenants).leftJoin(users, isUser).leftJoin(signUps, isSignUp);
   return joined.where(equals(tenants.id, "tenantId")).limit(1);
 });
+const selectTexts = statement((q) =>
+  q
+    .select(pick(mailTexts, "language", "text"))
+    .from(mailTexts)
+    .where(and(equals(mailTexts.tenantId, "tenantId"), equals(mailTexts.kind, "kind"))),
+);
 
 /**
  * Builds a mail for nodemailer. Name, address and envelope are separate fields, so that no name can add a header.
@@ -34,13 +44,16 @@ export function composeMail(mail: {
   to: { email: string; name: string | null };
   rendered: ReturnType<typeof renderMail>;
   at: number;
+  thread?: string | undefined;
 }): SendMailOptions {
-  const { id, from, store, to, rendered, at } = mail;
+  const { id, from, store, to, rendered, at, thread } = mail;
   return {
     from: { name: oneLine(store.title) || from.name, address: from.address },
     to: { name: greetingName(to.name), address: to.email },
     envelope: { from: from.address, to: [to.email] },
     messageId: `<${id}@${from.domain}>`,
+    // No mail has this id. It only tells mail programs which mails belong together.
+    ...(thread !== undefined && { references: `<${thread}@${from.domain}>` }),
     date: new Date(at),
     subject: rendered.subject,
     text: rendered.text,
@@ -50,10 +63,20 @@ export function composeMail(mail: {
 }
 
 /**
- * Returns the store and the recipient of a mail; undefined if the store is gone. `to` is null if neither an active user
- * nor a sign-up has the address.
+ * Returns the store, the recipient and the kind of a mail; undefined if the store is gone. `to` is null if neither an
+ * active user nor a sign-up has the address, and if the store has switched off this kind.
  */
-export async function findRecipient(db: Executor, tenantId: string, to: MailRecipient) {
+export async function findRecipient(db: Executor, tenantId: string, given: AnyMailKind, to: MailRecipient) {
+  const found = await findStore(db, tenantId, to);
+  if (!found) return undefined;
+  const { kind = given, store, ...rest } = found;
+  const rows = await all(db, selectTexts, { tenantId, kind });
+  const texts = Object.fromEntries(rows.map(({ language, text }) => [language, JSON.parse(text) as MailText]));
+  const isOff = (JSON.parse(store.mailsOff) as string[]).includes(kind);
+  return { kind, store: { ...store, texts }, to: isOff ? null : rest.to };
+}
+
+async function findStore(db: Executor, tenantId: string, to: MailRecipient) {
   const signUpKey = "signUpKey" in to ? to.signUpKey : null;
   const client = "signUpKey" in to ? (to.client ?? null) : null;
   const emailKey = "emailKey" in to ? to.emailKey : signUpKey;

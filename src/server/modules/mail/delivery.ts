@@ -33,18 +33,20 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
     if (isExpired) return { outcome: "expired", error: null };
     const contents = mail.sealed === null ? null : openContents(deps.vault, mail.id, mail.sealed);
     if (contents === null) return { outcome: "failed", error: "encrypted with another secret key" };
-    const found = await findRecipient(deps.db, mail.tenantId, contents.to);
+    const found = await findRecipient(deps.db, mail.tenantId, mail.kind, contents.to);
     if (!found?.to) return { outcome: "dropped", error: null };
-    const { store, to, kind = mail.kind } = found;
+    const { store, to, kind } = found;
     const send = async (signal: AbortSignal): Promise<Answer> => {
-      const { language, values } = contents;
-      const rendered = renderMail({ kind, store, name: to.name, languages: [language, to.lang], values });
-      const message = composeMail({ id: mail.id, from: deps.from, store, to, rendered, at: deps.now() });
+      const { language, values, order, thread } = contents;
+      const rendered = renderMail({ kind, store, name: to.name, languages: [language, to.lang], values, order });
+      // Short values, such as the number of an order, also occur in replies of mail servers.
+      const longValues = Object.values(values).filter((value) => value.length > 3);
+      const message = composeMail({ id: mail.id, from: deps.from, store, to, rendered, at: deps.now(), thread });
       try {
         await pool.sendMail({ ...message, signal });
         return { result: "accepted", status: null, error: null, retryAfterMs: 0 };
       } catch (error) {
-        const { isFinal, isOutage, text } = readSmtpFailure(error, [...Object.values(values), ...secrets]);
+        const { isFinal, isOutage, text } = readSmtpFailure(error, [...longValues, ...secrets]);
         return { result: isOutage ? "failed" : "refused", isFinal, status: null, error: text, retryAfterMs: 0 };
       }
     };

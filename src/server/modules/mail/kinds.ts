@@ -1,3 +1,4 @@
+/** The values of each kind of mail. Texts name those of an order as `{order.number}`. */
 export const mailKinds = {
   reset_code: ["code"],
   login_code: ["code"],
@@ -11,11 +12,32 @@ export const mailKinds = {
   two_factor_changed: [],
   order_placed: ["number", "items", "total", "instructions", "reference", "link"],
   order_paid: ["number", "items", "total", "link"],
+  order_shipped: ["number", "items", "carrier", "tracking_number", "tracking_url", "rest", "link"],
+  order_refunded: ["number", "items", "refund_pending", "refund_paid", "link"],
+  order_cancelled: ["number", "items", "link"],
+  order_expired: ["number", "items", "link"],
   order_link: ["number", "link"],
   withdrawal_received: ["number", "time", "items"],
+  new_order: ["number", "items", "total", "customer"],
+  needs_attention: ["number", "reason"],
+  low_stock: ["items"],
+  server_alert: ["message", "remedy"],
   test: [],
 } as const satisfies Record<string, readonly string[]>;
 
 export type AnyMailKind = keyof typeof mailKinds;
 
 export type MailKind = Exclude<AnyMailKind, "test">;
+
+/** The kinds of mail to the buyer of an order. */
+export const orderMailKinds = [
+  ...(["order_placed", "order_paid", "order_shipped", "order_refunded"] as const),
+  ...(["order_cancelled", "order_expired"] as const),
+];
+export type OrderMailKind = (typeof orderMailKinds)[number];
+
+/** The kinds that a store can switch off. The others carry codes and receipts that people wait for. */
+export const optionalMailKinds = [
+  ...orderMailKinds,
+  ...(["new_order", "needs_attention", "low_stock", "server_alert"] as const),
+];

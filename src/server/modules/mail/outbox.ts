@@ -9,6 +9,7 @@ import { emailKey } from "../../values/email.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import { tenants } from "../tenants/table.ts";
 import { type MailKind, mailKinds } from "./kinds.ts";
+import type { MailOrder } from "./order-table.ts";
 import { mailOutbox } from "./table.ts";
 
 /** Mail older than this is not sent after a long outage. */
@@ -53,7 +54,13 @@ export interface MailContents {
   to: MailRecipient;
   language?: string | undefined;
   values: Record<string, string>;
+  order?: MailOrder | undefined;
+  /** Mails with the same id are one conversation. */
+  thread?: string | undefined;
 }
+
+/** Background jobs queue mail too. */
+export type MailCtx = Pick<Ctx, "db" | "tenant" | "now" | "vault">;
 
 /**
  * Queues a mail and returns its id. This takes the same time whether or not a user has the address, because the user is
@@ -63,18 +70,19 @@ export interface MailContents {
  * of this kind with the same value is queued once only.
  */
 export async function queueMail(
-  ctx: Ctx,
+  ctx: MailCtx,
   mail: MailContents & {
     kind: MailKind;
     usefulUntil?: number | undefined;
     replaces?: string | undefined;
-    cause?: string;
+    cause?: string | undefined;
   },
 ): Promise<string> {
-  const missing = mailKinds[mail.kind].find((name) => mail.values[name] === undefined);
+  const given = { ...mail.values, ...mail.order?.amounts };
+  const missing = mailKinds[mail.kind].find((name) => given[name] === undefined);
   if (missing !== undefined) throw new TypeError(`A ${mail.kind} mail needs a value for ${missing}.`);
   const id = newId("mail");
-  const { to, language, values, kind, replaces, cause } = mail;
+  const { to, language, values, order, thread, kind, replaces, cause } = mail;
   const tenantId = ctx.tenant.id;
   const now = toTimestamp(ctx.now());
   const address = addressIn(mail);
@@ -93,7 +101,7 @@ export async function queueMail(
       causeKey,
       recipientKey: recipientKey(ctx.vault, address),
       maskedTo: `${first}…${address.slice(address.lastIndexOf("@"))}`,
-      sealed: sealContents(ctx.vault, id, { to, language, values }),
+      sealed: sealContents(ctx.vault, id, { to, language, values, order, thread }),
       usefulUntil: toTimestamp(mail.usefulUntil ?? ctx.now() + usefulMs),
       now,
     });

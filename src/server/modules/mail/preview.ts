@@ -16,13 +16,13 @@ const selectWaiting = statement((q) =>
 /** Renders the newest hundred mails of a store that wait to be sent, newest first. */
 export async function previewMails(ctx: Ctx) {
   const mails = [];
-  for (const { id, kind: given, sealed, createdAt } of await all(ctx.db, selectWaiting, { tenantId: ctx.tenant.id })) {
+  for (const { id, kind: queued, sealed, createdAt } of await all(ctx.db, selectWaiting, { tenantId: ctx.tenant.id })) {
     const contents = sealed === null ? null : openContents(ctx.vault, id, sealed);
-    const found = contents && (await findRecipient(ctx.db, ctx.tenant.id, contents.to));
+    const found = contents && (await findRecipient(ctx.db, ctx.tenant.id, queued, contents.to));
     if (!contents || !found?.to) continue;
-    const { store, to, kind = given } = found;
-    const { language, values } = contents;
-    const rendered = renderMail({ kind, store, name: to.name, languages: [language, to.lang], values });
+    const { store, to, kind } = found;
+    const { language, values, order } = contents;
+    const rendered = renderMail({ kind, store, name: to.name, languages: [language, to.lang], values, order });
     mails.push({ id, kind, to: addressIn(contents), created_at: createdAt, ...rendered });
   }
   return mails;

@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import { check, index, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
+import { check, index, primaryKey, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { deliveryColumns } from "../../delivery/claim.ts";
 import { tenantIdColumn } from "../tenants/table.ts";
 import type { MailKind } from "./kinds.ts";
@@ -32,5 +32,22 @@ export const mailOutbox = sqliteTable(
     index("mail_outbox_done").on(t.finishedAt).where(sql`status <> 'waiting'`),
     check("mail_outbox_status", sql`${t.status} in ('waiting', 'sent', 'failed', 'expired', 'dropped')`),
     check("mail_outbox_erased", sql`${t.status} in ('waiting', 'failed') or ${t.sealed} is null`),
+  ],
+);
+
+/** Texts of a store that replace those of a kind and language. */
+export const mailTexts = sqliteTable(
+  "mail_texts",
+  {
+    tenantId: tenantIdColumn(),
+    kind: text("kind").$type<MailKind>().notNull(),
+    language: text("language").notNull(),
+    /** JSON of a `MailText`. */
+    text: text("text").notNull(),
+    updatedAt: text("updated_at").notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.tenantId, t.kind, t.language] }),
+    check("mail_texts_json", sql`json_valid(${t.text})`),
   ],
 );

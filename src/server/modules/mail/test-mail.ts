@@ -22,7 +22,7 @@ export async function testMail(
   if (url === undefined || input.mailFrom === undefined) {
     throw wrongState("No mail server is configured. Set BODEGA_SMTP_URL and BODEGA_MAIL_FROM for this command.");
   }
-  const found = await findRecipient(ctx.db, ctx.tenant.id, { email: to });
+  const found = await findRecipient(ctx.db, ctx.tenant.id, "test", { email: to });
   if (!found) throw notFound("store", ctx.tenant.namespace);
   const from = parseFromAddress(input.mailFrom);
   if (from === null) throw invalidField("mail_from", "must be an address, such as shop@example.com");

@@ -1,6 +1,7 @@
 import { invalidField } from "../../errors.ts";
 import { largestMinor, multiplyDivide, splitAmount } from "../../values/money.ts";
 import { calculateTaxes, type TaxLine } from "../taxes/calculate.ts";
+import type { OrderRow } from "./read.ts";
 
 /** All amounts are in minor units. */
 export interface Goods {
@@ -100,4 +101,11 @@ function taxAmounts(
 export function shareOf(whole: number, part: number, of: number): number {
   if (of === 0) return 0;
   return multiplyDivide(whole, part, of).part;
+}
+
+/** The amount that is still to be paid, in minor units; below zero if too much was received. */
+export function dueOf(
+  order: Pick<OrderRow, "totalMinor" | "creditedMinor" | "receivedMinor" | "refundedMinor">,
+): number {
+  return order.totalMinor - order.creditedMinor - order.receivedMinor + order.refundedMinor;
 }

@@ -8,11 +8,13 @@ import type { Rendered } from "../catalogue/products/rendering.ts";
 import { moveStock, type StockReason } from "../catalogue/products/stock.ts";
 import { releaseDiscount } from "../discounts/use.ts";
 import type { EventType } from "../events/model.ts";
+import type { OrderMailKind } from "../mail/kinds.ts";
 import { notifiableEvents } from "../notifications/messages/compose.ts";
 import { compileNotice } from "../notifications/messages/messages.ts";
 import { returnPoints, reversePoints } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";
 import { requireStore } from "./input.ts";
+import { mailOrder } from "./mails.ts";
 import { type OrderRow, ofOrder, requireRow } from "./read.ts";
 import { bumpOrder, insertEvent, type OrderCtx, selectOrderFor } from "./statements.ts";
 import { orderLines, orders } from "./table.ts";
@@ -43,11 +45,13 @@ export interface OrderChange {
   stock?: ["release" | "commit", StockReason];
   /** Further statements, which run before the event is recorded. */
   first?: InStatement[];
+  /** The mail about this change, and the id of its cause if it is not the order. */
+  mail?: [kind: OrderMailKind, cause?: string] | undefined;
 }
 
 /** Changes stock, records a new version and the event, notifies the customer and reads the order, in one batch. */
 export async function commitTransition(tx: OrderCtx, id: string, change: OrderChange): Promise<Rendered> {
-  const { event: type, stock, first = [] } = change;
+  const { event: type, stock, first = [], mail } = change;
   const values = { tenantId: tx.tenant.id, id, type, now: toTimestamp(tx.now()) };
   const counted = stock ? await all(tx.db, selectCounted, values) : [];
   const statements = [
@@ -64,6 +68,7 @@ export async function commitTransition(tx: OrderCtx, id: string, change: OrderCh
   const results = await tx.db.batch([...statements, bind(selectOrder, { ...values, own: null })]);
   const [order] = rowsOf(selectOrder, results.at(-1));
   if (!order) throw new Error("An order was written but cannot be read");
+  if (mail) await mailOrder(tx, id, ...mail);
   return order;
 }
 
@@ -92,7 +97,8 @@ export async function releaseOrder(tx: OrderCtx, id: string, how: "cancel" | "ex
     await returnSpentPoints(tx, { userId, points, source: `order:${id}:${how}`, orderId: id, cause: id });
   }
   const event = how === "cancel" ? "order.cancelled" : "order.expired";
-  return commitTransition(tx, id, { event, stock: ["release", how], first: releaseDiscount(tx, id) });
+  const mail: OrderChange["mail"] = [how === "cancel" ? "order_cancelled" : "order_expired"];
+  return commitTransition(tx, id, { event, stock: ["release", how], first: releaseDiscount(tx, id), mail });
 }
 
 const selectOthers = statement((q) =>

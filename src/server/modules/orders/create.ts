@@ -15,6 +15,7 @@ import { keptTaxRates, showTaxRate } from "../taxes/service.ts";
 import { users } from "../users/table.ts";
 import { type CheckedOrder, checkOrder, isPage, ownOnly, subjectOf } from "./input.ts";
 import { buyerOf, countTry, enforceLongHolds, enforceReservationCap, requireFewPending } from "./limits.ts";
+import { mailLowStock } from "./low-stock/low-stock.ts";
 import { mailOrder } from "./mails.ts";
 import type { OrderInput } from "./model.ts";
 import { insertLines } from "./new-order.ts";
@@ -97,7 +98,11 @@ export async function createOrder(
       await enforceLongHolds(tx, id, checked.holdSeconds);
     }
     if (isDryRun) return showDryRun(order, priced.offers);
-    if (email !== null) await mailOrder(tx, id, "order_placed");
+    await mailOrder(tx, id, "order_placed");
+    await mailLowStock(
+      tx,
+      found.items.filter(({ isCounted }) => isCounted),
+    );
     return priced.total === 0 ? settle(tx, id) : order;
   });
 }

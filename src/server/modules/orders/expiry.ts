@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { WorkCtx } from "../../context.ts";
+import type { Ctx, WorkCtx } from "../../context.ts";
 import { all, byId, param, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { toTimestamp } from "../../values/stamps.ts";
@@ -42,7 +42,7 @@ const timesOf = ({ now }: Pick<WorkCtx, "now">) => ({
   giveUpAt: toTimestamp(now() - giveUpMs),
 });
 
-export async function expireDueOrders(ctx: WorkCtx): Promise<number> {
+export async function expireDueOrders(ctx: WorkCtx & Pick<Ctx, "vault">): Promise<number> {
   const due = await all(ctx.db, selectDue, { ...timesOf(ctx), max: 100 });
   return workThrough(ctx, due, (work, { id, isPartlyPaid }) =>
     inTransaction(work, async (tx) => {

@@ -1,46 +1,196 @@
 import { sql } from "drizzle-orm";
-import type { Ctx } from "../../context.ts";
-import { get, param, statement } from "../../db/statement.ts";
-import { formatMinor } from "../../values/money.ts";
+import { pick } from "../../db/selection.ts";
+import { all, equals, get, param, statement } from "../../db/statement.ts";
+import { wrongState } from "../../errors.ts";
+import type { OrderMailKind } from "../mail/kinds.ts";
+import type { MailOrder } from "../mail/order-table.ts";
 import { queueMail } from "../mail/outbox.ts";
+import { listStaffAddresses, mailStore } from "../mail/store-mail.ts";
 import { countHit } from "../rate-limits/service.ts";
 import { tenants } from "../tenants/table.ts";
+import { dueOf } from "./amounts.ts";
+import type { Tracking } from "./change-model.ts";
 import { accessToken } from "./guests/access-token.ts";
-import { requireRow } from "./read.ts";
-import { orderLines } from "./table.ts";
+import { type OrderRow, ofOrder, requireRow, selectLines } from "./read.ts";
+import { unsentOf } from "./refund-lines.ts";
+import type { OrderCtx } from "./statements.ts";
+import { fulfillments, orderRefunds } from "./table.ts";
 import { transferReference } from "./transfer-reference.ts";
 
-/** Mails to an address that nobody has verified. */
-const placedMails = { name: "order placed mails", max: 3, windowMs: 60 * 60_000 };
+/** Mails to an address that nobody has verified, which strangers could cause. Each kind is limited by itself. */
+const limits = { name: "order placed mails", max: 3, windowMs: 60 * 60_000 };
+const limited: readonly OrderMailKind[] = ["order_placed", "order_cancelled", "order_expired"];
 
-const selectParts = statement<{ items: string; instructions: string | null }>(sql`
-  select group_concat(item, char(10)) as items,
-    (select transfer_instructions from ${tenants} where id = ${param("tenantId")}) as instructions
-  from (
-    select quantity || ' × ' || title || coalesce(' (' || variant_title || ')', '') as item
-    from ${orderLines} where tenant_id = ${param("tenantId")} and order_id = ${param("id")} order by position)`);
+const selectStore = statement((q) =>
+  q
+    .select(pick(tenants, "transferInstructions", "taxNote"))
+    .from(tenants)
+    .where(equals(tenants.id, "tenantId")),
+);
+// Without a cause, the newest.
+const selectParcel = statement((q) =>
+  q
+    .select()
+    .from(fulfillments)
+    .where(sql`${ofOrder} and id = coalesce(${param("cause")}, id)`)
+    .orderBy(sql`id desc`)
+    .limit(1),
+);
+// A refund has one row for each payment that it gives back. The cause names them all; without one, the newest.
+const selectRefunds = statement((q) =>
+  q
+    .select()
+    .from(orderRefunds)
+    .where(
+      sql`${ofOrder} and iif(${param("cause")} is null,
+        created_at = (select max(created_at) from ${orderRefunds} where ${ofOrder}), instr(${param("cause")}, id))`,
+    )
+    .orderBy(orderRefunds.id),
+);
+
+type LineRow = NonNullable<(typeof selectLines)["row"]>;
+type Described = Pick<MailOrder, "lines" | "sums" | "taxNote"> & {
+  amounts?: Record<string, number>;
+  values: Record<string, string>;
+};
 
 /**
- * Queues a mail about an order to its buyer, in the transaction of its cause; each kind once for each order. An order
- * without an email gets none. Mails contain no text of the buyer.
+ * Queues the mails about a change of an order, in the transaction of the change: to its buyer, and to the store about a
+ * new order. A kind and cause is mailed once. An order without an email gets none. Mails to buyers contain none of their texts.
  */
-export async function mailOrder(tx: Ctx, id: string, kind: "order_placed" | "order_paid"): Promise<void> {
-  const { tenant, vault } = tx;
-  const { email, emailKey, lang, number, totalMinor, ...order } = await requireRow(tx, id);
-  if (email === null) return;
-  const isPlaced = kind === "order_placed";
-  if (isPlaced && (await countHit(tx, placedMails, vault.mac("limit", `${tenant.id}:placed:${emailKey}`))) > 0) return;
-  const parts = await get(tx.db, selectParts, { tenantId: tenant.id, id });
-  const isTransfer = isPlaced && order.paymentMethod === "manual" && totalMinor > 0;
-  const instructions = isTransfer ? (parts?.instructions ?? "") : "";
-  const values = {
-    number: String(number),
-    items: parts?.items ?? "",
-    total: `${formatMinor(totalMinor, order.currencyDigits)} ${order.currency}`,
-    instructions,
-    reference: instructions && transferReference(number),
-    // The token is in the fragment, because browsers do not send fragments to servers.
-    link: tenant.orderUrl === null ? "" : `${tenant.orderUrl}#${id}.${accessToken(tx, id, order.accessVersion)}`,
+export async function mailOrder(tx: OrderCtx, id: string, kind: OrderMailKind, cause = id): Promise<void> {
+  const order = await requireRow(tx, id);
+  // The store hears of an order for a payment page once it is paid, because many are left there.
+  const isNew = kind === (order.paymentMethod === "stripe" ? "order_paid" : "order_placed");
+  const staff = isNew ? await listStaffAddresses(tx.db, tx.tenant.id) : [];
+  if (order.email === null && staff.length === 0) return;
+  const mail = await describeOrder(tx, order, kind, cause);
+  if (staff.length > 0) {
+    const customer = [order.email, order.phone, ...addressLines(order), order.note].filter(Boolean).join("\n");
+    await mailStore(tx, { ...mail, kind: "new_order", cause: id, values: { ...mail.values, customer } }, staff);
+  }
+  if (order.email === null || (await isLimited(tx, order, kind))) return;
+  await queueMail(tx, { ...mail, kind, cause, to: { email: order.email, lang: order.lang } });
+}
+
+async function isLimited({ tenant, vault, ...ctx }: OrderCtx, { emailKey }: OrderRow, kind: OrderMailKind) {
+  if (!limited.includes(kind)) return false;
+  const key = `${tenant.id}:${kind.replace("order_", "")}:${emailKey}`;
+  return (await countHit(ctx, limits, vault.mac("limit", key))) > 0;
+}
+
+/**
+ * Returns the contents of a mail about an order. `cause` is the parcel or refund that it is about, by default the newest.
+ * @throws wrongState without one.
+ */
+export async function describeOrder(tx: OrderCtx, order: OrderRow, kind: OrderMailKind, cause: string | null = null) {
+  const { id, number, currency, currencyDigits: digits, totalMinor, accessVersion } = order;
+  const lines = await all(tx.db, selectLines, { tenantId: tx.tenant.id, id });
+  const describe =
+    kind === "order_shipped" ? describeParcel : kind === "order_refunded" ? describeRefund : describeSale;
+  const { values, amounts, ...table } = await describe(tx, { order, lines, kind, cause });
+  return {
+    thread: id,
+    values: {
+      ...{ number: String(number), items: lines.map(({ quantity, ...line }) => piecesOf(line, quantity)).join("\n") },
+      ...values,
+      // The token is in the fragment, because browsers do not send fragments to servers.
+      link: tx.tenant.orderUrl === null ? "" : `${tx.tenant.orderUrl}#${id}.${accessToken(tx, id, accessVersion)}`,
+    },
+    order: { currency, digits, amounts: { total: totalMinor, ...amounts }, ...table },
   };
-  await queueMail(tx, { kind, cause: id, to: { email, lang }, values });
+}
+
+function addressLines({ shippingAddress }: OrderRow): (string | undefined)[] {
+  const address = JSON.parse(shippingAddress ?? "{}") as Record<string, string | undefined>;
+  const { name, company, line1, line2, postal_code, city, region, country } = address;
+  return [name, company, line1, line2, [postal_code, city].filter(Boolean).join(" "), region, country];
+}
+
+interface Subject {
+  order: OrderRow;
+  lines: LineRow[];
+  kind: OrderMailKind;
+  cause: string | null;
+}
+
+const titleOf = ({ title, variantTitle }: Pick<LineRow, "title" | "variantTitle">) =>
+  variantTitle === null ? title : `${title} (${variantTitle})`;
+const piecesOf = (line: Pick<LineRow, "title" | "variantTitle">, quantity: number) => `${quantity} × ${titleOf(line)}`;
+
+async function describeSale(tx: OrderCtx, { order, lines, kind }: Subject): Promise<Described> {
+  const { number, totalMinor, paymentMethod } = order;
+  const { transferInstructions = null, taxNote = null } =
+    (await get(tx.db, selectStore, { tenantId: tx.tenant.id })) ?? {};
+  const isTransfer = kind === "order_placed" && paymentMethod === "manual" && totalMinor > 0;
+  const transfer = (isTransfer && transferInstructions) || "";
+  const sold = lines.map((line) => ({
+    ...{ quantity: line.quantity, title: titleOf(line), price: line.priceMinor, total: line.subtotalMinor },
+  }));
+  return {
+    values: { instructions: transfer, reference: transfer && transferReference(number) },
+    ...{ lines: sold, sums: sumsOf(order, kind), taxNote: order.taxMinor === 0 ? taxNote : null },
+  };
+}
+
+/** Tax that is a part of the total comes below it, other tax above it. */
+function sumsOf(order: OrderRow, kind: OrderMailKind): MailOrder["sums"] {
+  const { pricesIncludeTax, taxMinor, discountMinor, shippingMinor, receivedMinor } = order;
+  const rate = order.shippingRate === null ? null : (JSON.parse(order.shippingRate) as { name: string });
+  const rates = JSON.parse(order.taxLines) as { rate: number; tax_minor: number }[];
+  const label = pricesIncludeTax ? "includes_tax" : "plus_tax";
+  const taxes: MailOrder["sums"] =
+    rates.length === 0 && taxMinor > 0
+      ? [{ label: "tax", amount: taxMinor }]
+      : rates.filter((one) => one.rate > 0).map((one) => ({ label, rate: one.rate, amount: one.tax_minor }));
+  const due = kind === "order_placed" ? Math.max(dueOf(order), 0) : 0;
+  return [
+    { label: "subtotal", amount: order.subtotalMinor },
+    ...(discountMinor > 0 ? [{ label: "discount" as const, amount: -discountMinor, detail: order.discountCode }] : []),
+    ...(rate || shippingMinor > 0 ? [{ label: "shipping" as const, amount: shippingMinor, detail: rate?.name }] : []),
+    ...(pricesIncludeTax ? [] : taxes),
+    { label: "total", amount: order.totalMinor },
+    ...(pricesIncludeTax ? taxes : []),
+    ...(receivedMinor > 0 ? [{ label: "paid" as const, amount: receivedMinor }] : []),
+    ...(due > 0 ? [{ label: "due" as const, amount: due }] : []),
+  ];
+}
+
+async function describeParcel(tx: OrderCtx, { order, lines, cause }: Subject): Promise<Described> {
+  const found = await get(tx.db, selectParcel, { tenantId: tx.tenant.id, id: order.id, cause });
+  if (!found) throw wrongState(`Order ${order.number} has no parcel yet.`);
+  const { carrier, number, url } = JSON.parse(found.tracking ?? "{}") as Tracking;
+  const sent = JSON.parse(found.lines) as { line_id: string; quantity: number }[];
+  const rest = lines.filter((line) => unsentOf(line) > 0).map((line) => piecesOf(line, unsentOf(line)));
+  return {
+    values: { carrier: carrier ?? "", tracking_number: number ?? "", tracking_url: url ?? "", rest: rest.join(", ") },
+    lines: sent.map(({ line_id, quantity }) => ({ quantity, title: titleById(lines, line_id) })),
+    sums: [],
+  };
+}
+
+async function describeRefund(tx: OrderCtx, { order, lines, cause }: Subject): Promise<Described> {
+  const rows = await all(tx.db, selectRefunds, { tenantId: tx.tenant.id, id: order.id, cause });
+  const sum = (of: (row: (typeof rows)[number]) => number) => rows.reduce((total, row) => total + of(row), 0);
+  if (rows.length === 0) throw wrongState(`Order ${order.number} has no refund yet.`);
+  const paid = sum((row) => (row.state === "succeeded" ? row.amountMinor : 0));
+  const pending = sum((row) => (["requested", "pending"].includes(row.state) ? row.amountMinor : 0));
+  const shipping = sum((row) => row.shippingMinor);
+  const refunded = rows.flatMap((row) => JSON.parse(row.lines) as Record<string, string | number>[]);
+  return {
+    values: {},
+    amounts: { refund_paid: paid, refund_pending: pending },
+    lines: refunded.map(({ line_id, quantity, amount_minor }) => ({
+      ...{ quantity: Number(quantity), total: Number(amount_minor), title: titleById(lines, String(line_id)) },
+    })),
+    sums: [
+      ...(shipping > 0 ? [{ label: "shipping" as const, amount: shipping }] : []),
+      { label: "refunded", amount: paid + pending },
+    ],
+  };
+}
+
+function titleById(lines: readonly LineRow[], id: string): string {
+  const line = lines.find((one) => one.id === id);
+  return line ? titleOf(line) : "";
 }

@@ -15,12 +15,12 @@ import { findItems, moveStock, type WantedItem } from "../catalogue/products/sto
 import { retakeDiscount } from "../discounts/use.ts";
 import type { EventType } from "../events/model.ts";
 import { earnPoints, pointsFor, spendPoints } from "../rewards/ledger.ts";
+import { dueOf } from "./amounts.ts";
 import { endAttention, needAttention } from "./attention/attention.ts";
 import type { PaymentInput } from "./change-model.ts";
 import { isProcessing } from "./checkouts/table.ts";
-import { commitTransition, selectCounted } from "./commit-transition.ts";
+import { commitTransition, type OrderChange, selectCounted } from "./commit-transition.ts";
 import { requireStore } from "./input.ts";
-import { mailOrder } from "./mails.ts";
 import { getOrder, type OrderRow, requireRow } from "./read.ts";
 import { type OrderCtx, requireOrderId } from "./statements.ts";
 import { orderRefunds, orders, payments } from "./table.ts";
@@ -111,13 +111,6 @@ async function isBooked(tx: Ctx, { id }: OrderRow, reference: string, field: str
   throw fieldError(conflict, field, message, { id: other });
 }
 
-/** The amount that is still to be paid, in minor units; below zero if too much was received. */
-export function dueOf(
-  order: Pick<OrderRow, "totalMinor" | "creditedMinor" | "receivedMinor" | "refundedMinor">,
-): number {
-  return order.totalMinor - order.creditedMinor - order.receivedMinor + order.refundedMinor;
-}
-
 /** Computes the payment status of an order from the sums of its payments and refunds. */
 export function paymentStatusOf(order: Parameters<typeof dueOf>[0]): OrderRow["paymentStatus"] {
   const { receivedMinor: received, refundedMinor: returned, creditedMinor: credited } = order;
@@ -147,17 +140,21 @@ export async function settle(tx: Ctx, id: string, mayPay = true): Promise<Render
   }
   const paid = { status: "paid", paymentStatus, paidAt: toTimestamp(tx.now()), pointsEarned: await earn(tx, order) };
   const first = [bind(setStates, { ...order, ...paid })];
-  await mailOrder(tx, id, "order_paid");
-  return commitTransition(tx, id, { event: "order.paid", stock: ["commit", "pay"], first });
+  return commitTransition(tx, id, { event: "order.paid", stock: ["commit", "pay"], first, mail: ["order_paid"] });
 }
 
 /** Updates the payment status of an order after its refunds or its payment pages have changed. Returns the order. */
-export async function refreshPaymentStatus(tx: OrderCtx, id: string, event: EventType): Promise<Rendered> {
+export async function refreshPaymentStatus(
+  tx: OrderCtx,
+  id: string,
+  event: EventType,
+  mail?: OrderChange["mail"],
+): Promise<Rendered> {
   const order = await readSums(tx, id);
   const paymentStatus = await currentStatus(tx, order);
   if (dueOf(order) >= 0) await endAttention(tx, id, ["overpaid"]);
   else if (order.paidAt !== null) await needAttention(tx, id, "overpaid");
-  return commitTransition(tx, id, { event, first: [bind(setStates, { ...order, paymentStatus })] });
+  return commitTransition(tx, id, { event, first: [bind(setStates, { ...order, paymentStatus })], mail });
 }
 
 /** Returns an order whose sums are those of its payments and refunds. */

@@ -11,12 +11,12 @@ import type { Rendered } from "../catalogue/products/rendering.ts";
 import { moveStock } from "../catalogue/products/stock.ts";
 import { releaseDiscount } from "../discounts/use.ts";
 import { reversePoints } from "../rewards/ledger.ts";
-import { shareOf } from "./amounts.ts";
+import { dueOf, shareOf } from "./amounts.ts";
 import { endAttention } from "./attention/attention.ts";
 import type { RefundInput } from "./change-model.ts";
-import { changeOrder, returnSpentPoints } from "./commit-transition.ts";
+import { changeOrder, type OrderChange, returnSpentPoints } from "./commit-transition.ts";
 import { computeFulfillment } from "./fulfillments/fulfillments.ts";
-import { dueOf, paymentStatusOf } from "./payments.ts";
+import { paymentStatusOf } from "./payments.ts";
 import { type OrderRow, ofOrder, selectLines } from "./read.ts";
 import { planLines } from "./refund-lines.ts";
 import { orderStateError } from "./statements.ts";
@@ -90,12 +90,15 @@ export function refundOrder(
     const points = await movePoints(tx, refundId, order, plan);
     const whole = { ...points, refundId, shippingMinor: plan.shipping, lines: linesText(order, plan) };
     let credited = plan.credited;
+    const refundIds: string[] = [];
     const inserts = (await splitOverPayments(tx, order, plan.amount)).map((part, index) => {
       // Each part credits its share, because a provider may refuse one of them.
       const creditedMinor = Math.min(credited, part.amountMinor);
       credited -= creditedMinor;
-      const rest = { ...moneyOnly, refundId: newId("ref"), ...values, ...part, creditedMinor, reason };
-      return bind(insertRefund, { ...rest, ...(index === 0 && whole) });
+      const row = { ...moneyOnly, refundId: newId("ref"), ...values, ...part, creditedMinor, reason };
+      const refund = { ...row, ...(index === 0 && whole) };
+      refundIds.push(refund.refundId);
+      return bind(insertRefund, refund);
     });
     const restocked = plan.lines.filter((line) => line.restocked > 0);
     const items = restocked.map(({ item, restocked: quantity }) => ({ ...item, quantity }));
@@ -112,8 +115,15 @@ export function refundOrder(
         ...(after.status === order.status ? [] : releaseDiscount(tx, id)),
         ...moveStock(tx, "restock", items, "restock"),
       ],
+      mail: mailOf(order, after, refundIds),
     };
   });
+}
+
+/** A refund of money is mailed; if there was none, the buyer learns that the order was cancelled. */
+function mailOf(order: OrderRow, after: OrderRow, refundIds: string[]): OrderChange["mail"] {
+  if (after.refundedMinor > order.refundedMinor) return ["order_refunded", refundIds.join()];
+  return after.status !== order.status && after.status === "cancelled" ? ["order_cancelled"] : undefined;
 }
 
 function requirePaid({ id, status, receivedMinor, totalMinor }: OrderRow): void {

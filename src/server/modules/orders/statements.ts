@@ -11,7 +11,7 @@ import { orders } from "./table.ts";
 import { transferReferenceSql } from "./transfer-reference.ts";
 
 /** Background jobs have no actor. */
-export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now"> & Partial<Pick<Ctx, "actor">>;
+export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now" | "vault"> & Partial<Pick<Ctx, "actor">>;
 
 /** SQL condition: with `own`, only orders of that customer. */
 export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;

@@ -5,9 +5,11 @@ import { inTransaction } from "../../db/transaction.ts";
 import { notFound, wrongState } from "../../errors.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
+import type { OrderMailKind } from "../mail/kinds.ts";
+import { dueOf } from "../orders/amounts.ts";
 import { endAttention, needAttention } from "../orders/attention/attention.ts";
 import { requireStore } from "../orders/input.ts";
-import { dueOf, refreshPaymentStatus } from "../orders/payments.ts";
+import { refreshPaymentStatus } from "../orders/payments.ts";
 import { requireRow } from "../orders/read.ts";
 import { insertRefund, moneyOnly } from "../orders/refund.ts";
 import { orderRefunds, payments } from "../orders/table.ts";
@@ -130,5 +132,8 @@ async function addRefund(tx: Ctx, { id: paymentId, ...refund }: NewRefund): Prom
   const creditedMinor = Math.min(refund.creditedMinor, totalMinor - credited);
   const values = { id: refund.orderId, refundId: newId("ref"), paymentId, creditedMinor, now: toTimestamp(tx.now()) };
   await run(tx.db, insertRefund, { ...moneyOnly, ...refund, ...values });
-  return refreshPaymentStatus(tx, refund.orderId, "order.refunded");
+  // The buyer knows of a repeated refund from the first mail, and of a lost dispute from the bank.
+  const isNews = refund.retryOf === undefined && refund.reason === null;
+  const mail: [OrderMailKind, string] | undefined = isNews ? ["order_refunded", values.refundId] : undefined;
+  return refreshPaymentStatus(tx, refund.orderId, "order.refunded", mail);
 }

@@ -2,6 +2,7 @@ import { invalidField } from "../../errors.ts";
 import { attempt } from "../../values/attempt.ts";
 import { countryExpects, isCountry } from "../../values/country.ts";
 import { decimalsOf } from "../../values/currency.ts";
+import { parseEmail } from "../../values/email.ts";
 import { checkNote, requireText } from "../../values/fields.ts";
 import { parseMoney, parseThousandths, toAmount } from "../../values/money.ts";
 import type { tenants } from "./table.ts";
@@ -13,6 +14,9 @@ export type TenantInput = { [Name in keyof Written]?: Written[Name] | undefined 
 
 /** In minor units. With this limit, the value of all balances is an exact sum. */
 const highestValue = 1_000_000;
+
+/** Each of them gets a mail of its own. */
+const maxNotified = 10;
 
 const notAddress = "must be an http or https address";
 
@@ -35,6 +39,7 @@ export function readFields<Input extends TenantInput>(
   // `pointValue` is in minor units, so a change of the currency resets it.
   else if (currency !== before.currency) given.pointValue = 1;
   if (given.country) given.country = parseCountry(given.country);
+  if (given.notify !== undefined) given.notify = parseNotify(given.notify);
   if (given.legalUrls !== undefined) given.legalUrls = mergeLegalUrls(before.legal_urls, given.legalUrls);
   return given as Input;
 }
@@ -53,6 +58,12 @@ function requireTexts({ title, currencySign, domain, timezone, taxNote, ...given
   if (taxNote) requireText("tax_note", taxNote, 300);
   if (given.transferInstructions) checkNote("transfer_instructions", given.transferInstructions, 2000);
   if (given.invoiceFrom) checkNote("invoice_from", given.invoiceFrom, 1000);
+}
+
+function parseNotify(given: string): string {
+  const addresses = JSON.parse(given) as string[];
+  if (addresses.length > maxNotified) throw invalidField("notify", `must be at most ${maxNotified} addresses`);
+  return JSON.stringify([...new Set(addresses.map((address) => parseEmail("notify", address).email))]);
 }
 
 /** Adds addresses to those of a store; an empty address removes one. */

@@ -26,6 +26,7 @@ const shown = {
   ...pickStored(tenants, "mediaQuota", "country", "timezone", "pricesIncludeTax", "hold", "transferHold"),
   ...pickStored(tenants, "longHoldShare", "transferInstructions", "orderUrl", "lowStockAt", "taxNote", "keepInvoices"),
   ...pickStored(tenants, "invoiceFrom"),
+  ...{ notify: jsonOf<string[]>(tenants.notify), mails_off: jsonOf<string[]>(tenants.mailsOff) },
   legal_urls: jsonOf<Record<string, string>>(tenants.legalUrls),
   ...pickStored(tenants, "signUp", "signInByMail", "updatedAt"),
   resource_types: jsonOf<string[]>(sql`(select json_group_array(name) from (
@@ -201,10 +202,10 @@ async function noSuchTenant(ctx: SystemCtx, namespace: string): Promise<AppError
  * Runs `work` for each row, and returns how many calls returned true. A failing row does not stop the others.
  * @throws unavailable at once; the first error of a row if no row succeeded.
  */
-export async function workThrough<Row extends { tenant: string }>(
-  ctx: WorkCtx,
+export async function workThrough<Row extends { tenant: string }, C extends WorkCtx>(
+  ctx: C,
   rows: readonly Row[],
-  work: (ctx: WorkCtx & { tenant: Tenant }, row: Row) => Promise<boolean>,
+  work: (ctx: C & { tenant: Tenant }, row: Row) => Promise<boolean>,
 ): Promise<number> {
   let done = 0;
   let failure: unknown;

@@ -61,6 +61,10 @@ export const tenants = sqliteTable(
     /** JSON object of addresses of legal texts by name, such as `imprint`. */
     legalUrls: text("legal_urls").notNull().default("{}"),
     lowStockAt: integer("low_stock_at"),
+    /** JSON array of the addresses that get mail for the store; if it is empty, the owners get it. */
+    notify: text("notify").notNull().default("[]"),
+    /** JSON array of the kinds of mail that the store does not send. */
+    mailsOff: text("mails_off").notNull().default("[]"),
     /** Years for which ended orders name their buyers, from the end of the year of their last change. */
     keepInvoices: integer("keep_invoices").notNull().default(8),
     /** Shops that charge no VAT show this text in place of "incl. VAT". */
@@ -93,7 +97,7 @@ export const workFields = {
   ...pick(tenants, "id", "namespace", "title", "currency", "language", "tokenLifetime", "pointsRate", "pointValue"),
   ...pick(tenants, "pointsDays", "addressWrites", "visitorWrites", "pendingOrders", "stockShare", "ordersPerMinute"),
   ...pick(tenants, "signUp", "signInByMail", "country", "timezone", "pricesIncludeTax", "hold", "transferHold"),
-  ...pick(tenants, "longHoldShare", "orderUrl", "shippingRates", "taxRates"),
+  ...pick(tenants, "longHoldShare", "orderUrl", "shippingRates", "taxRates", "lowStockAt"),
 } satisfies Record<keyof Tenant, AnySQLiteColumn>;
 const named = Object.entries(workFields);
 

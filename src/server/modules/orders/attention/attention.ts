@@ -5,8 +5,10 @@ import { wrongState } from "../../../errors.ts";
 import { checkNote } from "../../../values/fields.ts";
 import { newId, toTimestamp } from "../../../values/stamps.ts";
 import { actorId } from "../../audit/service.ts";
+import { mailStore } from "../../mail/store-mail.ts";
 import type { AttentionInput } from "../change-model.ts";
 import { changeOrder } from "../commit-transition.ts";
+import { requireRow } from "../read.ts";
 import type { OrderCtx } from "../statements.ts";
 import type { attentionKinds } from "../states.ts";
 import { orderAttention } from "./table.ts";
@@ -31,9 +33,14 @@ const end = statement((q) =>
       ),
     ),
 );
-/** Asks staff to look at an order. Does nothing if a question of this kind is open. */
+/** Asks staff to look at an order, also by mail. Does nothing if a question of this kind is open. */
 export async function needAttention(tx: OrderCtx, orderId: string, kind: AttentionKind): Promise<void> {
-  await run(tx.db, open, { id: newId("att"), tenantId: tx.tenant.id, orderId, kind, now: toTimestamp(tx.now()) });
+  const id = newId("att");
+  const values = { id, tenantId: tx.tenant.id, orderId, kind, now: toTimestamp(tx.now()) };
+  if ((await run(tx.db, open, values)) === 0) return;
+  const { number } = await requireRow(tx, orderId);
+  const mail = { thread: orderId, values: { number: String(number), reason: kind } };
+  await mailStore(tx, { ...mail, kind: "needs_attention", cause: id });
 }
 
 const reasonGone = { action: null, endedBy: null, note: null };

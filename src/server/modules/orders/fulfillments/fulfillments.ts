@@ -66,12 +66,11 @@ export function createFulfillment(
     const isSent = (line: (typeof left)[number]) =>
       pieces.some(({ line_id, quantity }) => line_id === line.id && quantity === unsentOf(line));
     const lines = JSON.stringify(pieces.map(({ line_id, quantity }) => ({ line_id, quantity })));
+    const fulfillmentId = newId("ful");
     return {
       event: left.every(isSent) ? "order.fulfilled" : "order.shipped",
-      first: [
-        ...sendAll(values, pieces, 1),
-        bind(insertFulfillment, { ...values, fulfillmentId: newId("ful"), lines, tracking }),
-      ],
+      first: [...sendAll(values, pieces, 1), bind(insertFulfillment, { ...values, fulfillmentId, lines, tracking })],
+      mail: ["order_shipped", fulfillmentId],
     };
   });
 }

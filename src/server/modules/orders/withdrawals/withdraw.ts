@@ -74,7 +74,12 @@ export async function mailOrderLink(ctx: Ctx, { number, email }: AccessInput): P
   const { id, email: to, lang, accessVersion } = order;
   // The token is in the fragment, because browsers do not send fragments to servers.
   const link = `${ctx.tenant.orderUrl}#${id}.${accessToken(ctx, id, accessVersion)}`;
-  await queueMail(ctx, { kind: "order_link", to: { email: to, lang }, values: { number: String(number), link } });
+  await queueMail(ctx, {
+    kind: "order_link",
+    thread: id,
+    to: { email: to, lang },
+    values: { number: String(number), link },
+  });
 }
 
 /** The time in the store's zone: `2026-11-27 03:20 (Europe/Berlin)`. */
@@ -116,6 +121,7 @@ export async function recordWithdrawal(
     const values = { number: String(number), time: localTime(tx), items: items.map(({ item }) => item).join(", ") };
     await queueMail(tx, {
       kind: "withdrawal_received",
+      thread: found?.id,
       to: { email: contact.email, lang: found?.lang ?? input.lang },
       values,
     });

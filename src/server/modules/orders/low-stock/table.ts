@@ -1,0 +1,15 @@
+import { index, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { tenantIdColumn } from "../../tenants/table.ts";
+
+/** Products and variants whose low stock was mailed. A trigger removes a row when new stock is enough again. */
+export const lowStock = sqliteTable(
+  "low_stock",
+  {
+    itemId: text("item_id").primaryKey(),
+    tenantId: tenantIdColumn(),
+    /** The id of the mail's cause: each time that the stock becomes low is a new one. */
+    causeId: text("cause_id").notNull(),
+    createdAt: text("created_at").notNull(),
+  },
+  (t) => [index("low_stock_by_store").on(t.tenantId)],
+);
