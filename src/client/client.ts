@@ -1,5 +1,6 @@
 import { type ClientOptions, createSender } from "./call.ts";
 import { BodegaError, type FieldError } from "./error.ts";
+import { createFollower, type FollowEvents } from "./event-stream.ts";
 import { createGroups, createMethod, type Groups } from "./groups.ts";
 import type { Body, Call, Data, Item, List, Method, Operation, Page, Query, SendOptions } from "./operations.ts";
 import { hasEnded, type Session, type TokenStorage } from "./session.ts";
@@ -57,6 +58,8 @@ export interface Client extends Groups {
   /** Sends an operation by its name, and returns the whole reply: `data`, and `page` of lists. */
   call: Call;
   auth: Auth;
+  /** Follows the events of the store, or with `list` reads its feed. */
+  events: Groups["events"] & FollowEvents;
   /** Reads the store's title, currency, logo and languages. */
   store: Method<"GET /store/">;
   /** The address of a picture in a width, or of the original without one. Pictures stored elsewhere have one size. */
@@ -66,6 +69,7 @@ export interface Client extends Groups {
 /** Creates a client of one store. Its calls throw {@link BodegaError}. */
 export function createClient(options: ClientOptions): Client {
   const { send, sessions, base } = createSender(options);
+  const groups = createGroups(send);
   const keepSession = (operation: "POST /auth/login/" | "POST /users/me/password/") => {
     const method = createMethod(send, operation) as (...input: unknown[]) => Promise<Session>;
     return async (...input: unknown[]) => {
@@ -76,7 +80,8 @@ export function createClient(options: ClientOptions): Client {
   };
   return {
     call: send as unknown as Call,
-    ...createGroups(send),
+    ...groups,
+    events: Object.assign(createFollower(send), groups.events),
     store: createMethod(send, "GET /store/"),
     auth: {
       login: keepSession("POST /auth/login/"),

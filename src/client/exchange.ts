@@ -45,20 +45,26 @@ export async function exchange({ url, init, isRepeatable }: Outgoing, policy: Re
   }
 }
 
+const isStream = (type: string | null) => type?.startsWith("text/event-stream") === true;
+
+/** A stream has no time limit. */
+function signalOf(init: RequestInit, timeoutMs: number): AbortSignal | null {
+  if (isStream(new Headers(init.headers).get("accept"))) return init.signal ?? null;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return init.signal ? AbortSignal.any([init.signal, timeout]) : timeout;
+}
+
 async function sendOnce(
   url: string,
   init: RequestInit,
   { fetch, timeoutMs }: RetryPolicy,
 ): Promise<Envelope | BodegaError> {
-  const timeout = AbortSignal.timeout(timeoutMs);
   let isAnswered = false;
   let status: number | undefined;
   try {
-    const response = await fetch(url, {
-      ...init,
-      signal: init.signal ? AbortSignal.any([init.signal, timeout]) : timeout,
-    });
+    const response = await fetch(url, { ...init, signal: signalOf(init, timeoutMs) });
     isAnswered = true;
+    if (isStream(response.headers.get("content-type"))) return { request_id: "", data: response.body };
     const text = await response.text();
     // A reply that ends early means a lost connection, whatever its status. Without a length, it ends as invalid JSON.
     if (!response.headers.get("content-type")?.startsWith("application/json")) status = response.status;

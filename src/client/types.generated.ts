@@ -3569,6 +3569,16 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["EventListReply"];
+                "text/event-stream": string;
+            };
+        };
+        /** @description 5107: Too many requests. */
+        tooManyRequests: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description Success */
@@ -3629,15 +3639,6 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["OrderReply"];
-            };
-        };
-        /** @description 5107: Too many requests. */
-        tooManyRequests: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description Success */
@@ -4565,8 +4566,10 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description Id of the last event that you have received: `page.next_cursor` of the previous call. Default: from the oldest event on. */
+                /** @description Id of the last event that you have received: `page.next_cursor` of the previous call. Default: from the oldest event on; for a stream, new events. */
                 after?: string;
+                /** @description Without `after`: only events since this time. */
+                since?: string;
                 /** @description Comma-separated event types or groups (`order.*`). Default: all. */
                 types?: string;
                 /** @description Maximum number of records. */
@@ -4577,6 +4580,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["EventListReply"];
+            429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["ReadError"];
             "5XX": components["responses"]["ServerError"];
         };

@@ -78,7 +78,10 @@ test("with --as, a request sees and may do what the user does", async () => {
 test("a picture is uploaded as a file", async () => {
   const path = join(makeDir(), "lamp.png");
   writeFileSync(path, newPng());
-  expect(await api(`POST /media/ --input ${path}`)).toMatchObject({ code: 0, reply: { data: { width: 8, height: 6 } } });
+  expect(await api(`POST /media/ --input ${path}`)).toMatchObject({
+    code: 0,
+    reply: { data: { width: 8, height: 6 } },
+  });
 });
 
 test("a view is written before the command ends", async () => {

@@ -173,6 +173,10 @@ export const commandCalls: Record<string, CommandCall> = {
   "webhook show": record(({ webhookId }) => [webhookId, ...demo]),
   "webhook deliveries": list(({ webhookId }) => [webhookId, ...demo]),
   "webhook replay": record(({ webhookId }) => [webhookId, ...demo, "--failed"]),
+  "webhook test": record(({ webhookId }) => [webhookId, ...demo, "--type", "order.paid"], {
+    quiet: /^(-|\d{3})$/,
+    code: 1,
+  }),
   "webhook rotate": record(({ webhookId }) => [webhookId, ...demo], {
     asks: () => confirmed("Replace the secret of webhook"),
     instead: yes,
@@ -180,6 +184,7 @@ export const commandCalls: Record<string, CommandCall> = {
     quiet: /^whk_\w{26} whsec_\S{32,}$/,
   }),
   "webhook remove": record(({ webhookId }) => [webhookId, ...demo], { asks: () => confirmed("Remove"), instead: yes }),
+  "event tail": list(() => demo),
   "notify send": record(() => [...demo, "--title", "Sale", "--body", "Lamps for half", "--everyone"], {
     asks: () => confirmed("Send the notification to 1 device of store demo?"),
     instead: yes,

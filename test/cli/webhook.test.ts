@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { eventTypes } from "../../src/server/modules/events/model.ts";
 import { expectedSignature } from "../support/receiver.ts";
 import { until } from "../support/until.ts";
 import { closeReceivers, openReceiver } from "../support/webhooks.ts";
@@ -31,6 +32,39 @@ beforeAll(async () => {
   await json("tenant", "create", "demo");
   await json("tenant", "create", "other");
   theirs = (await json<Added>("webhook", "add", "-n", "other", ...loopback)).webhook_id;
+});
+
+test("a sample of each type is signed, and the receiver's answer is printed", async () => {
+  const receiver = await openReceiver((response, { body }) => {
+    if (body.type === "order.paid") response.writeHead(422, { "Content-Type": "text/plain" }).end("unknown order");
+    else response.writeHead(200).end("thanks");
+  });
+  const { webhook_id: id, secret } = await add("--url", receiver.url, "--allow-private", "--types", "user.*");
+  for (const type of eventTypes.filter((one) => one !== "order.paid")) {
+    const sent = await json("webhook", "test", "-n", "demo", id, "--type", type);
+    expect(sent).toMatchObject({ status: 200, error: null, answer: "thanks", type, duration_ms: expect.any(Number) });
+    const message = receiver.received.at(-1) as (typeof receiver.received)[number];
+    expect(message.signature).toBe(expectedSignature(secret, message));
+    expect(message.body).toMatchObject({ id: sent.event_id as string, type, namespace: "demo" });
+    expect(message.id).toBe(message.body.id);
+  }
+  const refused = await run(["webhook", "test", "-n", "demo", receiver.url, "--type", "order.paid"]);
+  expect([refused.code, refused.stdout]).toEqual([1, expect.stringMatching(/^Status +422$/m)]);
+  expect(refused.stdout).toMatch(/^Answer +unknown order$/m);
+  const { data } = receiver.received.at(-1)?.body ?? { data: {} };
+  expect(data).toMatchObject({ number: 17, status: "paid", payment_status: "paid", currency: "EUR" });
+  expect((await failure("webhook", "test", "-n", "demo", id, "--type", "order.*")).error.details?.[0]?.flag).toBe(
+    "--type",
+  );
+  // Neither the feed nor the webhook's counts have the samples.
+  expect(await json("webhook", "show", "-n", "demo", id)).toMatchObject({ waiting: 0, delivered: 0, failed: 0 });
+  await receiver.close();
+  const gone = await run(["webhook", "test", "-n", "demo", id, "--type", "user.created", "--json"]);
+  expect([gone.code, JSON.parse(gone.stdout)]).toMatchObject([
+    1,
+    { status: null, error: expect.stringMatching(/refused/i) },
+  ]);
+  await remove(id);
 });
 
 test("add prints the secret once, list shows the state, and remove deletes the webhook", async () => {

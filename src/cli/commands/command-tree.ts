@@ -54,7 +54,10 @@ export const commandTree: CommandGroup = {
       ...fromModule(() => import("./payment/commands.ts"), "connect show check disconnect"),
     }),
     webhook: group("Manage webhooks, which receive the events of a store", {
-      ...fromModule(() => import("./webhook/commands.ts"), "add list show deliveries replay rotate remove"),
+      ...fromModule(() => import("./webhook/commands.ts"), "add list show deliveries replay test rotate remove"),
+    }),
+    event: group("Follow the events of a store", {
+      ...fromModule(() => import("./event/tail.ts"), "tail"),
     }),
     notify: group("Send push notifications to customers, and list devices", {
       ...fromModule(() => import("./notify/commands.ts"), "send list show devices remove key"),

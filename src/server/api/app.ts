@@ -50,6 +50,7 @@ export function createApp(deps: AppDeps) {
     countAttempt: createAttemptCounter(db, vault, now),
     recordUse: createUsageRecorder(db),
     bodyMemory: { left: 64 * MiB },
+    streams: new Map(),
     uploadMemory: { left: 128 * MiB },
     clientIpOf: (request) => {
       const peer = deps.peerOf(request);

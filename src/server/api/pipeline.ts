@@ -17,6 +17,7 @@ import { type Body, type BodyLimits, type BodyMemory, dropBody, readBody } from 
 import { answerWithEtag } from "./catalogue-reads.ts";
 import { checkCall, parseQuery } from "./check-input.ts";
 import { bodyMayCarryCredentials, extractCredentials, popCommonParams, requireNamespace } from "./credentials.ts";
+import { answerStream, asksForStream } from "./event-stream.ts";
 import { allowOrigin, RequestClient, requestIdOf } from "./headers.ts";
 import { actsForVisitors, bodyLimitsOf, countRefusal } from "./public-calls.ts";
 import { readWithCredentials } from "./read-with-credentials.ts";
@@ -37,6 +38,9 @@ export interface PipelineDeps extends AuthDeps, LogDeps {
   media?: MediaStore | undefined;
   publicUrl?: string | undefined;
   payments?: PaymentOptions | undefined;
+  isDraining: () => boolean;
+  /** The number of open streams by store. */
+  streams: Map<string, number>;
 }
 
 /** The results of a request's steps so far, for the error reply and the log. */
@@ -82,7 +86,7 @@ export async function answerRoute(
       return { found, response: await refuse(found, incoming, error) };
     }
   };
-  const usesCache = route.method === "GET" && deps.lookup.cached !== undefined;
+  const usesCache = route.method === "GET" && deps.lookup.cached !== undefined && !asksForStream(incoming);
   const { found, response } = await (usesCache
     ? readWithCredentials(deps.lookup, answerWith)
     : answerWith(deps.lookup.find));
@@ -112,6 +116,10 @@ async function answer(found: Found, incoming: RouteRequest, sources: Sources): P
   if (origin !== null) allowOrigin(headers, origin);
   const ctx = createContext(found.deps, incoming, tenant, actor);
   const call = checkCall(incoming, ctx, { query, body: found.body, common });
+  if (asksForStream(incoming)) {
+    const isOpen = () => isStillAdmitted(found, incoming, sources);
+    return answerStream(found.deps, incoming, call, { headers, isOpen });
+  }
   return route.readEtagSource
     ? answerWithEtag(found.deps, incoming, call, headers)
     : answerCall(found.deps, incoming, call, headers);
@@ -166,6 +174,18 @@ async function admit(
   found.actor = actor;
   authorize(route.access, actor);
   return actor;
+}
+
+/** Whether a stream may continue: the server is not stopping, and its caller would be admitted again. */
+async function isStillAdmitted({ deps }: Found, incoming: RouteRequest, sources: Sources): Promise<boolean> {
+  if (deps.isDraining()) return false;
+  try {
+    const found: Found = { deps };
+    await admit(found, incoming, await identify(found, incoming, sources));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function refuse(found: Found, incoming: RouteRequest, error: unknown): Promise<Response> {

@@ -26,7 +26,7 @@ export function isDown(status: number | null): boolean {
 }
 
 /** Milliseconds that a receiver asks to wait with status 429 or 503: 0 to an hour. @param now epoch milliseconds. */
-export function readRetryAfter(answer: PostAnswer, now: number): number {
+export function readRetryAfter(answer: Pick<PostAnswer, "status" | "retryAfter">, now: number): number {
   if (answer.status !== 429 && answer.status !== 503) return 0;
   const text = answer.retryAfter?.trim() ?? "";
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
@@ -76,7 +76,8 @@ export function isPublic(address: string): boolean {
   return parsed.kind() === "ipv4" || (parsed as ipaddr.IPv6).match(globalUnicast);
 }
 
-type PostAnswer = { status: number; retryAfter: string | undefined };
+/** `text` is the first chunk of the body, or empty. */
+export type PostAnswer = { status: number; retryAfter: string | undefined; text: Promise<string> };
 
 export interface Post {
   url: URL;
@@ -114,6 +115,10 @@ export async function postMessage({ url, allowPrivate, lookup, body, ...post }: 
   request.on("error", ignore);
   const response: IncomingMessage = (await answered)[0];
   const close = () => response.destroy();
-  response.on("error", ignore).once("data", close).setTimeout(lingerMs, close);
-  return { status: response.statusCode as number, retryAfter: response.headers["retry-after"] };
+  response.on("error", ignore).setTimeout(lingerMs, close);
+  const text = new Promise<string>((resolve) => {
+    response.once("data", (chunk: Buffer) => resolve(chunk.toString())).once("data", close);
+    response.once("close", () => resolve(""));
+  });
+  return { status: response.statusCode as number, retryAfter: response.headers["retry-after"], text };
 }

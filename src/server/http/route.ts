@@ -1,7 +1,7 @@
 import { type Static, type TObject, type TSchema, Type } from "@sinclair/typebox";
 import type { Ctx } from "../context.ts";
 import type { ErrorKind } from "../errors.ts";
-import type { Page } from "../pagination/list-page.ts";
+import type { Page, StreamPart } from "../pagination/list-page.ts";
 import type { Scope } from "../security/scopes.ts";
 
 export type Access =
@@ -135,6 +135,8 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
   mayKeep?(query: Static<Q>): boolean;
   /** Adds secrets to the reply. They are not stored with an `Idempotency-Key`. */
   complete?(ctx: Ctx, json: string): string;
+  /** Answers `Accept: text/event-stream`. It yields a part at least once a second, and never ends. */
+  stream?(call: Call<Static<P>, Static<Q>, Static<B>>): AsyncGenerator<StreamPart>;
   /** With `readEtagSource`, the reply must have the same `state`. */
   handle(call: Call<Static<P>, Static<Q>, Static<B>>, prepared: W): Promise<Reply>;
 }

@@ -56,6 +56,13 @@ export const pageSchema = output("Page", {
   facets: Type.Optional(productFacets),
 });
 
+/** What a stream yields: new records, the cursor after them, and whether these are all records for now. */
+export interface StreamPart<Row = { id: string }> {
+  records: Row[];
+  after: string;
+  isLast: boolean;
+}
+
 export interface ListPage {
   json: string;
   page: Page;

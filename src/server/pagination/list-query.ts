@@ -8,7 +8,7 @@ export const defaultLimit = 20;
 const maxIds = 100;
 const idLength = 40;
 
-const optionalTime = Type.Optional(
+export const optionalTime = Type.Optional(
   Type.String({
     maxLength: 40,
     form: {
@@ -86,7 +86,8 @@ export function readTimeRange(query: Readonly<Record<string, unknown>>, name: st
   return readRange<string>(query, name, parseTime);
 }
 
-function parseTime(field: string, given: string): string {
+/** Returns a time of a query as stored text. Throws validationFailed naming the field. */
+export function parseTime(field: string, given: string): string {
   // An unescaped plus sign arrives as a space.
   const time = readTime(given.replace(" ", "+"));
   if (time === undefined || time < 0)

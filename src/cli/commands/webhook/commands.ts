@@ -105,6 +105,25 @@ export const replayCommand = defineCommand({
   },
 });
 
+export const testCommand = defineCommand({
+  description: "Send a signed sample event to a webhook now, and print the answer",
+  args: {
+    ...webhook.args,
+    type: valueArg("type", "Event type, such as order.paid", { required: true }),
+  },
+  examples: ["bodega webhook test -n demo https://example.com/hooks --type order.paid"],
+  notes: [
+    "The record that the event names does not exist. The exit code is 1 if the receiver does not reply with 2xx.",
+    "The command sends the event even if the webhook does not receive this type, and does not repeat it.",
+  ],
+  async run(args, console) {
+    const { sendSample } = await import("../../../server/modules/webhooks/sample.ts");
+    const result = await webhook.withRecord(args, console, (ctx, id) => sendSample(ctx, id, args.type));
+    await printRecord(console, result, "status");
+    return result.error === null ? 0 : 1;
+  },
+});
+
 export const rotateCommand = defineCommand({
   description: "Replace the signing secret of a webhook",
   args: { ...webhook.args, "save-secret-to": saveSecretArg },

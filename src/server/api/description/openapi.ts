@@ -41,7 +41,8 @@ function operation(route: Route, schemas: Schemas): Json {
     const usual = schemas.reply(name, data, page);
     const anyOf = [usual, ...(single ?? []).map((one) => schemas.reply(name, one))];
     const named = single ? schemas.define(`${name}Reply`, { anyOf }) : usual;
-    return schemas.shared(schemas.exemplify(named, example.reply));
+    const stream = route.stream && { "text/event-stream": { schema: { type: "string" } } };
+    return schemas.shared(schemas.exemplify(named, example.reply), stream);
   };
   const reply: Json = type === undefined ? answer() : success({ [type]: { schema: binary } });
   const body = route.body && schemas.exemplify(schemas.reference(route.body), example.body);

@@ -46,9 +46,9 @@ export class Schemas {
     });
   }
 
-  shared(schema: Json): Json {
+  shared(schema: Json, more: Json = {}): Json {
     const name = String(schema.$ref).slice(schemaPath.length);
-    this.responses[name] ??= success({ "application/json": { schema } });
+    this.responses[name] ??= success({ "application/json": { schema }, ...more });
     return { $ref: `#/components/responses/${name}` };
   }
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { invalidField } from "../../errors.ts";
-import { fieldsPart, listParts } from "../../pagination/list-query.ts";
+import { fieldsPart, listParts, optionalTime } from "../../pagination/list-query.ts";
 import { closed, input, namesForm, oneOf, textUpTo, timestamp } from "../../values/schema.ts";
 
 export const eventTypes = [
@@ -53,13 +53,16 @@ export const Event = input("Event", {
   created_at: timestamp,
 });
 
+export type Event = Static<typeof Event>;
+
 export const EventListQuery = closed({
   after: Type.Optional(
     textUpTo(
       100,
-      "Id of the last event that you have received: `page.next_cursor` of the previous call. Default: from the oldest event on.",
+      "Id of the last event that you have received: `page.next_cursor` of the previous call. Default: from the oldest event on; for a stream, new events.",
     ),
   ),
+  since: Type.Optional({ ...optionalTime, description: "Without `after`: only events since this time." }),
   types: Type.Optional(
     textUpTo(1000, "Comma-separated event types or groups (`order.*`). Default: all.", {
       examples: ["order.*,product.created"],

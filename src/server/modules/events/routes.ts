@@ -1,5 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { app, defineRoute } from "../../http/route.ts";
+import { followEvents } from "./follow.ts";
 import { Event, EventListQuery } from "./model.ts";
 import { listEvents } from "./service.ts";
 
@@ -10,6 +11,8 @@ export const eventRoutes = [
     access: [app("events:read")],
     query: EventListQuery,
     reply: { data: Type.Array(Event), page: true },
+    errors: ["tooManyRequests"],
+    stream: ({ ctx, query }) => followEvents(ctx, query),
     handle: ({ ctx, query }) => listEvents(ctx, query),
   }),
 ];

@@ -4,7 +4,7 @@ import { type Ctx, isCatalogOnly } from "../../context.ts";
 import { bind, get, param, statement } from "../../db/statement.ts";
 import { malformedRequest } from "../../errors.ts";
 import type { ListPage } from "../../pagination/list-page.ts";
-import { defaultLimit, parseFields, pickFields } from "../../pagination/list-query.ts";
+import { defaultLimit, parseFields, parseTime, pickFields } from "../../pagination/list-query.ts";
 import { isId, newId, toTimestamp } from "../../values/stamps.ts";
 import { Event, type EventListQuery, type EventType, eventTypes, matchTypes, parsePatterns } from "./model.ts";
 import { events } from "./table.ts";
@@ -80,12 +80,20 @@ export async function readCatalogueState(ctx: Ctx): Promise<{ state: string }> {
   return (await get(ctx.db, select, { tenantId: ctx.tenant.id })) ?? { state: "" };
 }
 
+const ofTenant = sql`tenant_id = ${param("tenantId")}`;
+/** The cursor before the oldest event. */
+export const feedStart = "0";
+
+/** Returns the cursor after the newest event. */
+export async function newestEventId({ db, tenant }: Ctx): Promise<string> {
+  return (await get(db, selectState.staff, { tenantId: tenant.id }))?.state ?? feedStart;
+}
+
 const eventJson = sql`json_object('id', id, 'type', type, 'subject', subject, 'data', json(data),
   'created_at', created_at)`;
-
-const ofTenant = sql`tenant_id = ${param("tenantId")}`;
 // Null if `after` is not an event of the store.
-const start = sql<number | null>`(case when ${param("after")} = '' then 0
+const start = sql<number | null>`(case when ${param("after")} = '' then coalesce((select sequence from ${events}
+    where ${ofTenant} and created_at < ${param("since")} order by sequence desc limit 1), 0)
   else (select sequence from ${events} where ${isEvent("after")}) end)`;
 const matching = sql`from ${events} where ${ofTenant} and sequence > ${start}
   and type in (select value from json_each(${param("types")})) order by sequence`;
@@ -103,11 +111,12 @@ const selectPage = statement((q) => q.select(pageColumns).from(rendered));
 
 export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<ListPage> {
   const limit = query.limit ?? defaultLimit;
-  const { after = "" } = query;
+  const after = query.after === undefined || query.after === feedStart ? "" : query.after;
   const fields = parseFields(query.fields, Object.keys(Event.properties));
   const types = query.types === undefined ? eventTypes : matchTypes(parsePatterns("types", query.types.split(",")));
-  const isKnown = query.after === undefined || isId("evt", after);
-  const values = { tenantId: ctx.tenant.id, after, types: JSON.stringify(types), limit, lastIndex: limit - 1 };
+  const isKnown = (query.after ?? feedStart) === feedStart || isId("evt", after);
+  const since = query.after === undefined && query.since !== undefined ? parseTime("since", query.since) : "";
+  const values = { tenantId: ctx.tenant.id, after, since, types: JSON.stringify(types), limit, lastIndex: limit - 1 };
   const row = isKnown ? await get(ctx.db, selectPage, values) : undefined;
   if (!row || row.start === null) {
     throw malformedRequest("`after` is not an event of this store, or was purged. Start again without `after`.");

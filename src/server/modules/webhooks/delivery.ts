@@ -4,7 +4,14 @@ import { all, param, statement } from "../../db/statement.ts";
 import { type Answer, type Channel, type ChannelDeps, retryDelayMs } from "../../delivery/channel.ts";
 import { type Claim, createQueue, isDue } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
-import { DeliveryFailure, isDown, type Lookup, postMessage, readRetryAfter } from "../../delivery/outbound.ts";
+import {
+  DeliveryFailure,
+  isDown,
+  type Lookup,
+  type PostAnswer,
+  postMessage,
+  readRetryAfter,
+} from "../../delivery/outbound.ts";
 import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { events } from "../events/table.ts";
@@ -17,7 +24,7 @@ const delays = [5, 30, 120, 600, 1800, 3600, 7200, 10_800, 14_400, 21_600, 28_80
 export const delaysMs = delays.map((seconds) => seconds * 1000);
 /** After this time a delivery is not tried, even if it waited behind an open circuit. */
 const maxAgeMs = 3 * 86_400_000;
-const attemptMs = 10_000;
+export const attemptMs = 10_000;
 
 /** Quick receivers get up to four messages at once, others one. Bun sends at most 256 requests at once. */
 export const webhookPolicy: SchedulerPolicy = {
@@ -95,27 +102,46 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
   return new DeliveryEngine(channel, { ...deps, policy: webhookPolicy });
 }
 
-async function sendEvent(task: DeliveryTask, id: string, deps: WebhookDeps, signal: AbortSignal): Promise<Answer> {
-  const secret = deps.vault.open("webhook", task.webhookId, task.secret);
+export interface WebhookTarget {
+  webhookId: string;
+  url: string;
+  /** Sealed. */
+  secret: string;
+  allowPrivate: boolean;
+}
+
+/** Signs an event and posts it. Errors: DeliveryFailure, errors of the connection. */
+export function postEvent(
+  { webhookId, url, secret: sealed, allowPrivate }: WebhookTarget,
+  { id, body }: { id: string; body: string },
+  { vault, now, lookup, ca }: Pick<WebhookDeps, "vault" | "now" | "lookup" | "ca">,
+  signal: AbortSignal,
+): Promise<PostAnswer> {
+  const secret = vault.open("webhook", webhookId, sealed);
   if (secret === null) {
     throw new DeliveryFailure("its secret was encrypted with another key; replace it: bodega webhook rotate");
   }
-  const { body, allowPrivate } = task;
   const headers = {
     "Content-Type": "application/json",
     "User-Agent": "Bodega-Webhooks",
-    ...signatureHeaders(secret, id, deps.now(), body),
+    ...signatureHeaders(secret, id, now(), body),
   };
-  const { lookup, ca } = deps;
-  const answer = await postMessage({ url: new URL(task.url), allowPrivate, headers, body, signal, lookup, ca });
-  const { status } = answer;
-  const retryAfterMs = readRetryAfter(answer, deps.now());
-  if (status >= 200 && status < 300) return { result: "accepted", status, error: null, retryAfterMs };
-  const result = isDown(status) ? "failed" : "refused";
-  return { result, isFinal: status === 410, status, error: describeStatus(status), retryAfterMs };
+  return postMessage({ url: new URL(url), allowPrivate, headers, body, signal, lookup, ca });
 }
 
-function describeStatus(status: number): string {
+async function sendEvent(task: DeliveryTask, id: string, deps: WebhookDeps, signal: AbortSignal): Promise<Answer> {
+  const answer = await postEvent(task, { id, body: task.body }, deps, signal);
+  const { status } = answer;
+  const retryAfterMs = readRetryAfter(answer, deps.now());
+  const error = describeStatus(status);
+  if (error === null) return { result: "accepted", status, error, retryAfterMs };
+  const result = isDown(status) ? "failed" : "refused";
+  return { result, isFinal: status === 410, status, error, retryAfterMs };
+}
+
+/** Returns why a status is a failure; null for success. */
+export function describeStatus(status: number): string | null {
+  if (status >= 200 && status < 300) return null;
   if (status === 410) return "410: the receiver does not exist any more";
   if (status >= 300 && status < 400) return `${status}: redirects are not followed; use the final address`;
   return `${status}: the receiver did not accept it`;
