@@ -95,6 +95,7 @@ export const commandCalls: Record<string, CommandCall> = {
   }),
   top: record(() => ["--once"], { server: "needs", alone: true, needsNoShop: true }),
   api: record(() => ["GET", "/store/", ...demo], { quiet: /^\{/ }),
+  mcp: record(() => demo, { input: '{"jsonrpc":"2.0","id":1,"method":"ping"}\n', quiet: /^\{/ }),
   demo: record(({ dir }) => ["--port", "0", "--no-open", "--data-dir", join(dir, "demo")], {
     server: "is",
     alone: true,

@@ -51,7 +51,8 @@ describe("a command that needs a database is exit code 3 without one, and create
     const shop = shopOnce();
     const nowhere = join(shop.dir, "nowhere");
     // Commands read a password before they look up the user, so the password is given in another way.
-    const instead = called.call.input === undefined ? called.call.instead?.(shop) : ["--random-password"];
+    const given = called.call.instead?.(shop);
+    const instead = given && called.call.input !== undefined ? ["--random-password"] : given;
     const args = [...called.call.args(shop), ...(instead ?? []), ...(called.call.jsonArgs?.(shop) ?? [])];
     const line = [...called.path, ...args, "--data-dir", nowhere, "--json"];
     const { code, stdout, stderr } = await runHere(line, { env: shop.env });

@@ -6,7 +6,7 @@ import { runHere } from "./run-here.ts";
 const copyShop = usePreparedShop();
 const commands = (await listCalledCommands()).map((called): [string, CalledCommand] => [called.name, called]);
 /** Commands that print the content of a file, or JSON, which must not be wrapped. */
-const unlaid = new Set(["api", "order export", "product export", "user export", "completion"]);
+const unlaid = new Set(["api", "mcp", "order export", "product export", "user export", "completion"]);
 const tables = commands.filter(
   ([name, { call }]) => call.server === undefined && !call.alone && !call.input && !unlaid.has(name),
 );

@@ -30,6 +30,7 @@ export const commandTree: CommandGroup = {
     doctor: () => import("./doctor/doctor.ts").then(byDefault),
     top: () => import("./top/top.ts").then(byDefault),
     api: () => import("./api/api.ts").then(byDefault),
+    mcp: () => import("./mcp/mcp.ts").then(byDefault),
     tenant: group("Manage stores (tenants)", {
       ...fromModule(() => import("./tenant/commands.ts"), "create list show update suspend resume delete"),
     }),

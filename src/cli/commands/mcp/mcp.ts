@@ -1,0 +1,116 @@
+import { namespaceArg, valueArg } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { type Console, invalidFlag, warn } from "../../terminal/console.ts";
+import { type CallApi, withLocalApi } from "../api/local-api.ts";
+import { buildInfo } from "../version.ts";
+
+/** The versions of the protocol that this command speaks, the newest first. */
+const versions = ["2025-06-18", "2025-03-26", "2024-11-05"];
+const maxLine = 4_194_304;
+
+export default defineCommand({
+  description: "Serve the API of a store to an agent, over the Model Context Protocol",
+  args: {
+    // An agent cannot answer a question, so the store is not asked for.
+    namespace: namespaceArg,
+    "allow-writes": { type: "boolean", description: "Also offer tools that change the store" },
+    as: valueArg("id|email", "Act as this user (default: as the operator of the store)", { completes: "user" }),
+  },
+  examples: ["bodega mcp -n demo", "bodega mcp -n demo --allow-writes --as ada@example.com"],
+  notes: [
+    "An agent starts this command and speaks JSON-RPC on its standard input and output, until it closes the input. Each endpoint of the API " +
+      "for staff is a tool. Without --allow-writes, no tool can change the store.",
+  ],
+  async run({ as, namespace, ...args }, console) {
+    if (namespace === undefined) throw invalidFlag("--namespace", "is required");
+    if (console.stdinIsTerminal) {
+      await warn(console, "Waiting for an agent, which starts this command itself. Press ctrl-D to end.");
+    }
+    return withLocalApi({ ...args, namespace }, console, async (call) => {
+      const { createTools } = await import("../../../server/runtime/api-tools.ts");
+      const tools = createTools(args["allow-writes"]);
+      for await (const line of readLines(console)) {
+        const answer = await answerLine(line, { tools, call, as });
+        if (answer !== undefined) await console.write(`${JSON.stringify(answer, withoutOwnWords)}\n`);
+        if (!console.hasReader()) return;
+      }
+    });
+  },
+});
+
+/** Leaves out words of schemas that only this program reads. */
+function withoutOwnWords(key: string, value: unknown): unknown {
+  return ["$id", "form", "expects"].includes(key) ? undefined : value;
+}
+
+async function* readLines(console: Console): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const bytes of console.streamInput(new AbortController().signal)) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines.filter((line) => line.trim() !== "");
+    // A client that sends no line breaks speaks another protocol.
+    if (rest.length > maxLine) return;
+  }
+}
+
+interface Offer {
+  tools: ReturnType<typeof import("../../../server/runtime/api-tools.ts").createTools>;
+  call: CallApi;
+  as: string | undefined;
+}
+
+interface Message {
+  id?: string | number;
+  method?: unknown;
+  params?: { protocolVersion?: string; name?: string; arguments?: Record<string, unknown> };
+}
+
+const failed = (id: string | number | null, code: number, message: string) => ({
+  jsonrpc: "2.0",
+  id,
+  error: { code, message },
+});
+
+/** Returns the answer to a message; undefined for a notification, which gets none. */
+async function answerLine(line: string, offer: Offer): Promise<object | undefined> {
+  let message: Message | null;
+  try {
+    message = JSON.parse(line);
+  } catch {
+    return failed(null, -32700, "This line is not JSON.");
+  }
+  if (typeof message?.method !== "string") return failed(null, -32600, "This is not a request of JSON-RPC.");
+  const { id, method, params = {} } = message;
+  if (id === undefined) return undefined;
+  const respond = (result: object) => ({ jsonrpc: "2.0", id, result });
+  switch (method) {
+    case "initialize": {
+      const protocolVersion = versions.find((one) => one === params.protocolVersion) ?? versions[0];
+      const serverInfo = { name: "bodega", version: buildInfo.version };
+      return respond({ protocolVersion, capabilities: { tools: {} }, serverInfo });
+    }
+    case "ping":
+      return respond({});
+    case "tools/list":
+      return respond({ tools: offer.tools.list });
+    case "tools/call": {
+      const request = offer.tools.requestOf(params.name, params.arguments ?? {});
+      if (!request) return failed(id, -32602, `There is no tool ${params.name}. Tools that write need --allow-writes.`);
+      return respond(await callTool(offer, request));
+    }
+    default:
+      return failed(id, -32601, `The method ${method} is not supported.`);
+  }
+}
+
+/** Errors become results, so that the agent reads them and can correct its call. */
+async function callTool({ call, as }: Offer, request: Parameters<CallApi>[0]) {
+  try {
+    const { status, envelope } = await call({ ...request, as });
+    return { content: [{ type: "text", text: JSON.stringify(envelope) }], isError: status >= 400 };
+  } catch (error) {
+    return { content: [{ type: "text", text: (error as Error).message }], isError: true };
+  }
+}
