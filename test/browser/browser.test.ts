@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from "bun:test";
+import { describeBackOffice } from "./back-office.ts";
 import { describeCard } from "./card.ts";
 import { describeCatalogue } from "./catalogue.ts";
 import { chromium } from "./chromium.ts";
@@ -17,6 +18,7 @@ describe.skipIf(!chromium)("in Chromium,", () => {
   afterEach(async () => expect(await stage.chromium.endVisits()).toEqual([]));
 
   describeReference(stage);
+  describeBackOffice(stage);
   describeCatalogue(stage);
   describeCustomer(stage);
   describeGuest(stage);

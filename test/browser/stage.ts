@@ -6,6 +6,7 @@ import { type Chromium, startChromium } from "./chromium.ts";
 type Printed = Record<
   | "shop_url"
   | "url"
+  | "back_office_url"
   | "payment_url"
   | "mail_url"
   | "app_id"
@@ -13,6 +14,7 @@ type Printed = Record<
   | "page_app_id"
   | "page_app_secret"
   | "email"
+  | "owner_email"
   | "password",
   string
 >;

@@ -45,7 +45,7 @@ export function check(name, word, attributes = {}) {
 /** A form whose button says what it does. `submit` gets the fields by name; its errors are shown beside them. */
 export function form(word, submit, ...children) {
   const fault = h("p", { class: "fault form-fault", role: "alert" });
-  const button = h("button", { class: "button" }, t(word));
+  const button = h("button", { type: "submit", class: "button" }, t(word));
   const root = h("form", { class: "form", novalidate: true }, children, fault, button);
   root.addEventListener("submit", async (event) => {
     event.preventDefault();

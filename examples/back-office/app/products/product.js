@@ -65,7 +65,7 @@ function draw(product) {
           variants.length === 0 && field("sku", "product.sku", { value: product.sku, maxlength: 100 }),
           field("tax_class", "product.taxClass", {
             value: product.tax_class,
-            pattern: "[a-z0-9][a-z0-9_-]*",
+            pattern: "[a-z0-9][a-z0-9_\\-]*",
             required: true,
           }),
           field("weight_g", "product.weight", { ...whole, value: product.weight_g }),

@@ -70,7 +70,7 @@ function drawNew() {
     field("code", "codes.code", {
       required: true,
       maxlength: 50,
-      pattern: "[A-Za-z0-9][A-Za-z0-9_-]*",
+      pattern: "[A-Za-z0-9][A-Za-z0-9_\\-]*",
       autocapitalize: "characters",
     }),
     choice("kind", "codes.kind", kinds, "percent"),

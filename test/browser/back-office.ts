@@ -1,0 +1,163 @@
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "puppeteer-core";
+import { newPng } from "../support/pictures.ts";
+import { codeAt } from "../support/totp.ts";
+import { click, find, findBarriers, isWiderThanScreen, see } from "./chromium.ts";
+import { fillIn, submit } from "./forms.ts";
+import type { Stage } from "./stage.ts";
+
+const phone = { width: 390, height: 844 };
+const hostile = `<img src=x onerror="document.title='gone'">`;
+
+interface Order {
+  id: string;
+  number: number;
+  items: { id: string; title: string; total: number }[];
+}
+
+export function describeBackOffice(stage: Stage): void {
+  async function signIn(given: Record<string, string> = {}) {
+    const visit = await stage.chromium.visit(stage.back_office_url, phone);
+    await enter(visit.page, given);
+    return visit;
+  }
+  const enter = (page: Page, given: Record<string, string> = {}) =>
+    submit(page, "main form", { email: stage.owner_email, password: stage.password, ...given });
+  const open = (page: Page, hash: string) => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+  const expectUsable = async (page: Page) => {
+    expect(await isWiderThanScreen(page)).toBe(false);
+    expect(await findBarriers(page)).toEqual([]);
+    expect(await page.title()).not.toBe("gone");
+  };
+
+  async function placeOrder(): Promise<Order> {
+    const product = await stage.call<{ id: string }>("POST", "/products/", { title: hostile, price: 5, stock: 9 });
+    const rates = await stage.call<{ id: string; countries: string[] }[]>("GET", "/shipping/rates/");
+    const address = { name: hostile, line1: hostile, postal_code: "10115", city: "Berlin", country: "DE" };
+    const order = await stage.call<Order>("POST", "/orders/", {
+      items: [{ product_id: product.id, quantity: 3 }],
+      ...{ email: "grace@example.com", note: hostile, shipping_address: address, payment_method: "manual" },
+      shipping_rate: rates.find(({ countries }) => countries.includes("DE"))?.id,
+    });
+    await stage.call("DELETE", `/products/${product.id}/`);
+    return order;
+  }
+
+  describe("the back office", () => {
+    test("on a phone: books a payment, ships in parts, refunds a line after a preview, and shows hostile texts as texts", async () => {
+      const { id, number, items } = await placeOrder();
+      const line = items[0]?.id as string;
+      const { page } = await stage.chromium.visit(stage.back_office_url, phone);
+      await find(page, "main form");
+      await expectUsable(page);
+      // By keyboard.
+      await page.type("[name=email]", stage.owner_email);
+      await page.type("[name=password]", stage.password);
+      await page.keyboard.press("Enter");
+      await find(page, "h1", "To do");
+      await see(page, hostile);
+      await expectUsable(page);
+      await open(page, "#/orders?q=GRACE@example.com");
+      await click(page, ".row", `Order ${number}`);
+      await click(page, "summary", "Book a payment");
+      await submit(page, "form:has([name=received_at])", { reference: "bank-1" });
+      await see(page, "€19.90 is booked.");
+      await submit(page, "form:has([name=staff_note])", { staff_note: hostile });
+      await see(page, "The note is saved.");
+      await click(page, "summary", "Ship");
+      await submit(page, "form:has([name=carrier])", { [line]: "2", carrier: "DHL", number: "00340434161094015902" });
+      await see(page, "Shipped in part");
+      await click(page, "summary", "Refund");
+      await submit(page, "form:has([name=reason])", { [line]: "1", reason: hostile });
+      await see(page, "Refund €5.00?");
+      expect(await stage.call("GET", `/orders/${id}/`)).toMatchObject({ returned: 0 });
+      await click(page, "button", "Refund now");
+      await see(page, "€5.00 refunded.");
+      expect(await stage.call("GET", `/orders/${id}/`)).toMatchObject({
+        ...{ received: 19.9, returned: 5, status: "completed", staff_note: hostile },
+        fulfillments: [{ lines: [{ line_id: line, quantity: 2 }], tracking: { carrier: "DHL" } }],
+        refunds: [{ amount: 5, reason: hostile, lines: [{ line_id: line, quantity: 1 }] }],
+      });
+      await expectUsable(page);
+      await click(page, ".lines a", "Packing slip");
+      await find(page, "td", hostile);
+      await expectUsable(page);
+      await page.emulateMediaType("print");
+      expect(await page.$eval(".places", (nav) => nav.checkVisibility())).toBe(false);
+      await page.setOfflineMode(true);
+      await page.emulateMediaType("screen");
+      await see(page, "You are offline.");
+    }, 90_000);
+
+    test("on a phone: creates a product with dropped and chosen pictures, publishes it, and changes its price", async () => {
+      const { page } = await signIn();
+      await find(page, "h1", "To do");
+      await open(page, "#/products/new");
+      await find(page, "[name=price]");
+      const png = newPng();
+      const file = join(stage.binary.dir, "mug.png");
+      writeFileSync(file, png);
+      // The types of a browser's elements are not part of the project.
+      const chooser = (await page.$("input[type=file][multiple]")) as unknown as {
+        uploadFile: (path: string) => Promise<void>;
+      };
+      await chooser.uploadFile(file);
+      await find(page, ".pictures li");
+      const other = Buffer.from(newPng()).toString("base64");
+      await page.evaluate(`(() => {
+        const bytes = Uint8Array.from(atob("${other}"), (one) => one.charCodeAt(0));
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([bytes], "drop.png", { type: "image/png" }));
+        document.querySelector(".drop").dispatchEvent(new DragEvent("drop", { dataTransfer, cancelable: true }));
+      })()`);
+      await find(page, ".pictures li:nth-child(2)");
+      await fillIn(page, "main form", { title: hostile, price: "12,50", stock: "4" });
+      await expectUsable(page);
+      await click(page, "main form > button");
+      await click(page, "button", "Publish");
+      await see(page, "The product is published.");
+      await submit(page, "main form", { price: "13.90" });
+      await see(page, "Saved.");
+      await expectUsable(page);
+      const id = new URL(page.url()).hash.split("/").at(-1);
+      const product = await stage.call<{ images: object[] }>("GET", `/products/${id}/`);
+      expect(product).toMatchObject({ title: hostile, price: 13.9, stock: 4, status: "published" });
+      expect(product.images).toHaveLength(2);
+      await stage.call("DELETE", `/products/${id}/`);
+    }, 90_000);
+
+    test("admits staff with their second factor only, ends a session that is replaced, and cannot be framed", async () => {
+      const { headers } = await fetch(stage.back_office_url);
+      expect(headers.get("x-frame-options")).toBe("DENY");
+      expect(headers.get("content-security-policy")).toMatch(/connect-src 'self';.*frame-ancestors 'none'/);
+      expect(headers.get("content-security-policy")).not.toContain("unsafe");
+      const visit = await signIn({ email: stage.email });
+      const { page } = visit;
+      visit.allow(/status of (?:401|403)/);
+      await see(page, "This account belongs to a customer.");
+      await enter(page);
+      await find(page, "h1", "To do");
+      await open(page, "#/account");
+      await submit(page, "main form", { password: stage.password });
+      const secret = await (await find(page, "code")).evaluate((one) => one.textContent);
+      await submit(page, "main form", { otp: await codeAt(secret ?? "", Date.now()) });
+      const recovery = await (await find(page, ".codes code")).evaluate((one) => one.textContent);
+      const login = await fetch(`${stage.url}/auth/login/?namespace=demo`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ email: stage.owner_email, password: stage.password, otp: recovery }),
+      });
+      expect(login.status).toBe(200);
+      await open(page, "#/orders");
+      await see(page, "Your session has ended");
+      await expectUsable(page);
+      await enter(page);
+      await find(page, "[name=otp]");
+      await open(page, "#/reset?email=ada@example.com&code=123456");
+      await find(page, "h1", "Choose a password");
+      expect(await page.evaluate("location.hash")).not.toContain("123456");
+    }, 90_000);
+  });
+}
