@@ -13,9 +13,8 @@ export interface ServerAddress {
   url: string;
   /** Each connection calls this, so that the token can be replaced. */
   readToken: () => string | undefined;
-  /** Whether the server accepts WebSockets, known since `askedAt`; undefined before. */
+  /** Whether the server accepts WebSockets; undefined before the first connection. */
   takesWebSockets?: boolean;
-  askedAt?: number;
   /** When a call last failed. A connection that was not used since then is replaced before its next call. */
   failedAt?: number;
 }
@@ -24,8 +23,6 @@ export interface Bound {
   sql: string;
   args: BoundValue[];
 }
-
-export const control = (sql: string): Bound => ({ sql, args: [] });
 
 /** Binds a statement's arguments as both engines store them. Errors: as `bindArgs`. */
 export function bindForServer(stmt: InStatement): Bound {
@@ -36,18 +33,18 @@ export function bindForServer(stmt: InStatement): Bound {
 /** The result of a statement; undefined if it was skipped because the one before it failed. */
 export type Outcome = Result | Error | undefined;
 
-/** When an HTTP request is aborted that nobody waits for any more. */
-const abortMs = 10_000;
-/** After a refused WebSocket, HTTP is used for this long before the next try. */
-const askAgainMs = 10 * 60_000;
+/** The least time for an answer, even if the caller has waited for long. */
+const minMs = 500;
 /** Over HTTP, sqld ends a stream that is idle for ten seconds. A WebSocket may have been cut unnoticed. */
 const maxIdleMs = 8000;
-const noAnswer = () => unavailable("The database server does not answer.", { isInternal: true });
+const msUntil = (deadline: number) => Math.max(minMs, deadline - performance.now());
 
 /** A connection to a libSQL server. One batch runs at a time. All errors are mapped as by `mapServerError`. */
 export class ServerConnection {
   readonly #address: ServerAddress;
   #stream: Stream | undefined;
+  /** Aborts the HTTP requests of the stream that are not answered in time, which a stopped server would execute later. */
+  #abandoned = new AbortController();
   /** When the server last answered. */
   usedAt = Number.NEGATIVE_INFINITY;
   /** Whether the server writes to its disk before it answers (FULL, 2). A connection keeps the mode it began with. */
@@ -59,25 +56,41 @@ export class ServerConnection {
 
   /** Connects again, unless the connection has been used lately. Throws unavailable, also for a refused token. */
   async open(deadline: number): Promise<void> {
-    const isUsed = this.usedAt > Math.max(performance.now() - maxIdleMs, this.#address.failedAt ?? 0);
+    const { failedAt = 0, takesWebSockets } = this.#address;
+    const isUsed = this.usedAt > Math.max(performance.now() - maxIdleMs, failedAt);
     if (isUsed && this.#stream?.closed === false && !this.#stream.client().closed) return;
     this.close();
-    this.#stream = await this.#connect(deadline).catch((error) => Promise.reject(mapServerError(error)));
-    this.usedAt = performance.now();
+    // If it is unknown whether the server accepts WebSockets, half of the time is left for HTTP.
+    for (let left = takesWebSockets === undefined ? 2 : 1; left > 0; left--) {
+      const isSocket = takesWebSockets ?? left === 2;
+      const client = this.#openClient(isSocket);
+      client.intMode = "bigint";
+      try {
+        const stream = client.openStream();
+        const { value } = await this.#waitFor(stream.queryValue("PRAGMA synchronous"), msUntil(deadline) / left);
+        this.isDurable = value === 2n;
+        this.#address.takesWebSockets = isSocket;
+        this.#stream = stream;
+        return;
+      } catch (error) {
+        client.close();
+        if (left === 1) throw mapServerError(error);
+      }
+    }
   }
 
   /**
-   * Runs a batch in one round trip; the error of a statement is its outcome.
-   * @param isOrdered whether each statement runs only if the one before it succeeded.
+   * Runs a batch in one round trip, each statement only if the one before it succeeded. The error of a statement is its
+   * outcome.
    * @throws an error of the network, which closes the connection, or of the whole batch. It may have been executed.
    */
-  async run(stmts: readonly Bound[], deadline: number, isOrdered: boolean): Promise<Outcome[]> {
+  async run(stmts: readonly Bound[], deadline: number): Promise<Outcome[]> {
     const batch = this.#stream?.batch();
     if (batch === undefined) throw unavailable("The connection was lost.", { isInternal: true });
     let before: BatchStep | undefined;
     const outcomes = stmts.map(({ sql, args }) => {
       const step = batch.step();
-      if (isOrdered && before) step.condition(BatchCond.ok(before));
+      if (before) step.condition(BatchCond.ok(before));
       before = step;
       return step
         .query([sql, args])
@@ -85,7 +98,7 @@ export class ServerConnection {
         .catch((error) => mapServerError(error) as Error);
     });
     try {
-      await withTimeout(batch.execute(), Math.max(1, deadline - performance.now()), noAnswer);
+      await this.#waitFor(batch.execute(), msUntil(deadline));
     } catch (error) {
       if (!isOwnFailure(error)) {
         this.#address.failedAt = performance.now();
@@ -93,7 +106,6 @@ export class ServerConnection {
       }
       throw mapServerError(error);
     }
-    this.usedAt = performance.now();
     return Promise.all(outcomes);
   }
 
@@ -103,42 +115,26 @@ export class ServerConnection {
     this.#stream = undefined;
   }
 
-  async #connect(deadline: number): Promise<Stream> {
-    const { url, readToken, takesWebSockets, askedAt = 0 } = this.#address;
+  #openClient(isSocket: boolean): Client {
+    const { url, readToken } = this.#address;
     const token = readToken();
-    if (takesWebSockets !== false || performance.now() - askedAt > askAgainMs) {
-      this.#address.askedAt = performance.now();
-      try {
-        const stream = await this.#begin(openWs(url.replace(/^http/, "ws"), token), deadline);
-        this.#address.takesWebSockets = true;
-        return stream;
-      } catch (error) {
-        if (takesWebSockets) throw error;
-      }
-    }
-    const client = openHttp(url, token, (request: Request) => {
+    if (isSocket) return openWs(url.replace(/^http/, "ws"), token);
+    this.#abandoned = new AbortController();
+    const { signal } = this.#abandoned;
+    return openHttp(url, token, (request: Request) => {
       // Compressing an answer would cost the server a third of the work of a small batch.
       request.headers.set("accept-encoding", "identity");
-      return fetch(request, { signal: AbortSignal.timeout(abortMs) });
+      return fetch(request, { signal });
     });
-    const stream = await this.#begin(client, deadline);
-    this.#address.takesWebSockets = false;
-    return stream;
   }
 
-  async #begin(client: Client, deadline: number): Promise<Stream> {
-    client.intMode = "bigint";
-    const stream = client.openStream();
-    try {
-      // Half of the time is left for HTTP, if a WebSocket is not answered.
-      const leftMs = Math.max(1, (deadline - performance.now()) / 2);
-      const { value } = await withTimeout(stream.queryValue("PRAGMA synchronous"), leftMs, noAnswer);
-      this.isDurable = value === 2n;
-      return stream;
-    } catch (error) {
-      client.close();
-      throw error;
-    }
+  async #waitFor<T>(answer: Promise<T>, ms: number): Promise<T> {
+    const value = await withTimeout(answer, ms, () => {
+      this.#abandoned.abort();
+      return unavailable("The database server does not answer.", { isInternal: true });
+    });
+    this.usedAt = performance.now();
+    return value;
   }
 }
 

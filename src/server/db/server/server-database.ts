@@ -6,14 +6,13 @@ import { retryWhileBusy } from "../db-errors.ts";
 import { WriteQueue, type WriteQueueOptions } from "../group-commit/write-queue.ts";
 import { shapeOf } from "../scan-sql.ts";
 import type { BatchMode, Database, Result, Session } from "../session.ts";
-import { bindForServer, control, type ServerAddress, ServerConnection } from "./connection.ts";
+import { bindForServer, type ServerAddress, ServerConnection } from "./connection.ts";
 import { ServerWriter } from "./server-writer.ts";
 import { SharedReads } from "./shared-reads.ts";
 
-const copyTimeoutMs = 600_000;
 /** A server ends a transaction after five seconds, and other copies wait for the lock. */
 const limits = { groupMs: 20, writeTimeoutMs: 1000 };
-/** If the server answered no write for this long, a check asks it. It has as long to answer. */
+/** If the server answered no write for this long, a check connects again. It has as long to answer. */
 const checkMs = 5000;
 
 type ServerOptions = Pick<ServerAddress, "readToken"> & Pick<WriteQueueOptions, "lockDeadlineMs" | "beforeCommit">;
@@ -47,12 +46,10 @@ export class ServerDatabase implements Database {
   }
 
   async batch(stmts: InStatement[], mode: BatchMode = "write"): Promise<Result[]> {
-    if (stmts.length === 0) return [];
-    if (mode === "read") {
-      if (stmts.every((stmt) => shapeOf(sqlOf(stmt)).reads)) return this.#reads.run(stmts.map(bindForServer));
-      throw new TypeError("A read batch takes only statements that read.");
-    }
-    return this.queue.run(stmts);
+    if (mode === "write") return this.queue.run(stmts);
+    // A server also writes in a read-only transaction.
+    if (stmts.every((stmt) => shapeOf(sqlOf(stmt)).reads)) return this.#reads.run(stmts.map(bindForServer));
+    throw new TypeError("A read batch takes only statements that read.");
   }
 
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
@@ -70,19 +67,16 @@ export class ServerDatabase implements Database {
       url: this.#url,
       ...(authToken !== undefined && { authToken }),
       intMode: "bigint",
-      fetch: (request: Request) => fetch(request, { signal: AbortSignal.timeout(copyTimeoutMs) }),
     });
   }
 
   async checkWrites(): Promise<void> {
-    const connection = this.#writes;
-    if (connection.isDurable && performance.now() - connection.usedAt < checkMs) return;
-    await this.queue.exclusive(async () => {
-      const deadline = performance.now() + checkMs;
-      // A new connection reads the mode anew. One that is not answered any more is replaced.
-      if (!connection.isDurable) connection.close();
-      await connection.run([control("SELECT 1")], deadline - checkMs / 2, false).catch(() => undefined);
-      await connection.open(deadline);
+    const { isDurable, usedAt } = this.#writes;
+    if (isDurable && performance.now() - usedAt < checkMs) return;
+    // A new connection shows whether the server answers, and reads its mode anew.
+    await this.queue.exclusive(() => {
+      this.#writes.close();
+      return this.#writes.open(performance.now() + checkMs);
     });
   }
 

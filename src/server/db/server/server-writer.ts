@@ -4,15 +4,17 @@ import { unavailable } from "../../errors.ts";
 import { isBusy, isOwnFailure } from "../db-errors.ts";
 import type { CommitResult, Writer } from "../group-commit/writer.ts";
 import type { Result } from "../session.ts";
-import { type Bound, bindForServer, control, isResult, type Outcome, type ServerConnection } from "./connection.ts";
+import { type Bound, bindForServer, isResult, type Outcome, type ServerConnection } from "./connection.ts";
 
-const begin = control("BEGIN IMMEDIATE");
-const commit = control("COMMIT");
-const release = control("RELEASE bodega_unit");
+const begin = bindForServer("BEGIN IMMEDIATE");
+const commit = bindForServer("COMMIT");
+const release = bindForServer("RELEASE bodega_unit");
 // SQLite has no function that fails. But the smallest integer has no absolute value, so `abs` fails.
 const failing = "abs(-9223372036854775808)";
-const keepGroup = `INSERT INTO write_groups (writer, last_group) VALUES (?, ?)
-  ON CONFLICT (writer) DO UPDATE SET last_group = excluded.last_group`;
+const addWriter = "INSERT OR IGNORE INTO write_groups (writer, last_group) VALUES (?, 0)";
+/** Ends the transaction of a message that arrives after a later group was committed, because NULL is not allowed. */
+const keepGroup = `UPDATE OR ROLLBACK write_groups SET last_group = CASE WHEN last_group < ?2 THEN ?2 END
+  WHERE writer = ?1`;
 const checkGroup = `SELECT CASE WHEN EXISTS (SELECT 1 FROM write_groups WHERE writer = ? AND last_group = ?)
   THEN 1 ELSE ${failing} END`;
 /** Deletes the rows of processes that ended long ago. */
@@ -20,8 +22,6 @@ const dropOldWriters = "DELETE FROM write_groups WHERE rowid < (SELECT max(rowid
 
 /** How long after the deadline for the lock a group is answered. A server lets others take the lock after this time. */
 const answerMs = 5000;
-/** The least time for the first message of a group, even if its first unit has waited long. */
-const minLockMs = 500;
 
 /** Writes to a libSQL server over one connection, in few round trips. See ../group-commit/README.md. */
 export class ServerWriter implements Writer {
@@ -52,19 +52,19 @@ export class ServerWriter implements Writer {
 
   /** The first statements take the lock. */
   begin(deadline: number): boolean {
-    this.lockMs = Math.max(deadline - performance.now(), minLockMs);
-    this.#lockDeadline = performance.now() + this.lockMs;
+    this.lockMs = Math.max(0, deadline - performance.now());
+    this.#lockDeadline = deadline;
     this.#deadline = deadline + answerMs;
     const args = [this.#writerId, BigInt(++this.#group)];
     this.#check = { sql: checkGroup, args };
-    this.#unsent = [begin, { sql: keepGroup, args }];
-    if (this.#group === 1) this.#unsent.push(control(dropOldWriters));
+    this.#unsent = [begin, { sql: addWriter, args: [this.#writerId] }, { sql: keepGroup, args }];
+    if (this.#group === 1) this.#unsent.push(bindForServer(dropOldWriters));
     this.inTransaction = true;
     return true;
   }
 
   beginUnit(ahead: readonly InStatement[]): void {
-    this.#unsent.push(control("SAVEPOINT bodega_unit"));
+    this.#unsent.push(bindForServer("SAVEPOINT bodega_unit"));
     this.#ahead = ahead.map(bindForServer);
     this.#foundAhead = undefined;
   }
@@ -73,17 +73,15 @@ export class ServerWriter implements Writer {
   async run(stmts: readonly InStatement[]): Promise<Result[]> {
     const from = this.#gathered.length;
     const to = this.#gathered.push(...stmts.map(bindForServer));
-    if (this.#next === undefined) {
-      this.#next = this.#sent.then(async () => {
-        this.#next = undefined;
-        const gathered = this.#gathered.splice(0);
-        const outcomes = (await this.#trip([...gathered, ...this.#ahead])) ?? [];
-        if (!outcomes.every(isResult)) throw this.#failureOf(outcomes, gathered.length);
-        this.#foundAhead = outcomes.splice(gathered.length);
-        return outcomes;
-      });
-      this.#sent = this.#next.catch(() => undefined);
-    }
+    this.#next ??= this.#sent.then(async () => {
+      this.#next = undefined;
+      const gathered = this.#gathered.splice(0);
+      const outcomes = (await this.#trip([...gathered, ...this.#ahead])) ?? [];
+      if (!outcomes.every(isResult)) throw this.#failureOf(outcomes, gathered.length);
+      this.#foundAhead = outcomes.splice(gathered.length);
+      return outcomes;
+    });
+    this.#sent = this.#next.catch(() => undefined);
     return (await this.#next).slice(from, to);
   }
 
@@ -97,12 +95,11 @@ export class ServerWriter implements Writer {
     // A unit that timed out may still wait for an answer.
     await this.#sent;
     this.#foundAhead = undefined;
-    this.#unsent.push(control("ROLLBACK TO bodega_unit"), release);
+    this.#unsent.push(bindForServer("ROLLBACK TO bodega_unit"), release);
   }
 
   async commit(first: readonly InStatement[], unless: readonly InStatement[]): Promise<CommitResult> {
     const found = this.#foundAhead;
-    this.#foundAhead = undefined;
     if (first.length === 0 && found?.some(({ rows }) => rows.length > 0)) return { results: [], found };
     const reads = unless.map(bindForServer);
     const exists = reads.map(({ sql }) => `EXISTS (${sql})`).join(" OR ") || "false";
@@ -135,7 +132,6 @@ export class ServerWriter implements Writer {
    * outcomes of these; undefined if they were committed without an answer.
    */
   async #trip(stmts: Bound[]): Promise<Outcome[] | undefined> {
-    if (!this.inTransaction) throw unavailable("The transaction has already ended.");
     const isFirst = this.#unsent[0] === begin;
     const isCommit = stmts.at(-1) === commit;
     const unsent = this.#unsent.splice(0);
@@ -146,7 +142,7 @@ export class ServerWriter implements Writer {
       // Without a COMMIT, the first message can be sent again.
       if (isFirst) outcomes = await this.#takeLock(message, this.#lockDeadline, isCommit ? 0 : 1);
       // Half of the time is left to look up a COMMIT without an answer.
-      else outcomes = await this.#connection.run(message, (performance.now() + this.#deadline) / 2, true);
+      else outcomes = await this.#connection.run(message, (performance.now() + this.#deadline) / 2);
     } catch (error) {
       // If the server cannot parse a statement, it refuses the whole message and runs nothing.
       if (isOwnFailure(error)) {
@@ -168,7 +164,7 @@ export class ServerWriter implements Writer {
       try {
         await this.#connection.open(deadline);
         // Some servers let a BEGIN wait for the lock instead of refusing it.
-        const outcomes = await this.#connection.run(message, deadline, true);
+        const outcomes = await this.#connection.run(message, deadline);
         if (!isBusy(outcomes[0]) || performance.now() > deadline) return outcomes;
       } catch (error) {
         if (isOwnFailure(error) || left-- === 0 || performance.now() > deadline) throw error;
@@ -182,9 +178,9 @@ export class ServerWriter implements Writer {
    * transaction has begun, the old one has ended, so its row is final.
    */
   async #hasCommitted(): Promise<boolean> {
-    const asking = [begin, this.#check, control("ROLLBACK")];
+    const asking = [begin, this.#check];
     const outcomes = await this.#takeLock(asking, this.#deadline, Number.POSITIVE_INFINITY).catch(() => []);
-    if (!isResult(outcomes[2])) this.#connection.close();
+    this.#connection.close();
     return isResult(outcomes[1]);
   }
 

@@ -1,28 +1,25 @@
+import { AppError } from "../../errors.ts";
 import { LruCache } from "../../values/lru-cache.ts";
-import { isOwnFailure } from "../db-errors.ts";
 import type { Result } from "../session.ts";
-import { type Bound, control, isResult, type ServerAddress, ServerConnection } from "./connection.ts";
+import { type Bound, bindForServer, isResult, type ServerAddress, ServerConnection } from "./connection.ts";
 
 interface Read extends PromiseWithResolvers<Result[]> {
-  stmts: Bound[];
-  /** Equal statements have equal keys. */
-  keys: string[];
+  /** The statements with their keys, which are equal for equal statements. */
+  stmts: [string, Bound][];
   deadline: number;
 }
 
 /** The maximum of concurrent round trips. More would only wait at the server. */
 const maxTrips = 4;
-const maxStatements = 64;
+const maxReads = 32;
 /** Time limit of a read. Half of it is left to try again over a new connection. */
 const readTimeoutMs = 10_000;
-/** The least time limit of a read, even if it has waited behind others for long. */
-const minTimeoutMs = 500;
 const gatherMs = 3;
 /** After a round trip longer than this plus 1 ms per statement, each of its statements is sent alone. */
 const slowMs = 15;
 
-const begin = control("BEGIN TRANSACTION READONLY");
-const commit = control("COMMIT");
+const begin = bindForServer("BEGIN TRANSACTION READONLY");
+const commit = bindForServer("COMMIT");
 
 /**
  * Reads from a libSQL server. Reads of one turn of the event loop share a round trip, which costs the server as much as
@@ -33,7 +30,6 @@ export class SharedReads {
   readonly #idle: ServerConnection[];
   readonly #slow = new LruCache<boolean>(256);
   #waiting: Read[] = [];
-  #isScheduled = false;
 
   constructor(address: ServerAddress) {
     this.#connections = Array.from({ length: maxTrips }, () => new ServerConnection(address));
@@ -44,8 +40,8 @@ export class SharedReads {
   run(stmts: Bound[]): Promise<Result[]> {
     const answer = Promise.withResolvers<Result[]>();
     const deadline = performance.now() + readTimeoutMs;
-    this.#waiting.push({ stmts, keys: stmts.map(keyOf), deadline, ...answer });
-    this.#schedule();
+    this.#waiting.push({ stmts: stmts.map((stmt) => [keyOf(stmt), stmt]), deadline, ...answer });
+    if (this.#waiting.length === 1) this.#schedule();
     return answer.promise;
   }
 
@@ -54,14 +50,11 @@ export class SharedReads {
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#waiting.length === 0) return;
-    this.#isScheduled = true;
     if (this.#idle.length === maxTrips) setImmediate(() => this.#begin());
     else setTimeout(() => this.#begin(), gatherMs);
   }
 
   #begin(): void {
-    this.#isScheduled = false;
     while (this.#waiting.length > 0 && this.#idle.length > 0) {
       const connection = this.#idle.pop() as ServerConnection;
       void this.#answer(this.#take(), connection).then(() => {
@@ -74,57 +67,44 @@ export class SharedReads {
 
   /** Takes the reads of the next round trip: a slow read alone, otherwise as many as fit. */
   #take(): Read[] {
-    const isSlow = ({ stmts }: Read) => stmts.some(({ sql }) => this.#slow.get(sql));
-    let count = 0;
-    const next = this.#waiting.findIndex((read, index) => {
-      count += read.stmts.length;
-      return index > 0 && (count > maxStatements || isSlow(read) || isSlow(this.#waiting[0] as Read));
-    });
-    return this.#waiting.splice(0, next === -1 ? this.#waiting.length : next);
+    const isSlow = ({ stmts }: Read) => stmts.some(([, { sql }]) => this.#slow.get(sql));
+    const next = this.#waiting.findIndex((read, at) => at > 0 && (isSlow(read) || isSlow(this.#waiting[0] as Read)));
+    return this.#waiting.splice(0, next === -1 ? maxReads : Math.min(next, maxReads));
   }
 
   async #answer(reads: Read[], connection: ServerConnection): Promise<void> {
-    const now = performance.now();
-    const deadline = Math.max((reads[0] as Read).deadline, now + minTimeoutMs);
+    const { deadline } = reads[0] as Read;
     try {
-      await this.#send(reads, connection, (now + deadline) / 2).catch((error) => {
-        return isOfBatch(error) ? Promise.reject(error) : this.#send(reads, connection, deadline);
+      await this.#send(reads, connection, (performance.now() + deadline) / 2).catch((error) => {
+        // An error of the statements or their size, not of the connection.
+        if (!(error instanceof AppError)) throw error;
+        return this.#send(reads, connection, deadline);
       });
     } catch (error) {
-      if (!isOfBatch(error) || reads.length === 1) for (const { reject } of reads) reject(error);
+      if (error instanceof AppError || reads.length === 1) for (const { reject } of reads) reject(error);
       else for (const read of reads) await this.#answer([read], connection);
     }
   }
 
   /** Sends equal statements once, since clients often read the same. */
   async #send(reads: Read[], connection: ServerConnection, deadline: number): Promise<void> {
-    const stmts = new Map(reads.flatMap(({ stmts, keys }) => stmts.map((stmt, at) => [keys[at], stmt])));
+    const stmts = new Map(reads.flatMap((read) => read.stmts));
     await connection.open(deadline);
     const begunAt = performance.now();
-    const outcomes = await connection.run([begin, ...stmts.values(), commit], deadline, false);
+    const outcomes = await connection.run([begin, ...stmts.values(), commit], deadline);
     const isSlow = performance.now() - begunAt > slowMs + stmts.size;
     for (const { sql } of stmts.values()) this.#slow.set(sql, isSlow);
-    const failed = [outcomes[0], outcomes.at(-1)].find((outcome) => !isResult(outcome));
+    const failed = outcomes.find((outcome) => !isResult(outcome));
     if (failed !== undefined) {
       connection.close();
-      // An error that ends the transaction also fails its COMMIT, whose own error says nothing.
-      throw outcomes.find((outcome) => outcome instanceof Error && !isOwnFailure(outcome)) ?? failed;
+      throw failed;
     }
-    const byKey = new Map([...stmts.keys()].map((key, at) => [key, outcomes[at + 1]]));
-    for (const { keys, resolve, reject } of reads) {
-      const own = keys.map((key) => byKey.get(key));
-      if (own.every(isResult)) resolve(own);
-      else reject(own.find((outcome) => !isResult(outcome)));
-    }
+    const results = new Map([...stmts.keys()].map((key, at) => [key, outcomes[at + 1] as Result]));
+    for (const { resolve, stmts } of reads) resolve(stmts.map(([key]) => results.get(key) as Result));
   }
 }
 
 /** Texts have no NUL, so different statements have different keys. */
 function keyOf({ sql, args }: Bound): string {
   return [sql, ...args.map((arg) => `${typeof arg} ${arg}`)].join("\0");
-}
-
-/** Whether the server refused a batch for its content: an invalid statement, or too large an answer. */
-function isOfBatch(error: unknown): boolean {
-  return isOwnFailure(error) || (error as { code?: string }).code === "RESPONSE_TOO_LARGE";
 }
