@@ -3,12 +3,12 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../package.json" with { type: "json" };
-import { targets } from "./build-targets.ts";
+import { hostTargetName, targets } from "./build-targets.ts";
 import { describeMaterials } from "./sbom.ts";
 
 const root = join(import.meta.dir, "..");
 const { version } = manifest;
-const usage = `usage: npm run release [-- --target <name>]...\n\ntargets: ${Object.keys(targets).join(", ")} (all)`;
+const usage = `usage: npm run release [-- [--target <name>]... [--skip-day]]\n\ntargets: ${Object.keys(targets).join(", ")} (all)`;
 
 function run(...command: string[]): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
@@ -43,7 +43,11 @@ function requireCleanTree(): void {
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { target: { type: "string", multiple: true }, help: { type: "boolean", short: "h" } },
+    options: {
+      target: { type: "string", multiple: true },
+      "skip-day": { type: "boolean" },
+      help: { type: "boolean", short: "h" },
+    },
   });
   if (values.help) return console.log(usage);
   requireCleanTree();
@@ -52,6 +56,11 @@ async function main(): Promise<void> {
   const names = values.target ?? Object.keys(targets);
   const flags = names.flatMap((name) => ["--target", name]);
   console.log(run(process.execPath, join(root, "scripts", "build.ts"), ...flags));
+  const own = names.find((name) => name === hostTargetName());
+  if (own !== undefined && !values["skip-day"]) {
+    const executable = join(root, "dist", `bodega-${own}`);
+    console.log(run(process.execPath, join(root, "scripts", "shop-for-a-day.ts"), "--executable", executable));
+  }
   const folder = join(root, "dist", "release");
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });

@@ -19,9 +19,8 @@ export interface LoneExecutable {
 }
 
 /** Copies dist/bodega to an empty directory. Throws if it is not built, or if a node_modules is in reach. */
-export function isolateExecutable(): LoneExecutable {
-  const built = join(root, "dist", "bodega");
-  if (!existsSync(built)) throw new Error("dist/bodega is missing: run `bun run build` first.");
+export function isolateExecutable(built = join(root, "dist", "bodega")): LoneExecutable {
+  if (!existsSync(built)) throw new Error(`${built} is missing: run \`npm run build\` first.`);
   const base = realpathSync(mkdtempSync(join(tmpdir(), "bodega-alone-")));
   for (let above = base; above !== dirname(above); above = dirname(above)) {
     if (existsSync(join(above, "node_modules"))) throw new Error(`There is a node_modules in ${above}.`);
