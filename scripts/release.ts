@@ -5,10 +5,11 @@ import { parseArgs } from "node:util";
 import manifest from "../package.json" with { type: "json" };
 import { hostTargetName, targets } from "./build-targets.ts";
 import { describeMaterials } from "./sbom.ts";
+import { readReleaseKey, signFile } from "./sign-release.ts";
 
 const root = join(import.meta.dir, "..");
 const { version } = manifest;
-const usage = `usage: npm run release [-- [--target <name>]... [--skip-day]]\n\ntargets: ${Object.keys(targets).join(", ")} (all)`;
+const usage = `usage: npm run release [-- [--target <name>]... [--skip-day] [--sign <key.pem>]]\n\ntargets: ${Object.keys(targets).join(", ")} (all)`;
 
 function run(...command: string[]): string {
   const { exitCode, stdout, stderr } = Bun.spawnSync(command, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
@@ -46,10 +47,12 @@ async function main(): Promise<void> {
     options: {
       target: { type: "string", multiple: true },
       "skip-day": { type: "boolean" },
+      sign: { type: "string" },
       help: { type: "boolean", short: "h" },
     },
   });
   if (values.help) return console.log(usage);
+  const key = values.sign === undefined ? undefined : readReleaseKey(values.sign);
   requireCleanTree();
   const notes = readNotes();
   const install = readInstallText();
@@ -80,7 +83,10 @@ async function main(): Promise<void> {
     const sum = createHash("sha256").update(readFileSync(join(folder, name)));
     return `${sum.digest("hex")}  ${name}\n`;
   });
-  writeFileSync(join(folder, "SHA256SUMS"), sums.join(""));
+  const sumsPath = join(folder, "SHA256SUMS");
+  writeFileSync(sumsPath, sums.join(""));
+  if (key)
+    console.log(`Signed. Users verify it with: minisign -Vm SHA256SUMS -P ${signFile(sumsPath, key, new Date())}`);
   console.log(`dist/release has version ${version} for ${names.join(", ")}`);
 }
 

@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
+import { createHash, generateKeyPairSync, verify } from "node:crypto";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import addFormats from "ajv-formats";
 import manifest from "../../package.json" with { type: "json" };
 import { hostTargetName } from "../../scripts/build-targets.ts";
 import { describeMaterials } from "../../scripts/sbom.ts";
+import { readReleaseKey, signFile } from "../../scripts/sign-release.ts";
 
 const root = join(import.meta.dir, "../..");
 const { version } = manifest;
@@ -95,6 +97,33 @@ test("a release has executables, checksums that sha256sum accepts, notes, and an
   expect(install().code).toBeGreaterThan(0);
   expect(readdirSync(into)).toEqual([]);
 }, 60_000);
+
+test("a release is signed with the given key, in the format of minisign", () => {
+  const dir = mkdtempSync(join(tmpdir(), "bodega-sign-"));
+  made.push(dir);
+  const path = join(dir, "SHA256SUMS");
+  writeFileSync(path, "0000  bodega\n");
+  const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+  const pem = join(dir, "key.pem");
+  writeFileSync(pem, privateKey.export({ type: "pkcs8", format: "pem" }));
+  const text = signFile(path, readReleaseKey(pem), new Date(0));
+  const known = Buffer.from(text, "base64");
+  expect(known.subarray(10)).toEqual(publicKey.export({ type: "spki", format: "der" }).subarray(-32));
+  const [, first = "", trusted = "", second = ""] = readFileSync(`${path}.minisig`, "utf8").split("\n");
+  const signature = Buffer.from(first, "base64");
+  expect(signature.subarray(0, 10)).toEqual(Buffer.concat([Buffer.from("ED"), known.subarray(2, 10)]));
+  const hash = createHash("blake2b512").update(readFileSync(path)).digest();
+  expect(verify(null, hash, publicKey, signature.subarray(10))).toBe(true);
+  const comment = "timestamp:0\tfile:SHA256SUMS\thashed";
+  expect(trusted).toBe(`trusted comment: ${comment}`);
+  const whole = Buffer.concat([signature.subarray(10), Buffer.from(comment)]);
+  expect(verify(null, whole, publicKey, Buffer.from(second, "base64"))).toBe(true);
+  const minisign = Bun.which("minisign");
+  if (minisign !== null) expect(run(dir, minisign, "-Vm", path, "-P", text)).toMatchObject({ code: 0 });
+  const { privateKey: other } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  writeFileSync(pem, other.export({ type: "pkcs8", format: "pem" }));
+  expect(() => readReleaseKey(pem)).toThrow("is not an Ed25519 key");
+});
 
 test("a version without a section in CHANGELOG.md, and a tree with changes, are refused", () => {
   const dir = makeCheckout();
