@@ -53,7 +53,7 @@ const storeChecks: Checks<StoreSubject> = {
 const recordChecks: Checks<RecordSubject> = {
   ...{ states: orders.orderStates, stock: products.reservedStock, variants: products.variantSums },
   ...{ replies: products.storedReplies, totals: orders.orderTotals, pieces: orders.orderPieces },
-  ...{ discounts: orders.discountCounts, numbers: orders.numbers, invoices: orders.invoiceTotals },
+  ...{ discounts: orders.discountCounts, numbers: orders.numbers },
   ...{ rewards: orders.rewards, points: orders.orderPoints, resources: products.resourceTotals },
   ...{ counts: products.productCounts, pictures: products.pictureUses, search: products.searchIndex },
 };

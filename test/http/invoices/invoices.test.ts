@@ -69,7 +69,7 @@ onDatabase("file", (suite) => {
     for (const part of [
       ...["Rechnung Nr. 1", "Kiln &amp; Co. &lt;Pottery&gt;", "USt-IdNr. DE123", "Eve GmbH", "USt-IdNr. ATU1"],
       ...["Becher &amp; Krug", "USt. 19 %", "11,90 € 23,80 €", "Buch", "USt. 7 %", "Versand 4,90 €"],
-      ...["Gesamtbetrag 39,40 €", "10115 Somewhere DE", "Bezahlt am"],
+      ...["Gesamtbetrag 39,40 €", "10115 Somewhere Deutschland", "Bezahlt am"],
     ]) {
       expect(text).toContain(part);
     }
@@ -231,21 +231,16 @@ onDatabase("file", (suite) => {
     expect((await shop.call<OrderReply>(`GET /orders/${guest.id}/`)).data.shipping_address).toBeNull();
   });
 
-  test("the doctor names a missing number, and an invoice that differs from its order", async () => {
+  test("the doctor names the missing numbers of invoices", async () => {
     const { shop, paid, ctx } = await open(suite);
     for (let count = 0; count < 3; count++) await issueInvoices(ctx, (await paid()).id);
     const { id } = ctx.tenant;
     await shop.app.db.execute({ sql: "update invoices set number = 9 where number = 2 and tenant_id = ?", args: [id] });
-    await shop.app.db.execute({
-      sql: "update invoices set total_minor = 1 where number = 3 and tenant_id = ?",
-      args: [id],
-    });
     const { inconsistencies } = await findInconsistencies(suite.app.system, { namespace: shop.namespace });
     expect(inconsistencies.map(({ check, subject, field, is, should }) => [check, subject, field, is, should])).toEqual(
       [
         ["numbers", "2", "invoice", "missing", "present"],
         ["numbers", "4-8", "invoice", "missing", "present"],
-        ["invoices", "invoice 3", "total_minor", 1, 3940],
       ],
     );
   });

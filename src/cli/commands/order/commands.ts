@@ -136,21 +136,17 @@ export const exportCommand = defineCommand({
 });
 
 async function exportAccounting(
-  { output, since, until, ...args }: StoreArgs & Record<"since" | "until", string | undefined> & { output: string },
+  args: StoreArgs & { output: string; since: string | undefined; until: string | undefined },
   console: Console,
   format: "csv" | "ndjson",
 ): Promise<void> {
-  const { accountingCsv, accountingHeader, readAccounting } = await import(
-    "../../../server/modules/orders/export/accounting.ts"
-  );
+  const accounting = await import("../../../server/modules/orders/export/accounting.ts");
+  const { since, until, output } = args;
   const isCsv = format === "csv";
   const toNdjson = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-  const file = { output, format, mode: 0o600, header: isCsv ? accountingHeader : "", noun: "rows" };
+  const file = { output, format, mode: 0o600, header: isCsv ? accounting.accountingHeader : "", noun: "rows" };
+  const render = isCsv ? accounting.accountingCsv : toNdjson;
   await withTenant(args, console, (ctx) =>
-    writeExport(console, {
-      ...file,
-      pages: readAccounting(ctx, { ...(since && { since }), ...(until && { until }) }),
-      render: isCsv ? accountingCsv : toNdjson,
-    }),
+    writeExport(console, { ...file, render, pages: accounting.readAccounting(ctx, { since, until }) }),
   );
 }

@@ -123,16 +123,6 @@ export const numbers = recordCheck({
   select: sql`${findGaps(orders, "number")} union all ${findGaps(invoices, "invoice")}`,
 });
 
-/** Compares invoices with the totals of their orders. */
-export const invoiceTotals = recordCheck({
-  remedy: "Invoices and amounts are never changed. Compare the invoice with its order and a backup.",
-  select: sql`
-    select i.tenant_id, concat('invoice ', i.number) as record, 'total_minor' as field, i.total_minor as found,
-      o.total_minor as expected, null as target
-    from ${invoices} i join ${orders} o on o.id = i.order_id
-    where i.kind = 'invoice' and i.total_minor <> o.total_minor and ${inScope("i")}`,
-});
-
 export const orderPoints = recordCheck({
   remedy: "Orders and the ledger are never changed. Correct the balance of a user with POST /rewards/adjust/.",
   select: differencesFrom(

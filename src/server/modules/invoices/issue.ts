@@ -6,16 +6,14 @@ import { inTransaction } from "../../db/transaction.ts";
 import { wrongState } from "../../errors.ts";
 import { toAmount } from "../../values/money.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
-import { creditsOf, taxPartsOf } from "../orders/credits.ts";
-import { getOrder, type OrderRow, ofOrder, requireRow, selectLines } from "../orders/read.ts";
+import { readSale } from "../orders/credits.ts";
+import { getOrder, ofOrder, requireRow } from "../orders/read.ts";
 import { orderStateError } from "../orders/statements.ts";
-import { orderRefunds, payments } from "../orders/table.ts";
 import { disputes } from "../payments/table.ts";
 import { tenants } from "../tenants/table.ts";
-import { type Paper, renderInvoice, type Seller } from "./render.ts";
+import { renderInvoice, type Seller } from "./render.ts";
 import { invoices } from "./table.ts";
 
-const selectIssued = statement((q) => q.select().from(invoices).where(ofOrder).orderBy(invoices.number));
 const selectLast = statement((q) =>
   q.select({ number: sql<number>`coalesce(max(number), 0)` }).from(invoices).where(ofStore(invoices)),
 );
@@ -27,16 +25,11 @@ const insert = statement((q) =>
 );
 const selectSeller = statement((q) =>
   q
-    .select(pick(tenants, "title", "url", "language", "timezone", "taxNote", "invoiceFrom"))
+    .select(pick(tenants, "url", "language", "timezone", "taxNote", "invoiceFrom"))
     .from(tenants)
     .where(sql`id = ${param("tenantId")}`),
 );
-const selectRefunds = statement((q) => q.select().from(orderRefunds).where(ofOrder).orderBy(orderRefunds.id));
-const selectPayments = statement((q) => q.select().from(payments).where(ofOrder).orderBy(payments.id));
 const selectDisputes = statement((q) => q.select(pick(disputes, "id")).from(disputes).where(ofOrder));
-
-type Issued = NonNullable<(typeof selectIssued)["row"]>;
-type New = Pick<Issued, "kind" | "refundId" | "totalMinor"> & Omit<Paper, "number" | "order" | "currency" | "issuedAt">;
 
 /**
  * Returns the invoice of a paid order, and a credit note for each refund that reduced its price. Those that are missing
@@ -48,61 +41,43 @@ export async function issueInvoices(ctx: Ctx, id: string) {
   return inTransaction(ctx, async (tx) => {
     const order = await requireRow(tx, id);
     if (order.paidAt === null) throw orderStateError(id, order.status, "paid orders have an invoice");
-    const values = { tenantId: tx.tenant.id, id };
-    const issued = await all(tx.db, selectIssued, values);
-    const missing = (await listDocuments(tx, order)).filter(
-      ({ refundId }) => !issued.some((one) => one.refundId === refundId),
-    );
-    if (missing.length > 0) await issue(tx, order, missing, issued[0]);
-    const { currencyDigits: digits } = order;
-    return (await all(tx.db, selectIssued, values)).map(({ number, kind, totalMinor, currency, html, issuedAt }) => ({
-      ...{ number, kind, order_id: id, currency, total: toAmount(totalMinor, digits), total_minor: totalMinor },
-      ...{ html, issued_at: issuedAt },
+    await issueMissing(tx, await readSale(tx, order));
+    const { issued } = await readSale(tx, order);
+    return issued.map(({ number, kind, totalMinor, currency, html, issuedAt }) => ({
+      ...{ number, kind, order_id: id, currency, total: toAmount(totalMinor, order.currencyDigits) },
+      ...{ total_minor: totalMinor, html, issued_at: issuedAt },
     }));
   });
 }
 
-/** The documents that an order should have: its invoice comes first. */
-async function listDocuments(tx: Ctx, order: OrderRow): Promise<New[]> {
-  const values = { tenantId: tx.tenant.id, id: order.id };
-  const lines = await all(tx.db, selectLines, values);
+/** Assigns the next numbers. Transactions that write run one after another, so no number is missing or given twice. */
+async function issueMissing(tx: Ctx, { order, lines, issued, credits, ...sale }: Awaited<ReturnType<typeof readSale>>) {
+  const values = { tenantId: tx.tenant.id, id: order.id, currency: order.currency, now: toTimestamp(tx.now()) };
   const lost = new Set((await all(tx.db, selectDisputes, values)).map((dispute) => dispute.id));
-  const credits = creditsOf(order, lines, await all(tx.db, selectRefunds, values));
-  const invoice: New = {
-    ...{ kind: "invoice", refundId: null, totalMinor: order.totalMinor, shipping: order.shippingMinor },
-    ...{ taxParts: taxPartsOf(order), payments: await all(tx.db, selectPayments, values) },
-    lines: lines.map((line) => ({ line, quantity: line.quantity, amount: line.subtotalMinor - line.discountMinor })),
-  };
-  const notes = credits
-    .filter(({ providerId }) => !lost.has(providerId ?? ""))
-    .map(({ id: refundId, amount: totalMinor, pieces, shipping, taxParts }): New => {
-      const refunded = pieces.flatMap(({ line_id, quantity, amount_minor: amount }) => {
-        const line = lines.find(({ id }) => id === line_id);
-        return line ? [{ line, quantity, amount }] : [];
-      });
-      return { kind: "credit_note", refundId, totalMinor, lines: refunded, shipping, taxParts, payments: [] };
-    });
-  return [invoice, ...notes];
-}
-
-/** Assigns the next numbers. Transactions that write run one after another, so that no number is missing or given twice. */
-async function issue(tx: Ctx, order: OrderRow, missing: readonly New[], invoice: Issued | undefined): Promise<void> {
-  const { id: tenantId, namespace } = tx.tenant;
-  const seller = await get(tx.db, selectSeller, { tenantId });
+  const pieces = lines.map((line) => ({
+    line,
+    quantity: line.quantity,
+    amount: line.subtotalMinor - line.discountMinor,
+  }));
+  const whole = { ...sale, id: null, amount: order.totalMinor, pieces, shipping: order.shippingMinor };
+  const notes = credits.filter(({ providerId }) => !lost.has(providerId ?? ""));
+  const missing = [whole, ...notes].filter((one) => !issued.some(({ refundId }) => refundId === one.id));
+  if (missing.length === 0) return;
+  const seller = await get(tx.db, selectSeller, values);
   if (!seller?.invoiceFrom) {
+    const { namespace } = tx.tenant;
     throw wrongState(`Store "${namespace}" writes no invoices, because it has no address for them.`, {
       remedy: `Set it: bodega tenant update ${namespace} --invoice-from "<name, address, tax number>"`,
     });
   }
-  const now = toTimestamp(tx.now());
-  let { number = 0 } = (await get(tx.db, selectLast, { tenantId })) ?? {};
-  let correct = invoice && { number: invoice.number, issuedAt: invoice.issuedAt };
-  for (const { kind, refundId, totalMinor, ...content } of missing) {
+  let { number = 0 } = (await get(tx.db, selectLast, values)) ?? {};
+  const [{ number: first, issuedAt } = { number: number + 1, issuedAt: values.now }] = issued;
+  for (const { id: refundId, amount, ...content } of missing) {
     number += 1;
-    correct ??= { number, issuedAt: now };
-    const paper: Paper = { ...content, kind, totalMinor, number, order, issuedAt: now, invoice: correct };
+    const corrects = refundId === null ? null : { number: first, issuedAt };
+    const paper = { payments: [], ...content, amount, number, order, issuedAt: values.now, corrects };
     const html = renderInvoice(paper, seller as Seller);
-    const row = { tenantId, id: order.id, invoiceId: newId("inv"), number, kind, refundId, totalMinor, html, now };
-    await run(tx.db, insert, { ...row, currency: order.currency });
+    const kind = refundId === null ? "invoice" : "credit_note";
+    await run(tx.db, insert, { ...values, invoiceId: newId("inv"), number, kind, refundId, totalMinor: amount, html });
   }
 }

@@ -9,70 +9,63 @@ import style from "./style.txt" with { type: "text" };
 import texts from "./texts.json";
 
 type TenantRow = typeof tenants.$inferSelect;
-export type Seller = Pick<TenantRow, "title" | "url" | "language" | "timezone" | "taxNote"> & { invoiceFrom: string };
+export type Seller = Pick<TenantRow, "url" | "language" | "timezone" | "taxNote"> & { invoiceFrom: string };
 
 /** An invoice or credit note. Amounts are in minor units. */
 export interface Paper {
-  kind: "invoice" | "credit_note";
   number: number;
   issuedAt: string;
-  /** The invoice itself, or the one that a credit note corrects. */
-  invoice?: { number: number; issuedAt: string };
+  /** Of a credit note: the invoice that it corrects. */
+  corrects: { number: number; issuedAt: string } | null;
   order: OrderRow;
   /** Pieces with their amount: of an invoice as its prices, with or without tax; of a credit note with tax. */
-  lines: { line: typeof orderLines.$inferSelect; quantity: number; amount: number }[];
+  pieces: { line: typeof orderLines.$inferSelect; quantity: number; amount: number }[];
   shipping: number;
-  totalMinor: number;
+  amount: number;
   taxParts: TaxPart[];
   payments: (typeof payments.$inferSelect)[];
 }
 
 const html = (text: unknown) => Bun.escapeHTML(String(text));
-const cell = (text: string, name: "td" | "th" = "td") => `<${name}>${text}</${name}>`;
-const figure = (text: string, name: "td" | "th" = "td") => `<${name} class="n">${text}</${name}>`;
-const row = (cells: string[], sum = false) => `<tr${sum ? ' class="sum"' : ""}>${cells.join("")}</tr>`;
 
 /** Renders a page for print, in the language of the order. It contains its style, and its policy lets it load nothing. */
 export function renderInvoice(paper: Paper, seller: Seller): string {
-  const { order, kind, invoice } = paper;
+  const { order, corrects, taxParts } = paper;
   const language = chooseLanguage([order.lang, seller.language], texts);
   const say = texts[language as keyof typeof texts];
-  const show = formats(language, order, seller.timezone);
-  const title = say[kind].replace("{number}", String(paper.number));
-  const facts = [
-    [say.date, show.date(paper.issuedAt)],
-    ...(kind === "credit_note" && invoice
-      ? [[say.corrects, `${invoice.number}, ${show.date(invoice.issuedAt)}`] as const]
-      : []),
-    [say.order, String(order.number)],
-    [say.ordered, show.date(order.createdAt)],
-    ...(order.fulfilledAt === null ? [] : [[say.sent, show.date(order.fulfilledAt)] as const]),
-  ] as const;
-  const paid = paper.payments.map(({ receivedAt, amountMinor, currency, provider }) => {
-    const amount = currency === order.currency ? show.money(amountMinor) : currency;
-    return `<p>${html(`${say.paid} ${show.date(receivedAt)}: ${amount} (${say[provider]})`)}</p>`;
+  const show = formatsOf(language, order, seller.timezone);
+  const facts = {
+    [say.date]: show.date(paper.issuedAt),
+    [say.corrects]: corrects && `${corrects.number}, ${show.date(corrects.issuedAt)}`,
+    [say.order]: String(order.number),
+    [say.ordered]: show.date(order.createdAt),
+    [say.sent]: order.fulfilledAt && show.date(order.fulfilledAt),
+  };
+  const shown = Object.entries(facts).filter(([, value]) => value !== null);
+  const paid = paper.payments
+    .filter(({ currency }) => currency === order.currency)
+    .map((one) => `${say.paid} ${show.date(one.receivedAt)}: ${show.money(one.amountMinor)} (${say[one.provider]})`);
+  const isTaxed = taxParts.some(({ tax, rate }) => tax > 0 || (rate ?? 0) > 0);
+  const taxes = taxParts.map(({ rate, gross, tax }) => {
+    return [rate === null ? "" : `${rate} %`, ...[gross - tax, tax, gross].map(show.money)];
   });
-  const isTaxed = paper.taxParts.some(({ tax, rate }) => tax > 0 || (rate ?? 0) > 0);
-  const note = isTaxed || seller.taxNote === null ? "" : `<p>${html(seller.taxNote)}</p>`;
-  const hash = new Bun.CryptoHasher("sha256").update(style).digest("base64");
   const parts: Record<string, string> = {
-    ...{ language, direction: say.direction, title: html(title), style },
-    policy: `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`,
-    buyer: html(buyerOf(order, say.vat_id)),
+    ...{ language, direction: say.direction, style },
+    title: html(say[corrects ? "credit_note" : "invoice"].replace("{number}", String(paper.number))),
+    hash: new Bun.CryptoHasher("sha256").update(style).digest("base64"),
+    buyer: html(buyerOf(order, language, say.vat_id)),
     seller: html([seller.invoiceFrom, seller.url].filter(Boolean).join("\n")),
-    facts: facts.map(([name, value]) => `<dt>${html(name)}</dt><dd>${html(value)}</dd>`).join(""),
-    columns: [cell(say.item, "th"), ...[say.quantity, say.price, say.amount].map((one) => figure(one, "th"))].join(""),
-    rows: rowsOf(paper, say, show).join(""),
-    taxes: isTaxed ? renderTaxes(paper, say, show) : "",
-    notes: [note, ...paid].join(""),
+    facts: shown.map(([name, value]) => `<dt>${html(name)}</dt><dd>${html(value)}</dd>`).join(""),
+    items: tableOf([say.item, say.quantity, say.price, say.amount], rowsOf(paper, say, show)),
+    taxes: isTaxed ? tableOf([say.tax, say.net, say.tax, say.gross], taxes) : `<p>${html(seller.taxNote ?? "")}</p>`,
+    paid: paid.map((line) => `<p>${html(line)}</p>`).join(""),
   };
   return page.replace(/\{(\w+)\}/g, (_, name: string) => parts[name] as string);
 }
 
 type Texts = (typeof texts)["en"];
-type Formats = ReturnType<typeof formats>;
 
-function formats(language: string, { currency, currencyDigits: digits }: OrderRow, timeZone: string) {
+function formatsOf(language: string, { currency, currencyDigits: digits }: OrderRow, timeZone: string) {
   const decimals = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   const money = new Intl.NumberFormat(`${language}-u-nu-latn`, { style: "currency", currency, ...decimals });
   const date = new Intl.DateTimeFormat(`${language}-u-nu-latn-ca-gregory`, { dateStyle: "long", timeZone });
@@ -82,53 +75,47 @@ function formats(language: string, { currency, currencyDigits: digits }: OrderRo
   };
 }
 
-const addressParts = ["company", "name", "line1", "line2"] as const;
-
-function buyerOf({ billingAddress, shippingAddress }: OrderRow, vatIdText: string): string {
-  const text = billingAddress ?? shippingAddress;
-  if (text === null) return "";
-  const address = JSON.parse(text) as Record<string, string | null | undefined>;
-  const { postal_code: code, city, region, country, vat_id: vatId } = address;
-  const lines = [...addressParts.map((part) => address[part]), [code, city].filter(Boolean).join(" "), region, country];
-  return [...lines, vatId && `${vatIdText} ${vatId}`].filter(Boolean).join("\n");
+function buyerOf({ billingAddress, shippingAddress }: OrderRow, language: string, vatIdText: string): string {
+  const address = JSON.parse(billingAddress ?? shippingAddress ?? "{}") as Record<string, string | null | undefined>;
+  const { company, name, line1, line2, postal_code: code, city, region, country, vat_id: vatId } = address;
+  const place = [code, city].filter(Boolean).join(" ");
+  const land = country && new Intl.DisplayNames(language, { type: "region" }).of(country);
+  const lines = [company, name, line1, line2, place, region, land, vatId && `${vatIdText} ${vatId}`];
+  return lines.filter(Boolean).join("\n");
 }
 
-/** The rows of the pieces, of what is added and taken off, and of the total. */
-function rowsOf({ kind, lines, shipping, totalMinor, order, taxParts }: Paper, say: Texts, show: Formats): string[] {
-  const isInvoice = kind === "invoice";
-  const items = lines.map(({ line, quantity, amount }) => {
-    const title = [line.title, line.variantTitle].filter((text) => text !== null).join(", ");
-    const off = isInvoice && line.discountMinor > 0 ? `${say.discount}: −${show.money(line.discountMinor)}` : null;
+/** Returns the rows of the pieces, of what is added and taken off, and of the total. The first cell of each is HTML. */
+function rowsOf(paper: Paper, say: Texts, show: ReturnType<typeof formatsOf>): string[][] {
+  const { corrects, pieces, shipping, order, taxParts } = paper;
+  const items = pieces.map(({ line, quantity, amount }) => {
+    const title = [line.title, line.variantTitle].filter(Boolean).join(", ");
     const rate = taxParts.find(({ taxClass }) => taxClass === line.taxClass)?.rate ?? null;
-    const details = [line.sku, rate === null ? null : `${say.tax} ${rate} %`, off].filter((text) => text !== null);
-    const small = details.map((text) => `<small><bdi>${html(text)}</bdi></small>`).join("");
-    const price = isInvoice ? show.money(line.priceMinor) : "";
-    return row([cell(`<bdi>${html(title)}</bdi>${small}`), ...[String(quantity), price, show.money(amount)].map(one)]);
+    const isReduced = !corrects && line.discountMinor > 0;
+    const details = [
+      line.sku,
+      rate === null ? null : `${say.tax} ${rate} %`,
+      isReduced ? `${say.discount}: −${show.money(line.discountMinor)}` : null,
+    ];
+    const small = details.filter(Boolean).map((text) => `<small><bdi>${html(text)}</bdi></small>`);
+    const price = corrects ? "" : show.money(line.priceMinor);
+    return [`<bdi>${html(title)}</bdi>${small.join("")}`, String(quantity), price, show.money(amount)];
   });
-  const extra = (name: string, amount: number) =>
-    amount === 0 ? [] : [row([cell(html(name)), one(""), one(""), one(show.money(amount))])];
   // If prices exclude tax, an invoice adds it; a credit note is with tax.
-  const added = isInvoice && !order.pricesIncludeTax ? order.taxMinor : 0;
-  const rest = totalMinor - lines.reduce((sum, { amount }) => sum + amount, 0) - shipping - added;
-  return [
-    ...items,
-    ...extra(say.shipping, shipping),
-    ...extra(say.tax, added),
-    ...extra(rest > 0 ? say.reduction : say.credited, rest),
-    row([cell(say.total), one(""), one(""), one(show.money(totalMinor))], true),
+  const added = corrects || order.pricesIncludeTax ? 0 : order.taxMinor;
+  const rest = paper.amount - pieces.reduce((sum, { amount }) => sum + amount, 0) - shipping - added;
+  const extras: [string, number][] = [
+    [say.shipping, shipping],
+    [say.tax, added],
+    [rest > 0 ? say.reduction : say.credited, rest],
   ];
+  const sums = [...extras.filter(([, amount]) => amount !== 0), [say.total, paper.amount] as const];
+  return [...items, ...sums.map(([name, amount]) => [html(name), "", "", show.money(amount)])];
 }
 
-const one = (text: string) => figure(html(text));
-
-function renderTaxes({ taxParts }: Paper, say: Texts, show: Formats): string {
-  const shown = taxParts.filter(({ gross }) => gross > 0);
-  const rows = shown.map(({ rate, gross, tax }) =>
-    row([
-      cell(rate === null ? "" : `${rate} %`),
-      ...[gross - tax, tax, gross].map((amount) => one(show.money(amount))),
-    ]),
-  );
-  const names = [say.net, say.tax, say.gross].map((name) => figure(name, "th"));
-  return `<table><thead>${row([cell(say.tax, "th"), ...names])}</thead><tbody>${rows.join("")}</tbody></table>`;
+/** Renders rows whose first cell is HTML, and whose other cells are figures. */
+function tableOf(head: string[], rows: string[][]): string {
+  const row = (name: "th" | "td", [first = "", ...figures]: string[]) =>
+    `<tr><${name}>${first}</${name}>${figures.map((one) => `<${name} class="n">${html(one)}</${name}>`).join("")}</tr>`;
+  const body = rows.map((cells) => row("td", cells)).join("");
+  return `<table><thead>${row("th", head)}</thead><tbody>${body}</tbody></table>`;
 }

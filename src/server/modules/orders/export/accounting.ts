@@ -3,14 +3,13 @@ import type { Ctx } from "../../../context.ts";
 import { all, ofStore, param, statement } from "../../../db/statement.ts";
 import { guardFormula, writeCsv } from "../../../values/csv-injection.ts";
 import { formatMinor } from "../../../values/money.ts";
-import { invoices } from "../../invoices/table.ts";
-import { creditsOf, type TaxPart, taxPartsOf } from "../credits.ts";
-import { orderLines, orderRefunds, orders, payments } from "../table.ts";
+import { readSale, type TaxPart } from "../credits.ts";
+import type { OrderRow } from "../read.ts";
+import { orders } from "../table.ts";
 
 const pageSize = 100;
-
 // Each payment and refund changes `updated_at`, so an order that was not changed since then has no rows.
-const selectOrders = statement((q) =>
+const selectPaid = statement((q) =>
   q
     .select()
     .from(orders)
@@ -20,87 +19,65 @@ const selectOrders = statement((q) =>
     .orderBy(orders.number)
     .limit(pageSize),
 );
-const ofPage = sql`tenant_id = ${param("tenantId")} and order_id in (select value from json_each(${param("ids")}))`;
-const selectLines = statement((q) => q.select().from(orderLines).where(ofPage));
-const selectRefunds = statement((q) => q.select().from(orderRefunds).where(ofPage).orderBy(orderRefunds.id));
-const selectPayments = statement((q) => q.select().from(payments).where(ofPage).orderBy(payments.id));
-const selectInvoices = statement((q) => q.select().from(invoices).where(ofPage));
 
-/** The part of an order or refund with one tax rate. Amounts of refunds are below zero. */
-export type AccountingRow = Record<"document" | "date" | "currency" | "net" | "tax" | "gross", string> & {
-  order_number: number;
-  invoice_number: number | null;
-  country: string | null;
-  tax_class: string | null;
-  tax_rate: number | null;
-  payment: string;
-  reference: string;
-};
+/** The part of an order or refund with one tax rate. Amounts are numbers as text; those of refunds are below zero. */
+export type AccountingRow = Awaited<ReturnType<typeof rowsOf>>[number];
 
-const accountingColumns = [
+const columns = [
   ...["document", "date", "order_number", "invoice_number", "country", "currency", "tax_class", "tax_rate"],
   ...["net", "tax", "gross", "payment", "reference"],
 ] as (keyof AccountingRow)[];
+const amounts: ReadonlySet<string> = new Set(["net", "tax", "gross"]);
 
-export const accountingHeader = writeCsv([accountingColumns]);
-
-/**
- * Yields paid orders and what refunds took off their prices, a row for each tax rate. Orders count when they were paid,
- * refunds when they were made, in the store's time zone. The sums are those of `total_minor` and `credited_minor`.
- */
-export async function* readAccounting(ctx: Ctx, { since = "", until = "~" }: { since?: string; until?: string }) {
-  const { id: tenantId, timezone, country } = ctx.tenant;
-  const days = new Intl.DateTimeFormat("sv-SE", { timeZone: timezone });
-  let after = 0;
-  for (;;) {
-    const page = await all(ctx.db, selectOrders, { tenantId, after, since });
-    const of = { tenantId, ids: JSON.stringify(page.map(({ id }) => id)) };
-    const [lines, refunds, paid, issued] = await Promise.all([
-      all(ctx.db, selectLines, of),
-      all(ctx.db, selectRefunds, of),
-      all(ctx.db, selectPayments, of),
-      all(ctx.db, selectInvoices, of),
-    ]);
-    yield page.flatMap((order) => {
-      const isOf = ({ orderId }: { orderId: string }) => orderId === order.id;
-      const ofOrder = paid.filter(isOf);
-      const fixed = {
-        order_number: order.number,
-        country: (JSON.parse(order.shippingAddress ?? "{}") as { country?: string }).country ?? country,
-        currency: order.currency,
-        payment: [...new Set(ofOrder.map(({ provider }) => provider))].join(" "),
-        reference: ofOrder.flatMap(({ reference }) => reference ?? []).join(" "),
-      };
-      const rowsOf = (document: "order" | "refund", at: string, id: string | null, parts: readonly TaxPart[]) => {
-        if (at < since || at >= until) return [];
-        const invoice = issued.find((one) => isOf(one) && one.refundId === id)?.number ?? null;
-        const show = (minor: number) =>
-          `${document === "refund" && minor > 0 ? "-" : ""}${formatMinor(minor, order.currencyDigits)}`;
-        const shown = parts.filter(({ gross }, index) => gross > 0 || (index === 0 && order.totalMinor === 0));
-        return shown.map(({ taxClass, rate, gross, tax }): AccountingRow => {
-          const amounts = { net: show(gross - tax), tax: show(tax), gross: show(gross) };
-          const date = days.format(new Date(at));
-          return { ...fixed, ...amounts, document, date, invoice_number: invoice, tax_class: taxClass, tax_rate: rate };
-        });
-      };
-      const credits = creditsOf(order, lines.filter(isOf), refunds.filter(isOf));
-      return [
-        ...rowsOf("order", order.paidAt as string, null, taxPartsOf(order)),
-        ...credits.flatMap(({ id, at, taxParts }) => rowsOf("refund", at, id, taxParts)),
-      ];
-    });
-    if (page.length < pageSize) return;
-    after = page.at(-1)?.number ?? after;
-  }
-}
-
-const amountColumns: ReadonlySet<string> = new Set(["net", "tax", "gross"]);
+export const accountingHeader = writeCsv([columns]);
 
 /** Texts that a spreadsheet would run as formulas get an apostrophe; amounts below zero stay numbers. */
 export function accountingCsv(rows: readonly AccountingRow[]): string {
-  const cell = (row: AccountingRow, name: keyof AccountingRow) => {
-    const text = String(row[name] ?? "");
-    return amountColumns.has(name) ? text : guardFormula(text);
-  };
-  return writeCsv(rows.map((row) => accountingColumns.map((name) => cell(row, name))));
+  const guard = (name: string, text: string) => (amounts.has(name) ? text : guardFormula(text));
+  return writeCsv(rows.map((row) => columns.map((name) => guard(name, String(row[name] ?? "")))));
+}
+
+/**
+ * Yields paid orders and what refunds took off their prices, a row for each tax rate. Orders count when they were paid,
+ * refunds when they were made. The sums are those of `total_minor` and `credited_minor`.
+ */
+export async function* readAccounting(
+  ctx: Ctx,
+  { since = "", until = "~" }: Partial<Record<"since" | "until", string | undefined>>,
+) {
+  let page: OrderRow[] = [];
+  do {
+    const after = page.at(-1)?.number ?? 0;
+    page = await all(ctx.db, selectPaid, { tenantId: ctx.tenant.id, after, since });
+    const sales = await Promise.all(page.map((order) => readSale(ctx, order)));
+    yield sales.flatMap((sale) => {
+      const paid = { id: null, at: sale.order.paidAt as string, taxParts: sale.taxParts };
+      const documents = [paid, ...sale.credits].filter(({ at }) => at >= since && at < until);
+      return documents.flatMap((document) => rowsOf(ctx, sale, document));
+    });
+  } while (page.length === pageSize);
+}
+
+type Sale = Awaited<ReturnType<typeof readSale>>;
+
+function rowsOf(
+  { tenant: { country, timezone } }: Ctx,
+  { order, payments, issued }: Sale,
+  { id, at, taxParts }: { id: string | null; at: string; taxParts: TaxPart[] },
+) {
+  const address = JSON.parse(order.shippingAddress ?? "{}") as { country?: string };
+  const show = (minor: number) => `${id !== null && minor > 0 ? "-" : ""}${formatMinor(minor, order.currencyDigits)}`;
+  const shown = taxParts.filter(({ gross }, index) => gross > 0 || (index === 0 && order.totalMinor === 0));
+  return shown.map(({ taxClass, rate, gross, tax }) => ({
+    document: id === null ? "order" : "refund",
+    // This language writes days as 2030-01-31.
+    date: new Intl.DateTimeFormat("sv-SE", { timeZone: timezone }).format(new Date(at)),
+    order_number: order.number,
+    invoice_number: issued.find(({ refundId }) => refundId === id)?.number ?? null,
+    country: address.country ?? country,
+    ...{ currency: order.currency, tax_class: taxClass, tax_rate: rate },
+    ...{ net: show(gross - tax), tax: show(tax), gross: show(gross) },
+    payment: [...new Set(payments.map(({ provider }) => provider))].join(" "),
+    reference: payments.flatMap(({ reference }) => reference ?? []).join(" "),
+  }));
 }
