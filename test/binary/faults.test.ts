@@ -38,7 +38,6 @@ test.skipIf(!Bun.which("prlimit"))(
     // With this trap, a write beyond the limit fails with EFBIG instead of ending the process.
     const script = "trap '' XFSZ; exec ./bodega serve --port 0";
     const { binary, server, create } = await serveShop((binary) => binary.serveBy(["sh", "-c", script]));
-    const top = async () => (await binary.run("top", "--once")).stdout;
     const limit = (bytes: string) => Bun.spawnSync(["prlimit", "--pid", String(server.pid), `--fsize=${bytes}:`]);
     for (let round = 0; round < 2; round++) {
       expect(await readiness(server)).toEqual([200, undefined]);
@@ -49,13 +48,11 @@ test.skipIf(!Bun.which("prlimit"))(
       }
       expect((await fetch(`${server.url}/health/live`)).status).toBe(200);
       expect((await binary.run("health", "--url", server.url)).code).not.toBe(0);
-      await until("top", async () => /Problems +not ready: The database's disk/.test(await top()));
       const { findings } = JSON.parse((await binary.run("doctor", "--json")).stdout) as Report;
       const message = "The server is not ready: The database's disk cannot be read or written.";
       expect(findings).toContainEqual(expect.objectContaining({ check: "server", severity: "error", message }));
       limit("unlimited");
-      await until("top", async () => !(await top()).includes("not ready"));
-      expect(await readiness(server)).toEqual([200, undefined]);
+      await until("readiness", async () => (await readiness(server))[0] === 200);
       expect((await create()).status).toBe(201);
     }
     expect(await server.end()).toBe(0);
@@ -84,8 +81,8 @@ test.skipIf(!Bun.which("prlimit"))(
       for (const pid of workers) Bun.spawnSync(["prlimit", "--pid", String(pid), `--nofile=${files}:`]);
     };
     limit("5");
-    // `top` works: it gets figures from the workers.
-    expect((await binary.run("top", "--once")).code).toBe(0);
+    // The server itself answers: it gets figures from the workers.
+    expect((await binary.run("doctor", "--only", "server", "--json")).stdout).toContain("passed");
     limit("1024");
     expect(childrenOf(server.pid)).toEqual(workers);
     expect((await create()).status).toBe(201);

@@ -28,8 +28,8 @@ export interface CommandCall {
   code?: number;
   /** The command needs its own process, because it starts others or waits for a signal. */
   alone?: boolean;
-  /** `is`: the command is a server, which runs until it is stopped. `needs`: the command needs a running server. */
-  server?: "is" | "needs";
+  /** The command is a server, which runs until it is stopped. */
+  server?: "is";
   /** The command does not fail without a database, because it creates one or needs none. */
   needsNoShop?: boolean;
   /** The output contains a secret, which must not be anywhere else. */
@@ -93,7 +93,6 @@ export const commandCalls: Record<string, CommandCall> = {
     makesSecret: true,
     quiet: /^app_\w{26}:\S{40,}$/,
   }),
-  top: record(() => ["--once"], { server: "needs", alone: true, needsNoShop: true }),
   api: record(() => ["GET", "/store/", ...demo], { quiet: /^\{/ }),
   mcp: record(() => demo, { input: '{"jsonrpc":"2.0","id":1,"method":"ping"}\n', quiet: /^\{/ }),
   demo: record(({ dir }) => ["--port", "0", "--no-open", "--data-dir", join(dir, "demo")], {

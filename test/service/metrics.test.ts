@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { compareStatus, percentileOf } from "../../src/cli/commands/top/compare-status.ts";
 import { addCounts, addRoutes, Meter, TenantMeter } from "../../src/server/monitoring/metrics/meter.ts";
 import { renderMetrics } from "../../src/server/monitoring/metrics/prometheus.ts";
 import type { ServerStatus } from "../../src/server/monitoring/read-status.ts";
@@ -66,24 +65,6 @@ describe("a meter", () => {
   });
 });
 
-describe("a percentile", () => {
-  const histogram = (counts: number[]) => ({ bounds_ms: [1, 2, 5], counts, sum_ms: 0 });
-
-  test("is within the bucket of its share", () => {
-    expect(percentileOf(0.5, histogram([0, 10, 0, 0]))).toBe(1.5);
-    expect(percentileOf(0.5, histogram([50, 0, 50, 0]))).toBe(1);
-    expect(percentileOf(0.75, histogram([50, 0, 50, 0]))).toBe(3.5);
-    expect(percentileOf(0.999, histogram([99, 0, 0, 1]))).toBe(5);
-  });
-
-  test("is null without replies since the last sample", () => {
-    const same = histogram([3, 2, 1, 0]);
-    expect(percentileOf(0.5, histogram([0, 0, 0, 0]))).toBeNull();
-    expect(percentileOf(0.5, same, same)).toBeNull();
-    expect(percentileOf(0.2, histogram([3, 3, 1, 4]), same)).toBe(2);
-  });
-});
-
 const latency = { bounds_ms: [1, 2], counts: [1, 0, 2], sum_ms: 1500 };
 const status: ServerStatus = {
   version: '1.0"\\\n',
@@ -135,49 +116,5 @@ describe("the page for Prometheus", () => {
     expect(names).not.toContain("bodega_database_size_bytes");
     expect(names).not.toContain("bodega_certificate_expiry_timestamp_seconds");
     expect(names).not.toContain("bodega_queue_waiting");
-  });
-});
-
-describe("the activity between two samples", () => {
-  const later: ServerStatus = {
-    ...status,
-    at: "2030-01-15T12:00:14.000Z",
-    requests: {
-      ...status.requests,
-      total: 23,
-      statuses: { 200: 11, 401: 12 },
-      errors: { 5203: 12 },
-      latency: { ...latency, counts: [1, 20, 2] },
-    },
-    sign_ins: { ...status.sign_ins, failed: 3 },
-    tenants: [
-      { namespace: "old", requests: 1000, errors: 10 },
-      { namespace: "demo", requests: 23, errors: 13 },
-    ],
-  };
-
-  test("is the difference of the two, and totals are since the start", () => {
-    const seen = compareStatus(status, later);
-    expect([seen.interval_seconds, seen.uptime_seconds]).toEqual([4, 14]);
-    expect(seen.requests).toEqual({ per_second: 5, total: 23, in_flight: 1 });
-    expect(seen.statuses).toEqual({ 200: { per_second: 2, total: 11 }, 401: { per_second: 3, total: 12 } });
-    expect(seen.errors).toEqual({ 5203: { per_second: 3, total: 12 } });
-    expect(seen.sign_ins.failed).toEqual({ per_second: 0.25, total: 3 });
-    expect(seen.latency_ms).toEqual({ p50: 1.5, p95: 1.95, p99: 1.99 });
-  });
-
-  test("is unknown for a store that has only now become one of the busiest", () => {
-    const rows = compareStatus(status, later).tenants.map(({ namespace, per_second }) => [namespace, per_second]);
-    expect(rows).toEqual([
-      ["demo", 5],
-      ["old", 0],
-    ]);
-  });
-
-  test("is not compared across a restart of the server", () => {
-    const restarted = { ...later, started_at: "2030-01-15T12:00:12.000Z" };
-    const seen = compareStatus(status, restarted);
-    expect([seen.interval_seconds, seen.requests.per_second]).toEqual([2, 11.5]);
-    expect(compareStatus(status, { ...later, pid: 2 }).requests.per_second).toBe(1.64);
   });
 });

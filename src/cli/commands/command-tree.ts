@@ -28,7 +28,6 @@ export const commandTree: CommandGroup = {
     demo: () => import("./demo/demo.ts").then(byDefault),
     health: () => import("./health/health.ts").then(byDefault),
     doctor: () => import("./doctor/doctor.ts").then(byDefault),
-    top: () => import("./top/top.ts").then(byDefault),
     api: () => import("./api/api.ts").then(byDefault),
     mcp: () => import("./mcp/mcp.ts").then(byDefault),
     tenant: group("Manage stores (tenants)", {

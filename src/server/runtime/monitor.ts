@@ -56,7 +56,7 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
       url = at;
       try {
         socket = await openControlSocket(dataDir, { status, findRequest });
-        if (socket === null) log.notice("warn", `another server uses ${dataDir} too; bodega top shows only that one`);
+        if (socket === null) log.notice("warn", `another server uses ${dataDir} too; bodega doctor sees only that one`);
       } catch (error) {
         // Running without monitoring is better than not running.
         log.notice("warn", error instanceof AppError ? error.message : "The control socket cannot be opened.");
