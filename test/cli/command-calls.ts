@@ -223,6 +223,12 @@ export const commandCalls: Record<string, CommandCall> = {
   "category delete": record(() => ["lamps", ...demo], { asks: () => confirmed("permanently?"), instead: yes }),
   "mail list": list(() => []),
   "mail retry": record(({ failedMailId }) => [failedMailId]),
+  "mail preview": record(() => [...demo, "--order", "1", "--kind", "placed"]),
+  "mail resend": record(() => [...demo, "--order", "1", "--kind", "placed"]),
+  "mail template list": list(() => demo),
+  "mail template show": record(() => ["order_paid", ...demo]),
+  "mail template set": record(() => ["order_paid", ...demo, "--subject", "Paid: {order.number}"]),
+  "mail template reset": record(() => ["order_paid", ...demo]),
   "mail test": record(() => [...demo, "--to", ada]),
   "user create": record(() => [...demo, "--email", "new@example.com"], {
     asks: () => passwordTwice,

@@ -51,6 +51,9 @@ const sentences: Record<string, string> = {
   "order refund": "Recorded the refund of order 1.",
   "token revoke": "Revoked 1 token.",
   "mail retry": "Queued 1 mail again.",
+  "mail resend": "Queued the mail to ",
+  "mail template set": "Changed the texts of order_paid mails (en).",
+  "mail template reset": "The built-in texts of order_paid mails (en) are used again.",
   "notify send": "Queued the notification.",
   "notify remove": "Removed device reg_",
 };

@@ -82,8 +82,12 @@ export const commandTree: CommandGroup = {
     discount: group("Manage discount codes", {
       ...fromModule(() => import("./discount/commands.ts"), "create list show end"),
     }),
-    mail: group("List, retry and test mail", {
+    mail: group("List, retry and test mail, and change its texts", {
       ...fromModule(() => import("./mail/commands.ts"), "list retry test"),
+      ...fromModule(() => import("./mail/order.ts"), "preview resend"),
+      template: group("Show and change the texts of mails", {
+        ...fromModule(() => import("./mail/templates.ts"), "list show set reset"),
+      }),
     }),
     user: group("Manage users", {
       ...fromModule(() => import("./user/commands.ts"), "create invite list show update set-password disable enable"),

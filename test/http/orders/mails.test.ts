@@ -1,7 +1,13 @@
 import { expect } from "bun:test";
+import { findRecipient } from "../../../src/server/modules/mail/compose.ts";
+import { previewMails } from "../../../src/server/modules/mail/preview.ts";
+import { listTemplates, resetTemplate, setTemplate } from "../../../src/server/modules/mail/templates.ts";
 import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
+import { previewOrderMail, resendOrderMail } from "../../../src/server/modules/orders/mails/order-mail.ts";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { openAccount } from "../../support/account.ts";
+import { tenantContext } from "../../support/factories.ts";
+import { failureOf } from "../../support/failure.ts";
 import { type OutboxMail, readOutbox } from "../../support/mail.ts";
 import { unlimitedOrders } from "../../support/orders.ts";
 import { openPage, placeAsGuest } from "../../support/sale.ts";
@@ -161,6 +167,64 @@ onDatabase("file", (suite) => {
       ["needs_attention", "two@shop.example", "overpaid"],
     ]);
     expect((await mailOf("new_order")).values?.customer).toBe("eve@example.com\nRing twice");
+  });
+
+  test("a store replaces the texts of a mail, with placeholders only that the mail fills; all of it is escaped", async () => {
+    const { shop, product, page } = await open();
+    const ctx = await tenantContext(shop);
+    const { id } = await placeAsGuest(page, product);
+    const name = { kind: "order_placed", language: "en" } as const;
+    const paragraphs = ["<b>Thanks</b> for {order.number}", "{order.instructions}", "{order.items}"];
+    await setTemplate(ctx, name, { subject: "Hooray {order.number}", heading: "Hi & welcome", paragraphs });
+    const shown = () => previewOrderMail(ctx, id, "order_placed");
+    const { subject, html, text, to } = await shown();
+    expect([to, subject]).toEqual(["eve@example.com", "Hooray 1"]);
+    expect(text).toStartWith("Hi & welcome\n\nHello,\n\n<b>Thanks</b> for 1\n\n1 × Lamp: €10.00\n");
+    expect(html).toContain("&#60;b&#62;Thanks&#60;/b&#62; for <bdi>1</bdi>");
+    expect((await previewOrderMail(ctx, id, "order_placed", "de")).subject).toBe("Ihre Bestellung 1");
+    const refused: [Parameters<typeof setTemplate>[1], Parameters<typeof setTemplate>[2], string][] = [
+      [name, { paragraphs: ["{order.customer}"] }, "paragraphs"],
+      [name, { subject: "{code}" }, "subject"],
+      [name, { subject: "" }, "subject"],
+      [{ kind: "order_placed", language: "it" }, { subject: "Ciao" }, "language"],
+      [{ kind: "reset_code" }, { paragraphs: ["Your code: {code}"] }, "paragraphs"],
+      [{ kind: "order_link" }, { paragraphs: ["Hello"] }, "paragraphs"],
+    ];
+    for (const [of, text, field] of refused) {
+      expect(await failureOf(setTemplate(ctx, of, text))).toMatchObject({
+        kind: "validationFailed",
+        details: [{ field }],
+      });
+    }
+    expect(await listTemplates(ctx, "en")).toContainEqual(
+      expect.objectContaining({ ...name, is_own: true, subject: "Hooray {order.number}", heading: "Hi & welcome" }),
+    );
+    await resetTemplate(ctx, name);
+    expect((await shown()).subject).toBe("Your order 1");
+  });
+
+  test("a mail of an order is sent again on demand, unless its cause has not happened", async () => {
+    const { shop, product, page, kinds } = await open();
+    const ctx = await tenantContext(shop);
+    const { id } = await placeAsGuest(page, product);
+    for (const kind of ["order_paid", "order_shipped", "order_refunded", "order_cancelled", "order_expired"] as const) {
+      expect(await failureOf(resendOrderMail(ctx, id, kind))).toMatchObject({ kind: "wrongState" });
+    }
+    await resendOrderMail(ctx, id, "order_placed");
+    await shop.call(`POST /orders/${id}/pay/`, { body: {} });
+    await resendOrderMail(ctx, id, "order_paid");
+    expect(await kinds()).toEqual(["order_placed", "order_placed", "order_paid", "order_paid"]);
+  });
+
+  test("a kind that the store has switched off is not sent, nor shown among the mails that wait", async () => {
+    const { shop, product, page } = await open();
+    await updateTenant(suite.app.system, shop.namespace, { mailsOff: JSON.stringify(["order_placed"]) });
+    const { id } = await placeAsGuest(page, product);
+    await shop.call(`POST /orders/${id}/pay/`, { body: {} });
+    const ctx = await tenantContext(shop);
+    expect((await previewMails(ctx)).map(({ kind }) => kind)).toEqual(["order_paid"]);
+    const found = await findRecipient(suite.app.db, ctx.tenant.id, "order_placed", { email: "eve@example.com" });
+    expect(found?.to).toBeNull();
   });
 
   test("low stock is mailed once, and again only after the item was restocked", async () => {

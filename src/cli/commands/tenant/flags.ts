@@ -1,3 +1,4 @@
+import { optionalMailKinds } from "../../../server/modules/mail/kinds.ts";
 import type { TenantInput } from "../../../server/modules/tenants/input.ts";
 import { type ArgValues, type CommandArgs, choiceArg, numberArg, valueArg } from "../../framework/args.ts";
 import { parseDecimal, parseDuration, parsePair, parseWhole } from "../../framework/parse-values.ts";
@@ -88,6 +89,10 @@ export const tenantFlags = {
   "low-stock-at": valueArg("pieces", "Available pieces at which stock is low, or none (default: none)", {
     parse: (flag: string, text: string) => (text === "none" ? null : parseWhole(flag, text, "pieces, or none")),
   }),
+  "mails-off": {
+    ...choiceArg([...optionalMailKinds, "none"], "Kind of mail that the store does not send; none sends all"),
+    multiple: true,
+  },
   "invoice-from": valueArg("text", "Seller on invoices: name, address, VAT or tax number, each on a line of its own", {
     allowEmpty: true,
   }),
@@ -120,10 +125,13 @@ export function readTenantFlags(args: ArgValues<typeof tenantFlags>): TenantInpu
   const flags = Object.keys(tenantFlags) as (keyof typeof tenantFlags)[];
   const needs = "a name and an address, such as imprint=https://shop.example/imprint";
   const urls = args["legal-url"].map((text) => parsePair("--legal-url", text, needs));
-  const given = { ...args, "legal-url": undefined, notify: undefined };
+  const given = { ...args, "legal-url": undefined, notify: undefined, "mails-off": undefined };
   const notify = args.notify.filter((address) => address !== "owners");
   return {
     ...Object.fromEntries(flags.map((flag) => [camelCase(flag), given[flag]])),
+    ...(args["mails-off"].length > 0 && {
+      mailsOff: JSON.stringify(args["mails-off"].filter((kind) => kind !== "none")),
+    }),
     ...(args.notify.length > 0 && { notify: JSON.stringify(notify) }),
     ...(urls.length > 0 && { legalUrls: JSON.stringify(Object.fromEntries(urls)) }),
   };

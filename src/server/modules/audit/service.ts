@@ -110,7 +110,7 @@ const acts = {
   origins: ["changed"],
   tenant: ["created", "updated", "suspended", "resumed", "deleted"],
   rewards: ["adjusted"],
-  mail: ["retried", "tested"],
+  mail: ["retried", "tested", "text_changed", "resent"],
   notification: ["sent"],
   registration: ["removed"],
   shipping: ["replaced"],

@@ -14,7 +14,7 @@ import { compileNotice } from "../notifications/messages/messages.ts";
 import { returnPoints, reversePoints } from "../rewards/ledger.ts";
 import { shareOf } from "./amounts.ts";
 import { requireStore } from "./input.ts";
-import { mailOrder } from "./mails.ts";
+import { mailOrder } from "./mails/mails.ts";
 import { type OrderRow, ofOrder, requireRow } from "./read.ts";
 import { bumpOrder, insertEvent, type OrderCtx, selectOrderFor } from "./statements.ts";
 import { orderLines, orders } from "./table.ts";

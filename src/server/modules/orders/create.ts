@@ -16,7 +16,7 @@ import { users } from "../users/table.ts";
 import { type CheckedOrder, checkOrder, isPage, ownOnly, subjectOf } from "./input.ts";
 import { buyerOf, countTry, enforceLongHolds, enforceReservationCap, requireFewPending } from "./limits.ts";
 import { mailLowStock } from "./low-stock/low-stock.ts";
-import { mailOrder } from "./mails.ts";
+import { mailOrder } from "./mails/mails.ts";
 import type { OrderInput } from "./model.ts";
 import { insertLines } from "./new-order.ts";
 import { settle } from "./payments.ts";

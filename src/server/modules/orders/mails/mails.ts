@@ -1,21 +1,21 @@
 import { sql } from "drizzle-orm";
-import { pick } from "../../db/selection.ts";
-import { all, equals, get, param, statement } from "../../db/statement.ts";
-import { wrongState } from "../../errors.ts";
-import type { OrderMailKind } from "../mail/kinds.ts";
-import type { MailOrder } from "../mail/order-table.ts";
-import { queueMail } from "../mail/outbox.ts";
-import { listStaffAddresses, mailStore } from "../mail/store-mail.ts";
-import { countHit } from "../rate-limits/service.ts";
-import { tenants } from "../tenants/table.ts";
-import { dueOf } from "./amounts.ts";
-import type { Tracking } from "./change-model.ts";
-import { accessToken } from "./guests/access-token.ts";
-import { type OrderRow, ofOrder, requireRow, selectLines } from "./read.ts";
-import { unsentOf } from "./refund-lines.ts";
-import type { OrderCtx } from "./statements.ts";
-import { fulfillments, orderRefunds } from "./table.ts";
-import { transferReference } from "./transfer-reference.ts";
+import { pick } from "../../../db/selection.ts";
+import { all, equals, get, param, statement } from "../../../db/statement.ts";
+import { wrongState } from "../../../errors.ts";
+import type { OrderMailKind } from "../../mail/kinds.ts";
+import type { MailOrder } from "../../mail/order-table.ts";
+import { queueMail } from "../../mail/outbox.ts";
+import { listStaffAddresses, mailStore } from "../../mail/store-mail.ts";
+import { countHit } from "../../rate-limits/service.ts";
+import { tenants } from "../../tenants/table.ts";
+import { dueOf } from "../amounts.ts";
+import type { Tracking } from "../change-model.ts";
+import { accessToken } from "../guests/access-token.ts";
+import { type OrderRow, ofOrder, requireRow, selectLines } from "../read.ts";
+import { unsentOf } from "../refund-lines.ts";
+import type { OrderCtx } from "../statements.ts";
+import { fulfillments, orderRefunds } from "../table.ts";
+import { transferReference } from "../transfer-reference.ts";
 
 /** Mails to an address that nobody has verified, which strangers could cause. Each kind is limited by itself. */
 const limits = { name: "order placed mails", max: 3, windowMs: 60 * 60_000 };

@@ -1,0 +1,65 @@
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Ctx } from "../../../server/context.ts";
+import { type OrderMailKind, orderMailKinds } from "../../../server/modules/mail/kinds.ts";
+import { withTenant } from "../../context/context.ts";
+import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { printJson, printRecord } from "../../terminal/console.ts";
+import { openBrowser } from "../../terminal/open-browser.ts";
+
+const service = () => import("../../../server/modules/orders/mails/order-mail.ts");
+
+const kinds = orderMailKinds.map((kind) => kind.replace("order_", ""));
+const args = {
+  namespace: requiredNamespaceArg,
+  order: valueArg("order", "Number, id or transfer reference of the order", { required: true, completes: "order" }),
+  kind: { ...choiceArg(kinds, "What the mail is about"), required: true },
+} as const;
+
+/** Returns the id of the order and the kind of the mail. */
+async function readChoice(ctx: Ctx, given: { order: string; kind: string }): Promise<[string, OrderMailKind]> {
+  const { resolveOrderId } = await import("../../../server/modules/orders/views.ts");
+  return [await resolveOrderId(ctx, given.order), `order_${given.kind}` as OrderMailKind];
+}
+
+export const previewCommand = defineCommand({
+  description: "Show a mail about an order as it would be sent now",
+  args: {
+    ...args,
+    language: valueArg("tag", "Language of the mail (default: the order's)"),
+    open: { type: "boolean", description: "Open the mail in a browser" },
+  },
+  examples: ["bodega mail preview -n demo --order 17 --kind paid --open"],
+  async run(given, console) {
+    const { previewOrderMail } = await service();
+    const { language, open } = given;
+    const mail = await withTenant(given, console, async (ctx) =>
+      previewOrderMail(ctx, ...(await readChoice(ctx, given)), language),
+    );
+    if (open) {
+      const path = join(await mkdtemp(join(tmpdir(), "bodega-")), "mail.html");
+      // Only the owner can read the file, because its link opens the order.
+      await writeFile(path, mail.html, { mode: 0o600 });
+      openBrowser(path, console.env);
+    }
+    if (console.json) return printJson(console, mail);
+    await console.write(`${mail.subject}\n\n${mail.text}`);
+  },
+});
+
+export const resendCommand = defineCommand({
+  description: "Send a mail about an order again",
+  args,
+  examples: ["bodega mail resend -n demo --order 17 --kind shipped"],
+  notes: ["Mails about a parcel or a refund are about the newest one."],
+  done: "Queued the mail to {to}.",
+  async run(given, console) {
+    const { resendOrderMail } = await service();
+    const sent = await withTenant(given, console, async (ctx) =>
+      resendOrderMail(ctx, ...(await readChoice(ctx, given))),
+    );
+    await printRecord(console, sent);
+  },
+});

@@ -1,0 +1,132 @@
+import { and, sql } from "drizzle-orm";
+import type { Ctx } from "../../context.ts";
+import { pick } from "../../db/selection.ts";
+import { all, equals, ofStore, param, params, run, statement } from "../../db/statement.ts";
+import { inTransaction } from "../../db/transaction.ts";
+import { invalidField } from "../../errors.ts";
+import { checkNote, requireText } from "../../values/fields.ts";
+import { toTimestamp } from "../../values/stamps.ts";
+import { recordAudit } from "../audit/service.ts";
+import { type MailKind, mailKinds } from "./kinds.ts";
+import { mailTexts } from "./table.ts";
+import { type MailText, mailTemplates } from "./texts.ts";
+
+/** The language defaults to that of the store. */
+export interface TemplateName {
+  kind: MailKind;
+  language?: string | undefined;
+}
+
+export interface MailTemplate extends Required<MailText> {
+  kind: MailKind;
+  language: string;
+  /** Whether the store has replaced the built-in text. */
+  is_own: boolean;
+  /** What the texts can contain, such as `{order.number}`. */
+  placeholders: string[];
+}
+
+const selectTexts = statement((q) =>
+  q
+    .select(pick(mailTexts, "kind", "language", "text"))
+    .from(mailTexts)
+    .where(ofStore(mailTexts)),
+);
+const upsertText = statement((q) =>
+  q
+    .insert(mailTexts)
+    .values({ ...params("tenantId", "kind", "language", "text"), updatedAt: param("now") })
+    .onConflictDoUpdate({
+      target: [mailTexts.tenantId, mailTexts.kind, mailTexts.language],
+      set: { text: sql`excluded.text`, updatedAt: sql`excluded.updated_at` },
+    }),
+);
+const removeText = statement((q) =>
+  q
+    .delete(mailTexts)
+    .where(and(ofStore(mailTexts), equals(mailTexts.kind, "kind"), equals(mailTexts.language, "language"))),
+);
+
+const maxParagraphs = 30;
+
+function placeholdersOf(kind: MailKind): string[] {
+  const names: readonly string[] = mailKinds[kind];
+  const prefix = names.includes("number") ? "order." : "";
+  return [...names.map((name) => `{${prefix}${name}}`), "{store}", "{name}"];
+}
+
+/** The texts of mails in a language: the store's own, or the built-in ones. */
+export async function listTemplates(ctx: Ctx, language?: string): Promise<MailTemplate[]> {
+  const rows = await all(ctx.db, selectTexts, { tenantId: ctx.tenant.id });
+  const named = requireLanguage(language ?? (ctx.tenant.language in mailTemplates ? ctx.tenant.language : "en"));
+  return (Object.keys(mailKinds) as (keyof typeof mailKinds)[]).flatMap((kind) => {
+    if (kind === "test") return [];
+    const row = rows.find((one) => one.kind === kind && one.language === named.language);
+    const text: MailText = row ? JSON.parse(row.text) : named.templates[kind];
+    const { subject, heading = null, paragraphs } = text;
+    const name = { kind, language: named.language, is_own: row !== undefined };
+    return [{ ...name, subject, heading, paragraphs, placeholders: placeholdersOf(kind) }];
+  });
+}
+
+export async function getTemplate(ctx: Ctx, { kind, language }: TemplateName): Promise<MailTemplate> {
+  const found = (await listTemplates(ctx, language)).find((one) => one.kind === kind);
+  if (!found) throw invalidField("kind", "is not a kind of mail");
+  return found;
+}
+
+function requireLanguage(language: string) {
+  const templates = Object.hasOwn(mailTemplates, language) ? mailTemplates[language] : undefined;
+  if (templates) return { language, templates };
+  throw invalidField("language", `must be one of ${Object.keys(mailTemplates).join(", ")}`);
+}
+
+/**
+ * Replaces texts of a kind of mail and language; texts that are not given stay. Errors: validationFailed for unknown
+ * placeholders, and if the text of a code or link lacks it.
+ */
+export function setTemplate(
+  ctx: Ctx,
+  name: TemplateName,
+  given: { [Name in keyof MailText]?: MailText[Name] | undefined },
+): Promise<MailTemplate> {
+  return inTransaction(ctx, async (tx) => {
+    const before = await getTemplate(tx, name);
+    const { subject = before.subject, heading = before.heading, paragraphs = before.paragraphs } = given;
+    requireText("subject", subject, 200);
+    if (heading !== null) requireText("heading", heading, 200);
+    if (paragraphs.length > maxParagraphs) throw invalidField("paragraphs", `must be at most ${maxParagraphs}`);
+    for (const text of paragraphs) checkNote("paragraphs", text, 2000);
+    for (const [field, texts] of Object.entries({ subject: [subject], heading: [heading ?? ""], paragraphs })) {
+      requireKnown(field, texts, before.placeholders);
+    }
+    const needed = before.placeholders.find(
+      (one) => one === "{code}" || (name.kind === "order_link" && one === "{order.link}"),
+    );
+    if (needed !== undefined && !paragraphs.includes(needed)) {
+      throw invalidField("paragraphs", `must contain ${needed} as a paragraph of its own`);
+    }
+    const text = JSON.stringify({ subject, heading, paragraphs });
+    await run(tx.db, upsertText, { ...before, tenantId: tx.tenant.id, text, now: toTimestamp(tx.now()) });
+    return record(tx, before);
+  });
+}
+
+function requireKnown(field: string, texts: readonly string[], known: readonly string[]): void {
+  const unknown = texts.flatMap((text) => text.match(/\{[^{}]*\}/g) ?? []).find((name) => !known.includes(name));
+  if (unknown !== undefined) throw invalidField(field, `must not contain ${unknown}. Known: ${known.join(" ")}`);
+}
+
+/** Returns to the built-in texts of a kind of mail and language. */
+export function resetTemplate(ctx: Ctx, name: TemplateName): Promise<MailTemplate> {
+  return inTransaction(ctx, async (tx) => {
+    const before = await getTemplate(tx, name);
+    await run(tx.db, removeText, { ...before, tenantId: tx.tenant.id });
+    return record(tx, before);
+  });
+}
+
+async function record(tx: Ctx, { kind, language }: MailTemplate): Promise<MailTemplate> {
+  await recordAudit(tx, { event: "mail.text_changed", namespace: tx.tenant.namespace, details: { kind, language } });
+  return getTemplate(tx, { kind, language });
+}
