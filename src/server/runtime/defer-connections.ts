@@ -1,6 +1,6 @@
-import { dlopen, ptr } from "bun:ffi";
+import { ptr } from "bun:ffi";
 import { readdirSync } from "node:fs";
-import { attempt } from "../values/attempt.ts";
+import { openLibc } from "./libc.ts";
 
 const [solSocket, soAttachFilter, soAcceptConn] = [1, 26, 30];
 const filter = Uint8Array.from([
@@ -27,15 +27,4 @@ export function deferConnections(port: number): void {
     getsockname(fd, address, Uint32Array.of(address.length));
     if (address.readUInt16BE(2) === port) setsockopt(fd, solSocket, soAttachFilter, program, program.byteLength);
   }
-}
-
-function openLibc() {
-  if (process.platform !== "linux") return undefined;
-  const functions = {
-    getsockopt: { args: ["i32", "i32", "i32", "ptr", "ptr"], returns: "i32" },
-    getsockname: { args: ["i32", "ptr", "ptr"], returns: "i32" },
-    setsockopt: { args: ["i32", "i32", "i32", "ptr", "u32"], returns: "i32" },
-  } as const;
-  const musl = `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`;
-  return attempt(() => dlopen("libc.so.6", functions)) ?? attempt(() => dlopen(musl, functions));
 }

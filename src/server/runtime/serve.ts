@@ -110,11 +110,13 @@ async function runMain(given: Config, run: Run): Promise<number> {
     await monitor.open(answering.url);
     await announce(config, run, answering.url);
     await run.onReady?.(answering.url);
+    const { stop: notifyStopping } = (await import("./notify-systemd.ts")).notifySystemd(run.env);
     if (!(await hasTenants(db))) {
       log.notice("info", `No store found. Create one: bodega init --data-dir ${quoteWord(config.dataDir)}`);
     }
     const end = await Promise.race([stopSignal, jobs.mustEnd]);
     if (typeof end === "string") log.notice("info", `${end}: finishing requests in flight`);
+    notifyStopping();
     limitShutdown(log);
     certificate?.stop();
     await answering.stop(typeof end === "string" ? graceMs : 0);

@@ -167,8 +167,10 @@ async function startServer(unit: string, dataDir: string): Promise<void> {
   }
 }
 
+/** The start of a unit ends when its server is ready. */
 function runSystemctl(...words: string[]): string {
-  const done = attempt(() => Bun.spawnSync(["systemctl", ...words], { stdio: ["ignore", "pipe", "pipe"] }));
+  const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
+  const done = attempt(() => Bun.spawnSync(["systemctl", ...words], { stdio, timeout: readyMs }));
   if (done?.exitCode === 0) return done.stdout.toString().trim();
   throw unavailable(`systemctl ${words.join(" ")} failed: ${done?.stderr.toString().trim() ?? "it is not installed."}`);
 }
