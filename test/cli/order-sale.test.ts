@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { transferReference } from "../../src/server/modules/orders/transfer-reference.ts";
 import type { OrderReply } from "../support/orders.ts";
@@ -266,5 +266,29 @@ test("an export has what was received and is due, shipping tax, email, code and 
   expect(row).toMatchObject({
     ...{ order_id: placed.order_id, email: "eve@example.com", discount_code: "TEN", prices_include_tax: "true" },
     ...{ shipping_tax: "0.95", received: "0.00", due: "16.66", line_tax_class: "standard" },
+  });
+});
+
+describe("order invoice and order export --for accounting", () => {
+  test("the page of a paid order is written for its owner only, and the books have a row for its rate", async () => {
+    await json("tenant", "update", "demo", "--invoice-from", "Kiln\n1 Street, Berlin");
+    const placed = await create("--item", "MUG", ...toBerlin);
+    expect(await refused("invoice", String(placed.number))).toEqual([4, expect.stringContaining("is pending"), ""]);
+    await order("pay", placed, "--payment-reference", "+49 bank", "--yes");
+    const path = join(makeDir(), "invoice.html");
+    const { stdout, stderr } = await run(["order", "invoice", String(placed.number), ...demo, "--output", path]);
+    expect(stdout).toMatch(/^NUMBER +KIND +TOTAL +ISSUED *\n1 +invoice +17\.85 EUR/m);
+    expect(stderr).toContain(`Exported 1 invoice to ${path}`);
+    expect(readFileSync(path, "utf8")).toContain("1 Street, Berlin");
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(await refused("invoice", String(placed.number), "--document", "9")).toEqual([3, expect.any(String), ""]);
+    const books = await run(["order", "export", ...demo, "--for", "accounting"]);
+    const [header, ...rows] = books.stdout.trim().split("\n");
+    expect(header).toStartWith(
+      "document,date,order_number,invoice_number,country,currency,tax_class,tax_rate,net,tax,gross",
+    );
+    expect(rows.at(-1)).toMatch(
+      new RegExp(`^order,[\\d-]+,${placed.number},1,DE,EUR,standard,19,15\\.00,2\\.85,17\\.85,manual,'\\+49 bank$`),
+    );
   });
 });

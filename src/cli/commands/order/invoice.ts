@@ -32,6 +32,7 @@ export const invoiceCommand = defineCommand({
   async run(args, console) {
     if (args.output !== undefined) await prepareExport(console, { output: args.output });
     const { issueInvoices } = await import("../../../server/modules/invoices/issue.ts");
+    const { formatPrice } = await import("../../../server/modules/tenants/input.ts");
     const documents = await order.withRecord(args, console, issueInvoices);
     const { output, open, document: number } = args;
     const wanted = documents.find((one) => (number === undefined ? one.kind === "invoice" : one.number === number));
@@ -54,7 +55,7 @@ export const invoiceCommand = defineCommand({
       columns: [
         "number",
         { header: "KIND", value: ({ kind }) => kind.replace("_", " ") },
-        { header: "TOTAL", value: ({ total, currency }) => `${total} ${currency}` },
+        { header: "TOTAL", value: ({ total, currency }) => formatPrice(total, currency) },
         "issued_at",
       ],
     });
