@@ -5,6 +5,7 @@ import { queueMail } from "../../src/server/modules/mail/outbox.ts";
 import { smtpOptions } from "../../src/server/modules/mail/smtp.ts";
 import { readSmtpFailure } from "../../src/server/modules/mail/smtp-failure.ts";
 import { type TestMail, testMail } from "../../src/server/modules/mail/test-mail.ts";
+import { openAccount } from "../support/account.ts";
 import { certificate } from "../support/certificate.ts";
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
@@ -52,6 +53,36 @@ onDatabase("file", (suite) => {
       expect(await sendOne(server.url, { trusted: certificate })).toMatchObject({ status: "sent" });
       expect(server.received).toMatchObject([{ secure: true, user: signIn?.user }]);
     }
+  });
+
+  test("codes of staff and mail about orders lead to the back office, and mail to customers does not", async () => {
+    await suite.app.db.execute("delete from mail_outbox");
+    const server = await startServer();
+    const shop = await suite.shop();
+    const ctx = await tenantContext(shop);
+    const owner = await openAccount(shop, { role: "owner", email: "o+1@example.com" });
+    const customer = await openAccount(shop);
+    const values = { code: "012345" };
+    for (const { email: emailKey } of [owner, customer])
+      await queueMail(ctx, { kind: "reset_code", to: { emailKey }, values });
+    const about = {
+      kind: "needs_attention",
+      to: { email: owner.email },
+      values: { number: "7", reason: "overpaid" },
+    } as const;
+    await queueMail(ctx, about);
+    const app = { db: suite.app.db, clock: suite.app.clock };
+    const sender = openSender(app, { url: server.url }, { backOffice: "https://api.example" });
+    await sender.runUntilIdle();
+    await sender.stop(1000);
+    const texts = server.received.map(({ mail }) => mail.text ?? "");
+    const start = `https://api.example/back-office/?store=${shop.namespace}#/`;
+    const found = texts.map((text) => [...text.matchAll(/https:\/\/api\.example\S*/g)].map(([link]) => link));
+    expect(found.toSorted()).toEqual([
+      [],
+      [`${start}orders?q=7`],
+      [`${start}reset?email=o%2B1%40example.com&code=012345`],
+    ]);
   });
 
   test("smtps is encrypted from the first byte", async () => {

@@ -109,9 +109,15 @@ async function startCertificateRenewal(config: Config, deps: Omit<RenewDeps, "da
   return { stop: () => Promise.all([port.stop(), renewal.stop()]) };
 }
 
-async function startMailDelivery({ smtpUrl: url, mailFrom }: Config, deps: ChannelDeps & { db: Database }) {
+async function startMailDelivery(
+  { smtpUrl: url, mailFrom, backOffice, publicUrl }: Config,
+  deps: ChannelDeps & { db: Database },
+) {
   const from = mailFrom === undefined ? null : parseFromAddress(mailFrom);
   if (url === undefined || from === null) return undefined;
   const { createMailEngine } = await import("../modules/mail/delivery.ts");
-  return createMailEngine({ ...deps, smtp: { url }, from }).start(deps.db, "mail stays queued");
+  return createMailEngine({ ...deps, smtp: { url }, from, backOffice: backOffice ? publicUrl : undefined }).start(
+    deps.db,
+    "mail stays queued",
+  );
 }

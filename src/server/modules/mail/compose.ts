@@ -15,7 +15,7 @@ import { mailTexts } from "./table.ts";
 import type { MailText } from "./texts.ts";
 
 const found = {
-  ...pick(tenants, "title", "domain", "url", "logo", "language", "legalUrls", "mailsOff"),
+  ...pick(tenants, "namespace", "title", "domain", "url", "logo", "language", "legalUrls", "mailsOff"),
   ...pick(users, "email", "name", "lang", "role", "status"),
   ...{ newEmail: signUps.email, newName: signUps.name, newLang: signUps.lang },
 };
@@ -83,10 +83,11 @@ async function findStore(db: Executor, tenantId: string, to: MailRecipient) {
   const row = await get(db, selectStore, { tenantId, signUpKey, client, emailKey });
   if (!row) return undefined;
   const { email, name, lang, role, status, newEmail, newName, newLang, ...store } = row;
-  if ("email" in to) return { store, to: { email: to.email, name: to.name ?? null, lang: to.lang ?? null } };
+  if ("email" in to)
+    return { store, to: { email: to.email, name: to.name ?? null, lang: to.lang ?? null, role: null } };
   const isOther = "role" in to && role !== to.role;
-  const user = email === null || status !== "active" || isOther ? null : { email, name, lang };
+  const user = email === null || status !== "active" || isOther ? null : { email, name, lang, role };
   if (signUpKey === null) return { store, to: user };
   if (email !== null) return { store, to: user, kind: "account_exists" as const };
-  return { store, to: newEmail === null ? null : { email: newEmail, name: newName, lang: newLang } };
+  return { store, to: newEmail === null ? null : { email: newEmail, name: newName, lang: newLang, role: null } };
 }

@@ -38,6 +38,7 @@ export function readContent({ kind, store, name, languages, values, order }: Mai
   // A paragraph about a value that is empty is left out.
   const isShown = (line: string) => namesIn(line).every((key) => all[key] !== "");
   const lines = [greeting, ...text.paragraphs.filter(isShown)];
+  if (all.back_office) lines.push("{back_office}");
   const line = (words: string) => fill(words, all, (_name, value) => oneLine(value));
   const subject = line(text.subject);
   return {

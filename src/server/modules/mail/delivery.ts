@@ -3,6 +3,7 @@ import type { DeadEnd } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
 import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
 import type { FromAddress } from "../../values/email.ts";
+import { backOfficeLink } from "./back-office-link.ts";
 import { composeMail, findRecipient } from "./compose.ts";
 import { type ClaimedMail, hasDueMail, mailQueue, openContents } from "./outbox.ts";
 import { renderMail } from "./render.ts";
@@ -19,6 +20,8 @@ const policy: SchedulerPolicy = { permits, untrusted: permits, batch: 1, opensAf
 export interface MailDeps extends ChannelDeps {
   smtp: SmtpServer;
   from: FromAddress;
+  /** The address below which the back office is, if it is served. */
+  backOffice?: string | undefined;
 }
 
 export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
@@ -37,7 +40,11 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
     if (!found?.to) return { outcome: "dropped", error: null };
     const { store, to, kind } = found;
     const send = async (signal: AbortSignal): Promise<Answer> => {
-      const { language, values, order, thread } = contents;
+      const { language, order, thread } = contents;
+      const { namespace } = store;
+      const about = { kind, role: to.role, namespace, email: to.email, values: contents.values };
+      const back_office = (deps.backOffice && backOfficeLink(deps.backOffice, about)) ?? "";
+      const values = { ...contents.values, back_office };
       const rendered = renderMail({ kind, store, name: to.name, languages: [language, to.lang], values, order });
       // Short values, such as the number of an order, also occur in replies of mail servers.
       const longValues = Object.values(values).filter((value) => value.length > 3);

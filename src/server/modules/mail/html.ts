@@ -21,6 +21,7 @@ export function renderHtml(content: MailContent, logo: string | null): string {
   const renderLine = (line: string): string => {
     if (line === "{code}") return codeOf(values.code as string);
     if (line === "{order.link}") return buttonTo(values.link as string, labels.view_order);
+    if (line === "{back_office}") return buttonTo(values.back_office as string, labels.back_office);
     if (rows && line === "{order.items}") return tableOf(rows, direction === "rtl" ? "left" : "right");
     return `<p style="margin:0 0 16px">${fill(escapeHtml(line), values, show)}</p>`;
   };

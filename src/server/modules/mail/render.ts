@@ -25,7 +25,8 @@ function renderText({ lines, templates, address, legal, values, rows, heading, s
       const sumsAt = rows.findIndex(({ isSum }) => isSum);
       return (sumsAt < 1 ? texts : texts.toSpliced(sumsAt, 0, "")).join("\n");
     }
-    const words = line === "{order.link}" ? `${templates.labels.view_order}: ${line}` : line;
+    const label = { "{order.link}": templates.labels.view_order, "{back_office}": templates.labels.back_office }[line];
+    const words = label === undefined ? line : `${label}: ${line}`;
     return fill(words, values, show);
   });
   const pages = legal.map(({ label, url }) => `${label}: ${url}`).join("\n");

@@ -21,7 +21,7 @@ export interface MailText {
 export type Show = (name: string, value: string) => string;
 
 /** Names of values that are addresses of pages. */
-export const linkNames: readonly string[] = ["link", "tracking_url"];
+export const linkNames: readonly string[] = ["link", "tracking_url", "back_office"];
 
 const placeholder = /\{(?:order\.)?(\w+)\}/g;
 
