@@ -36,9 +36,11 @@ export const invoiceCommand = defineCommand({
     const documents = await order.withRecord(args, console, issueInvoices);
     const { output, open, document: number } = args;
     const wanted = documents.find((one) => (number === undefined ? one.kind === "invoice" : one.number === number));
-    if (number !== undefined && !wanted) throw notFound("invoice", String(number));
+    if (number !== undefined && !wanted)
+      throw notFound("invoice", String(number), { remedy: "Omit --document to list those of the order." });
     if (output !== undefined || open) {
-      if (wanted?.html == null) throw notFound("page of invoice", String(wanted?.number));
+      if (wanted?.html == null)
+        throw notFound("page of invoice", String(wanted?.number), { remedy: "It was erased with its buyer." });
       const path = output ?? join(await mkdtemp(join(tmpdir(), "bodega-")), `invoice-${wanted.number}.html`);
       const pages = (async function* () {
         yield [wanted.html as string];
