@@ -1,8 +1,12 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text as readText } from "node:stream/consumers";
+import { answerPayPage, pageHeaders } from "../../src/cli/commands/demo/stripe-stand-in/pay-page.ts";
 import {
-  type ApiRequest,
   attempt,
+  openStripeStandIn,
   postWebhook,
-  startStripeStandIn,
+  type Reply,
   type Webhook,
 } from "../../src/cli/commands/demo/stripe-stand-in/stand-in.ts";
 import { checkRequest } from "./stripe-rules.ts";
@@ -14,6 +18,13 @@ export interface CallFault {
 }
 /** What happens to all webhooks from now on. `held` ones wait for `deliver`. */
 export type Delivery = "auto" | "held" | "twice" | "forged" | "lost";
+
+/** A call of the API, such as "POST refunds", with its parameters as they were sent. */
+interface ApiCall {
+  call: string;
+  text: string;
+  headers: IncomingMessage["headers"];
+}
 
 const api = (status: number, type: string, message: string) => ({
   status,
@@ -36,13 +47,12 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
   const settings = {
     delivery: "auto" as Delivery,
     faults: [] as CallFault[],
-    pause: async (_: ApiRequest): Promise<void> => {},
+    pause: async (_: ApiCall): Promise<void> => {},
   };
   /** Each call, in order, with the text that was sent. */
-  const calls: ApiRequest[] = [];
+  const calls: ApiCall[] = [];
   const hanging: (() => void)[] = [];
-  /** When the keys of answered calls are forgotten. */
-  const keys = new Map<string, number>();
+  const kept = new Map<string, { text: string; reply: Reply; until: number }>();
 
   async function send(webhook: Webhook, at = now()): Promise<number> {
     const sent = postWebhook(webhook, at);
@@ -52,9 +62,9 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
     return status;
   }
 
-  const standIn = await startStripeStandIn({
+  const standIn = openStripeStandIn({
     now,
-    port,
+    page: () => `${url}/c/pay`,
     send: (webhook) => {
       webhooks.push(webhook);
       const { delivery } = settings;
@@ -62,31 +72,63 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
       if (delivery === "auto" || delivery === "twice") void send(webhook);
       if (delivery === "twice") void send(webhook);
     },
-    around: async (request, work) => {
-      calls.push(request);
-      await settings.pause(request);
-      const index = settings.faults.findIndex(({ match }) => request.call.startsWith(match));
-      const [fault] = index < 0 ? [] : settings.faults.splice(index, 1);
-      if (fault?.kind === "never") return new Promise((resolve) => hanging.push(() => resolve(undefined)));
-      if (fault?.kind === "cutBefore") return undefined;
-      if (fault && fault.kind !== "cutAfterCommit") return replies[fault.kind];
-      const version = String(request.headers["stripe-version"]);
-      // A repeat is answered as before, without a check.
-      const key = String(request.headers["idempotency-key"]);
-      const isRepeat = (keys.get(key) ?? 0) > now();
-      const checked = attempt(() => {
-        if (!isRepeat) checkRequest(request.call, request.text, version, Math.floor(now() / 1000));
-        return {};
-      });
-      const reply = checked.status === 200 ? work() : checked;
-      if (reply.status === 200 && !isRepeat) keys.set(key, now() + 86_400_000);
-      return fault ? undefined : reply;
-    },
   });
+
+  /** Works once for each `Idempotency-Key`, for 24 hours. A refused request is not kept. */
+  function workOnce(request: ApiCall): Reply {
+    const { call, text, headers } = request;
+    const key = String(headers["idempotency-key"] ?? "");
+    const before = kept.get(key);
+    if (before && before.until > now()) {
+      const other = "Keys for idempotent requests can only be used with the same parameters.";
+      return before.text === `${call} ${text}` ? before.reply : api(400, "idempotency_error", other);
+    }
+    const checked = attempt(() => {
+      checkRequest(call, text, String(headers["stripe-version"]), Math.floor(now() / 1000));
+      return {};
+    });
+    const authorization = headers.authorization ?? null;
+    const reply = checked.status === 200 ? standIn.answer({ call, text, authorization }) : checked;
+    if (key && reply.status === 200) kept.set(key, { text: `${call} ${text}`, reply, until: now() + 86_400_000 });
+    return reply;
+  }
+
+  /** Answers a call, or cuts the connection. */
+  async function answerCall(request: ApiCall): Promise<Reply | undefined> {
+    calls.push(request);
+    await settings.pause(request);
+    const index = settings.faults.findIndex(({ match }) => request.call.startsWith(match));
+    const [fault] = index < 0 ? [] : settings.faults.splice(index, 1);
+    if (fault?.kind === "never") return new Promise((resolve) => hanging.push(() => resolve(undefined)));
+    if (fault?.kind === "cutBefore") return undefined;
+    if (fault && fault.kind !== "cutAfterCommit") return replies[fault.kind];
+    const reply = workOnce(request);
+    return fault ? undefined : reply;
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { method, headers } = request;
+    const body = await readText(request);
+    const { pathname, search } = new URL(request.url ?? "/", url);
+    if (!pathname.startsWith("/v1/")) {
+      const act = method === "POST" ? new URLSearchParams(body).get("act") : null;
+      const page = answerPayPage(standIn.test, pathname, act, headers["accept-language"] ?? null);
+      return void response.writeHead(page.status ?? 200, { ...pageHeaders, ...page.headers }).end(page.html);
+    }
+    const text = method === "POST" ? body : search.slice(1);
+    const reply = await answerCall({ call: `${method} ${pathname.slice(4)}`, text, headers });
+    if (!reply) return void request.socket.destroy();
+    response.writeHead(reply.status, { "Content-Type": "application/json" }).end(reply.body);
+  }
+
+  // Not Bun's server, because that cannot cut a connection.
+  const server = createServer((request, response) => serve(request, response).catch(() => request.socket.destroy()));
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const { test: books } = standIn;
 
   return Object.assign(settings, {
-    url: standIn.url,
+    url,
     books,
     live: standIn.live,
     calls,
@@ -101,7 +143,7 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
       while (sending.size > 0) await Promise.all(sending);
     },
     pay: (session: string, { async: isProcessing = false } = {}) => books.pay(session, { isProcessing }),
-    decline: (session: string) => books.decline(session),
+    decline: (session: string) => void books.attempt(session),
     expire: (session: string) => void books.expire(session),
     settleAsync(id: string, isPaid: boolean): void {
       const session = books.find("checkout/sessions", id);
@@ -139,7 +181,9 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
     },
     stop: async () => {
       for (const release of hanging) release();
-      await standIn.stop();
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
     },
   });
 }

@@ -1,4 +1,5 @@
 import { type CommandRun, scheduleBackups, scheduleRestoreTests, startSchedule } from "../backup/schedule.ts";
+import { runEvery } from "../concurrency/run-every.ts";
 import { type Config, paymentOptions } from "../config/config.ts";
 import { invalidOption } from "../config/environment.ts";
 import { startCheckpointer } from "../db/local/checkpoint.ts";
@@ -11,16 +12,19 @@ import { reasonOf } from "../health/finding.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { openMediaBucket } from "../modules/media/service.ts";
 import { startPushDelivery } from "../modules/notifications/sending/delivery.ts";
+import { pollEvents, readDueCheckouts } from "../modules/payments/jobs.ts";
+import { createRefundEngine } from "../modules/payments/refund-delivery.ts";
 import { createWebhookEngine } from "../modules/webhooks/delivery.ts";
 import { openReplica } from "../replication/target.ts";
 import type { Vault } from "../security/vault.ts";
 import type { RenewDeps } from "../tls/acme/renew.ts";
 import { parseFromAddress } from "../values/email.ts";
-import { startPaymentJobs } from "./payment-jobs.ts";
 import { startPurging } from "./purging.ts";
 
 const checkFileMs = 1000;
 const durabilityMs = 5000;
+/** Orders whose payment page is open expire within 15 seconds, because two jobs do it one after the other. */
+const readPagesMs = 5000;
 
 export interface JobOptions extends CommandRun {
   version: string;
@@ -40,7 +44,13 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const mail = await startMailDelivery(config, deps);
   const webhooks = createWebhookEngine(deps).start(db, "webhook events stay queued");
   const pushes = startPushDelivery(config, deps);
-  const payments = startPaymentJobs({ ...deps, payments: paymentOptions(config) });
+  const paymentDeps = { ...deps, payments: paymentOptions(config) };
+  const refunds = createRefundEngine(paymentDeps).start(db, "refunds stay requested");
+  const readPages = async (isStopping: () => boolean) => {
+    for (const job of [readDueCheckouts, pollEvents]) if (!isStopping()) await job(paymentDeps);
+  };
+  const pagesUnread = () => notice("warn", "payment pages could not be read; the next check tries again");
+  const pages = runEvery(readPagesMs, readPages, pagesUnread);
   const checkpointer = db instanceof FileDatabase ? startCheckpointer(db, { notice }) : undefined;
   const [backupSchedule, testSchedule] = [scheduleBackups(config), scheduleRestoreTests(config)];
   const backups = backupSchedule && startSchedule(config, backupSchedule, { ...options, notice });
@@ -65,7 +75,14 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
       clearInterval(checkingFile);
       clearInterval(watchingServer);
       await Promise.all([purging.stop(), backups?.stop(), restoreTests?.stop()]);
-      await Promise.all([mail?.stop(), webhooks?.stop(), pushes?.stop(), payments.stop(), renewal?.stop()]);
+      await Promise.all([
+        mail?.stop(),
+        webhooks?.stop(),
+        pushes?.stop(),
+        refunds.stop(),
+        pages.stop(),
+        renewal?.stop(),
+      ]);
       await checkpointer?.stop();
       await replicator?.stop();
     },

@@ -1,4 +1,5 @@
 import { uptime } from "node:os";
+import { runEvery } from "../concurrency/run-every.ts";
 import type { MediaStore } from "../context.ts";
 import type { Database } from "../db/session.ts";
 import { get } from "../db/statement.ts";
@@ -63,40 +64,25 @@ const purgeJobs: PurgeJob[] = [
 
 /** Expires orders every ten seconds, and runs all other jobs every minute. If a job fails, the others still run. */
 export function startPurging(ctx: PurgeCtx, keepAddressesMs: number, notice: LogWriter["notice"]) {
-  let running: Promise<void> | undefined;
-  let isStopping = false;
   let round = 0;
   const eraseAddresses: PurgeJob = (ctx) => eraseOldAddresses(ctx, keepAddressesMs);
   const isClockRight = createClockCheck(ctx.db, ctx.now, () => uptime() * 1000, notice);
   const reportFailure = () => notice("warn", "orders and points could not expire, or old rows could not be deleted");
-  const purgeAll = async () => {
+  const purgeAll = async (isStopping: () => boolean) => {
     if (!(await isClockRight())) return;
     let hasFailed = false;
     round++;
     const others = round % roundsPerPurge === 0 ? [...purgeJobs, eraseAddresses] : [];
     for (const purge of [expireDueOrders, ...others]) {
       try {
-        while (!isStopping && (await purge(ctx)) > 0);
+        while (!isStopping() && (await purge(ctx)) > 0);
       } catch {
         hasFailed = true;
       }
     }
     if (hasFailed) reportFailure();
   };
-  const timer = setInterval(() => {
-    running ??= purgeAll()
-      .catch(reportFailure)
-      .finally(() => {
-        running = undefined;
-      });
-  }, expireMs);
-  return {
-    stop(): Promise<void> | undefined {
-      isStopping = true;
-      clearInterval(timer);
-      return running;
-    },
-  };
+  return runEvery(expireMs, purgeAll, reportFailure);
 }
 
 /** Jobs expire rows by age, so they do not run while the clock is behind the newest row or has just jumped. */

@@ -172,7 +172,7 @@ describe("connecting a store", () => {
     expect(await refusal(connectStripe(wrong, { key: "sk_test_no-such" }))).toContain("5102");
   });
 
-  test("refuses a key of the other mode unless it is to replace the first", async () => {
+  test("refuses a key of the other mode until the store is disconnected, which closes its pages", async () => {
     const { shop, ctx } = await open();
     await connectStripe(ctx, { key: stripeKey });
     const product = await shop.createProduct({ price: 9 });
@@ -181,8 +181,9 @@ describe("connecting a store", () => {
     const live = "sk_live_51standInOfStripe";
     const said = await refusal(connectStripe(ctx, { key: live }));
     expect(said).toContain("test mode");
-    expect(said).toContain("--replace");
-    expect(await connectStripe(ctx, { key: live, replace: true })).toMatchObject({ mode: "live" });
+    expect(said).toContain("payment disconnect");
+    await disconnectStripe(ctx);
+    expect(await connectStripe(ctx, { key: live })).toMatchObject({ mode: "live" });
     // The new key cannot read pages of the old one.
     expect(world.stripe.books.find("checkout/sessions", world.sessionOf(page.data)).status).toBe("expired");
   });

@@ -5,12 +5,13 @@ import { envFilePath } from "../../../server/config/environment.ts";
 import type { Ctx } from "../../../server/context.ts";
 import { previewMails } from "../../../server/modules/mail/preview.ts";
 import { connectStripe } from "../../../server/modules/payments/stripe/connect.ts";
-import { bindPort } from "../../../server/runtime/port.ts";
-import { postWebhook, startStripeStandIn } from "./stripe-stand-in/stand-in.ts";
+import { addressOf, bindPort } from "../../../server/runtime/port.ts";
+import { answerPayPage, type Page, pageHeaders } from "./stripe-stand-in/pay-page.ts";
+import { openStripeStandIn, postWebhook } from "./stripe-stand-in/stand-in.ts";
 
 const key = "sk_test_demo_charges_no_card";
 /** Styles of mails are inline. They run no script, and load pictures only. */
-const safety = { "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; img-src http: https:" };
+const mailSafety = "default-src 'none'; style-src 'unsafe-inline'; img-src http: https:";
 
 /**
  * Starts what the demo has instead of Stripe and a mailbox: a page to pay on, and a page with the mail that would have
@@ -20,37 +21,49 @@ export async function startDemoServices(config: Config, given: number | undefine
   const port = given ?? (config.port === 0 ? 0 : config.port + 2);
   const file = join(config.dataDir, "demo-payments.json");
   let store: Ctx | undefined;
-  const bind = { ...config, port, flag: "--payment-port" };
-  const stripe = await startStripeStandIn({
-    port,
-    host: config.host,
-    around: async (_, work) => {
-      const reply = work();
-      save();
-      return reply;
-    },
+  const stripe = openStripeStandIn({
+    now: Date.now,
+    page: () => `${url}/c/pay`,
     send: (webhook) => {
       save();
       void postWebhook(webhook, Date.now());
     },
-    page: async (path) => (store && /^\/mail(?:\/|$)/.test(path) ? showMail(store, path.slice(6)) : undefined),
-  }).catch((cause: unknown) =>
-    bindPort(bind, () => {
-      throw cause;
-    }),
-  );
+  });
   const save = () => writeFileSync(file, JSON.stringify(stripe.test.lists), { mode: 0o600 });
   if (existsSync(file)) Object.assign(stripe.test.lists, JSON.parse(readFileSync(file, "utf8")));
+
+  async function answer(request: Request): Promise<Response> {
+    const { pathname, search } = new URL(request.url);
+    const { method, headers } = request;
+    const text = await request.text();
+    if (pathname.startsWith("/v1/")) {
+      const call = `${method} ${pathname.slice(4)}`;
+      const authorization = headers.get("authorization");
+      const { status, body } = stripe.answer({ call, text: method === "POST" ? text : search.slice(1), authorization });
+      save();
+      return new Response(body, { status, headers: { "Content-Type": "application/json" } });
+    }
+    const act = method === "POST" ? new URLSearchParams(text).get("act") : null;
+    const isMail = store && /^\/mail(?:\/|$)/.test(pathname);
+    const page: Page = isMail
+      ? await showMail(store as Ctx, pathname.slice(6))
+      : answerPayPage(stripe.test, pathname, act, headers.get("accept-language"));
+    return new Response(page.html ?? null, { ...page, headers: { ...pageHeaders, ...page.headers } });
+  }
+
+  const bind = { ...config, port, flag: "--payment-port" };
+  const server = bindPort(bind, () => Bun.serve({ hostname: config.host, port, fetch: answer }));
+  const url = addressOf({ host: config.host, port: server.port as number, tls: undefined });
   return {
-    url: stripe.url,
-    mailUrl: `${stripe.url}/mail`,
+    url,
+    mailUrl: `${url}/mail`,
     /** Connects the store with the stand-in, which then sends its events to the server at `publicUrl`. */
     async connect(ctx: Ctx, publicUrl: string): Promise<void> {
       store = ctx;
-      keepAddress(config.dataDir, stripe.url);
-      await connectStripe({ ...ctx, payments: { stripeUrl: stripe.url, publicUrl } }, { key, replace: true });
+      keepAddress(config.dataDir, url);
+      await connectStripe({ ...ctx, payments: { stripeUrl: url, publicUrl } }, { key });
     },
-    stop: stripe.stop,
+    stop: () => server.stop(true),
   };
 }
 
@@ -62,10 +75,10 @@ function keepAddress(dataDir: string, url: string): void {
   writeFileSync(path, `${[...others, `BODEGA_STRIPE_URL=${url}`].join("\n")}\n`, { mode: 0o600 });
 }
 
-async function showMail(store: Ctx, id: string) {
+async function showMail(store: Ctx, id: string): Promise<Page> {
   const mails = await previewMails(store);
   const mail = mails.find((one) => one.id === id);
-  if (mail) return { headers: safety, html: mail.html };
+  if (mail) return { headers: { "Content-Security-Policy": mailSafety }, html: mail.html };
   const items = mails.map(({ id: one, subject, to, created_at }) => {
     const text = Bun.escapeHTML(`${created_at.slice(0, 16).replace("T", " ")} UTC, to ${to}`);
     return `<li><a href="/mail/${one}">${Bun.escapeHTML(subject)}</a><br>${text}`;

@@ -16,7 +16,6 @@ export const connectCommand = defineCommand({
     namespace: requiredNamespaceArg,
     "key-file": fileArg("File with the secret or restricted key of the account", { required: true, field: "key" }),
     method: valueArg("name", "Payment method, as Stripe names it (default: card)", { multiple: true }),
-    replace: { type: "boolean", description: "Replace the key of another account, or of the other mode" },
   },
   examples: ["bodega payment connect stripe -n demo --key-file stripe.key"],
   notes: [
@@ -29,8 +28,7 @@ export const connectCommand = defineCommand({
   async run(args, console) {
     const key = readSecretFile(args["key-file"], "--key-file");
     const { connectStripe } = await service();
-    const { method: methods, replace } = args;
-    const account = await withPayments(args, console, (ctx) => connectStripe(ctx, { key, methods, replace }));
+    const account = await withPayments(args, console, (ctx) => connectStripe(ctx, { key, methods: args.method }));
     await printRecord(console, account);
     if (account.endpoint_id !== null) return;
     const why = "Stripe cannot report payments: BODEGA_PUBLIC_URL is no https address. The server asks for them.";

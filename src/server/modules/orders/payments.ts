@@ -126,20 +126,17 @@ export function paymentStatusOf(order: Parameters<typeof dueOf>[0]): OrderRow["p
  */
 export async function settle(tx: Ctx, id: string, mayPay = true): Promise<Rendered> {
   const order = await readSums(tx, id);
-  const due = dueOf(order);
   const isPaid =
-    mayPay && due <= 0 && (order.status === "pending" || (order.status === "expired" && (await retake(tx, order))));
+    mayPay &&
+    dueOf(order) <= 0 &&
+    (order.status === "pending" || (order.status === "expired" && (await retake(tx, order))));
   const isLate = !isPaid && (order.status === "expired" || order.status === "cancelled");
   if (isPaid) await endAttention(tx, id, ["partial_payment", "late_payment"]);
   if (isLate) await needAttention(tx, id, "late_payment");
-  if (due >= 0) await endAttention(tx, id, ["overpaid"]);
-  else if (!isLate) await needAttention(tx, id, "overpaid");
-  const paymentStatus = await currentStatus(tx, order);
-  if (!isPaid) {
-    return commitTransition(tx, id, { event: "order.updated", first: [bind(setStates, { ...order, paymentStatus })] });
-  }
-  const paid = { status: "paid", paymentStatus, paidAt: toTimestamp(tx.now()), pointsEarned: await earn(tx, order) };
-  const first = [bind(setStates, { ...order, ...paid })];
+  const paymentStatus = await currentStatus(tx, order, !isLate);
+  if (!isPaid) return commitTransition(tx, id, { event: "order.updated", first: setStatus(order, { paymentStatus }) });
+  const times = { paidAt: toTimestamp(tx.now()), pointsEarned: await earn(tx, order) };
+  const first = setStatus(order, { status: "paid", paymentStatus, ...times });
   return commitTransition(tx, id, { event: "order.paid", stock: ["commit", "pay"], first, mail: ["order_paid"] });
 }
 
@@ -151,10 +148,8 @@ export async function refreshPaymentStatus(
   mail?: OrderChange["mail"],
 ): Promise<Rendered> {
   const order = await readSums(tx, id);
-  const paymentStatus = await currentStatus(tx, order);
-  if (dueOf(order) >= 0) await endAttention(tx, id, ["overpaid"]);
-  else if (order.paidAt !== null) await needAttention(tx, id, "overpaid");
-  return commitTransition(tx, id, { event, first: [bind(setStates, { ...order, paymentStatus })], mail });
+  const paymentStatus = await currentStatus(tx, order, order.paidAt !== null);
+  return commitTransition(tx, id, { event, first: setStatus(order, { paymentStatus }), mail });
 }
 
 /** Returns an order whose sums are those of its payments and refunds. */
@@ -163,7 +158,12 @@ async function readSums(tx: OrderCtx, id: string): Promise<OrderRow> {
   return requireRow(tx, id);
 }
 
-async function currentStatus(tx: OrderCtx, order: OrderRow): Promise<OrderRow["paymentStatus"]> {
+const setStatus = (order: OrderRow, changed: Partial<OrderRow>) => [bind(setStates, { ...order, ...changed })];
+
+/** Returns the payment status of an order, and asks staff about surplus money if it is `mayBeOverpaid`. */
+async function currentStatus(tx: OrderCtx, order: OrderRow, mayBeOverpaid: boolean) {
+  if (dueOf(order) >= 0) await endAttention(tx, order.id, ["overpaid"]);
+  else if (mayBeOverpaid) await needAttention(tx, order.id, "overpaid");
   const isUndecided =
     dueOf(order) > 0 && (await get(tx.db, selectProcessing, { tenantId: tx.tenant.id, id: order.id }));
   return isUndecided ? "payment_processing" : paymentStatusOf(order);

@@ -11,10 +11,11 @@ export interface Row extends Record<"id" | "object" | "status" | "currency", str
   [field: string]: unknown;
 }
 export type Line = Record<"description" | "currency", string> & Record<"quantity" | "amount_total", number>;
-const listNames = [
-  ...["webhook_endpoints", "checkout/sessions", "payment_intents", "charges", "refunds", "disputes", "events"],
-] as const;
-export type ListName = (typeof listNames)[number];
+const newLists = () => ({
+  ...{ webhook_endpoints: [] as Row[], "checkout/sessions": [] as Row[], payment_intents: [] as Row[] },
+  ...{ charges: [] as Row[], refunds: [] as Row[], disputes: [] as Row[], events: [] as Row[] },
+});
+export type ListName = keyof ReturnType<typeof newLists>;
 
 /** `now` is in epoch milliseconds; `tell` gets each event. */
 interface Account {
@@ -25,7 +26,7 @@ interface Account {
 
 /** What an account knows in one mode, and what can happen to it. */
 export class Books {
-  readonly lists = Object.fromEntries(listNames.map((name) => [name, [] as Row[]])) as Record<ListName, Row[]>;
+  readonly lists = newLists();
   private readonly account: Account;
 
   constructor(account: Account) {
@@ -75,7 +76,7 @@ export class Books {
     return session;
   }
 
-  /** Begins an attempt to pay. @throws Refusal unless the session is open. */
+  /** Begins an attempt to pay, which is declined unless the money is taken. @throws Refusal unless the session is open. */
   attempt(id: string) {
     this.expireDue();
     const session = this.openSession(id);
@@ -103,12 +104,6 @@ export class Books {
     if (isProcessing) intent.status = "processing";
     else this.take({ session, intent });
     this.record("checkout.session.completed", session);
-  }
-
-  /** The card is declined; the session stays open. */
-  decline(id: string): void {
-    const error = { type: "card_error", code: "card_declined", message: "Your card was declined." };
-    this.attempt(id).intent.last_payment_error = error;
   }
 
   /** Refunds a charge, as the API and the dashboard do. @throws Refusal when less is left of it. */

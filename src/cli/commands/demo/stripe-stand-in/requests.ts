@@ -2,10 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Books, Line, ListName, Row } from "./books.ts";
 import { type Form, Refusal } from "./form.ts";
 
-const account = {
-  ...{ id: "acct_standin", object: "account", country: "DE", default_currency: "eur", charges_enabled: true },
-  settings: { dashboard: { display_name: "Test payments", timezone: "Etc/UTC" } },
-};
+const account = { id: "acct_standin", object: "account", country: "DE", default_currency: "eur" };
 
 const asForm = (value: unknown) => (typeof value === "object" && value ? (value as Form) : {});
 const asList = (value: unknown) => (Array.isArray(value) ? (value as unknown[]) : []);
@@ -58,13 +55,12 @@ function listRows(rows: Row[], { limit = "10", starting_after, created, types, .
 
 function createEndpoint(books: Books, given: Form) {
   const secret = `whsec_${randomBytes(24).toString("hex")}`;
-  const fields = { api_version: null, ...given, status: "enabled", hidden: { secret } };
-  return { ...books.add("webhook_endpoints", "we", fields), secret };
+  return { ...books.add("webhook_endpoints", "we", { ...given, status: "enabled", hidden: { secret } }), secret };
 }
 
-function createRefund(books: Books, { payment_intent, charge, amount, metadata }: Form): Row {
+function createRefund(books: Books, { payment_intent, amount, metadata }: Form): Row {
   const sum = amount === undefined ? {} : { amount: Number(amount) };
-  return books.refund(String(payment_intent ?? charge), { ...sum, metadata: asForm(metadata) });
+  return books.refund(String(payment_intent), { ...sum, metadata: asForm(metadata) });
 }
 
 function createSession(books: Books, given: Form, page: string): Row {

@@ -1,42 +1,27 @@
 import { createHmac } from "node:crypto";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { text } from "node:stream/consumers";
-import { addressOf } from "../../../../server/runtime/port.ts";
 import { Books, type Row } from "./books.ts";
 import { Refusal, readForm } from "./form.ts";
-import { answerPayPage, type Page } from "./pay-page.ts";
 import { answer } from "./requests.ts";
 
 /** A webhook on its way to an endpoint. */
 export type Webhook = Record<"url" | "type" | "body" | "secret", string>;
-type Reply = { status: number; body: string };
 /** A request of the API. `call` is such as "POST refunds". */
-export type ApiRequest = { call: string; text: string; headers: IncomingMessage["headers"] };
+export type ApiRequest = { call: string; text: string; authorization: string | null };
+export type Reply = { status: number; body: string };
+
 interface Options {
-  host?: string;
-  port?: number;
   /** Epoch milliseconds. */
-  now?: () => number;
-  /** Runs the work of a request. Without a reply, it cuts the connection. */
-  around?: (request: ApiRequest, work: () => Reply) => Promise<Reply | undefined>;
-  send?: (webhook: Webhook) => void;
-  /** Further pages of the server, by path. */
-  page?: (path: string) => Promise<Page | undefined>;
+  now: () => number;
+  /** The address of the page to pay on, without the id of a session. */
+  page: () => string;
+  send: (webhook: Webhook) => void;
 }
 
-const pageHeaders = {
-  "Content-Security-Policy": "default-src 'none'; style-src 'self'; frame-ancestors 'none'",
-  "Content-Type": "text/html; charset=utf-8",
-};
-
 /**
- * Starts a stand-in of Stripe on loopback, for the demo and tests: the parts of its API that the server uses, a page to
- * pay on, and signed webhooks. All keys belong to one account; its test mode and its live mode have books of their own.
+ * Opens a stand-in of Stripe, for the demo and tests: the parts of its API that the server uses, a page to pay on, and
+ * signed webhooks. All keys belong to one account; its test mode and its live mode have books of their own.
  */
-export async function startStripeStandIn(options: Options = {}) {
-  const { host = "127.0.0.1", port = 0, now = Date.now, around = async (_, work) => work(), page } = options;
-  const { send = (webhook: Webhook) => void postWebhook(webhook, now()) } = options;
+export function openStripeStandIn({ now, page, send }: Options) {
   const tell = ({ lists }: Books, event: Row) => {
     for (const { url, enabled_events: types, hidden, api_version, status } of lists.webhook_endpoints) {
       const isWanted = status === "enabled" && (types as unknown[]).includes(event.type);
@@ -46,58 +31,16 @@ export async function startStripeStandIn(options: Options = {}) {
   };
   const test = new Books({ livemode: false, now, tell });
   const live = new Books({ livemode: true, now, tell });
-  const kept = new Map<string, { text: string; reply: Reply; until: number }>();
 
-  function work({ call, text, headers }: ApiRequest): Reply {
-    const [, mode] = /^Bearer [sr]k_(test|live)_\w{8,}$/.exec(headers.authorization ?? "") ?? [];
+  function work({ call, text, authorization }: ApiRequest): object {
+    const [, mode] = /^Bearer [sr]k_(test|live)_\w{8,}$/.exec(authorization ?? "") ?? [];
+    if (mode === undefined) throw new Refusal("Invalid API Key provided", { status: 401 });
     const books = mode === "live" ? live : test;
     books.expireDue();
-    return attempt(() => {
-      if (mode === undefined) throw new Refusal("Invalid API Key provided", { status: 401 });
-      return answer(books, call, readForm(text), `${url}/c/pay`);
-    });
+    return answer(books, call, readForm(text), page());
   }
 
-  /** Works once for each `Idempotency-Key`, for 24 hours. A refused request is not kept. */
-  function workOnce(request: ApiRequest): Reply {
-    const key = String(request.headers["idempotency-key"] ?? "");
-    const text = `${request.call} ${request.text}`;
-    const before = kept.get(key);
-    if (before && before.until > now()) {
-      if (before.text === text) return before.reply;
-      const message = "Keys for idempotent requests can only be used with the same parameters.";
-      return { status: 400, body: render({ error: { type: "idempotency_error", message } }) };
-    }
-    const reply = work(request);
-    if (key && reply.status === 200) kept.set(key, { text, reply, until: now() + 86_400_000 });
-    return reply;
-  }
-
-  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { method, headers } = request;
-    const body = await text(request);
-    const { pathname, search } = new URL(request.url ?? "/", url);
-    if (!pathname.startsWith("/v1/")) {
-      const act = method === "POST" ? new URLSearchParams(body).get("act") : null;
-      const own = () => answerPayPage(test, pathname, act, headers["accept-language"] ?? "");
-      const { status = 200, html, headers: more } = (await page?.(pathname)) ?? own();
-      return void response.writeHead(status, { ...pageHeaders, ...more }).end(html);
-    }
-    const asked = { call: `${method} ${pathname.slice(4)}`, text: method === "POST" ? body : search.slice(1), headers };
-    const reply = await around(asked, () => workOnce(asked));
-    if (!reply) return void request.socket.destroy();
-    response.writeHead(reply.status, { "Content-Type": "application/json" }).end(reply.body);
-  }
-
-  const server = createServer((request, response) => serve(request, response).catch(() => request.socket.destroy()));
-  await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, host, resolve));
-  const url = addressOf({ host, port: (server.address() as AddressInfo).port, tls: undefined });
-  const stop = async () => {
-    const closed = new Promise((resolve) => server.close(resolve));
-    server.closeAllConnections();
-    await closed;
-  };
-  return { url, test, live, stop };
+  return { test, live, answer: (request: ApiRequest): Reply => attempt(() => work(request)) };
 }
 
 const render = (value: object) => JSON.stringify(value, (name, part) => (name === "hidden" ? undefined : part));
@@ -117,9 +60,8 @@ export async function postWebhook({ url, body, secret }: Webhook, now: number): 
   const at = Math.floor(now / 1000);
   const signature = createHmac("sha256", secret).update(`${at}.${body}`).digest("hex");
   const headers = { "Content-Type": "application/json", "Stripe-Signature": `t=${at},v1=${signature}` };
-  const sent = fetch(url, { method: "POST", body, headers, signal: AbortSignal.timeout(20_000) });
-  return sent.then(
-    ({ status }) => status,
-    () => 0,
+  const reply = await fetch(url, { method: "POST", body, headers, signal: AbortSignal.timeout(20_000) }).catch(
+    () => null,
   );
+  return reply?.status ?? 0;
 }

@@ -42,20 +42,13 @@ const sealedAt = ({ vault, tenant }: Ctx, field: "key" | "secret", text: string)
   vault.seal("payment", placeOf(tenant.id, field), text);
 const modeOf = ({ isLive }: Pick<Account, "isLive">) => (isLive ? "live" : "test");
 
-export interface ConnectInput {
-  key: string;
-  /** Payment methods of Stripe; card by default. */
-  methods?: readonly string[] | undefined;
-  /** Allows another account or mode than the connected one. */
-  replace?: boolean | undefined;
-}
-
 /**
  * Connects a store with its account at Stripe, or replaces the key. Registers an endpoint for events if the server has
  * a public https address.
+ * @param methods payment methods of Stripe; card by default.
  * @throws validationFailed; unavailable if Stripe does not answer; wrongState if it refuses; conflict for another account.
  */
-export async function connectStripe(ctx: Ctx, { key, methods = [], replace = false }: ConnectInput) {
+export async function connectStripe(ctx: Ctx, { key, methods = [] }: { key: string; methods?: readonly string[] }) {
   const [, mode] = keyForm.exec(key) ?? [];
   if (!mode) {
     const others = "neither the publishable key (pk_…) nor a signing secret (whsec_…)";
@@ -72,18 +65,13 @@ export async function connectStripe(ctx: Ctx, { key, methods = [], replace = fal
   const stripe = await openStripe(key, ctx.payments ?? {});
   const { id: account } = await callStripe(() => stripe.accounts.retrieveCurrent());
   const before = await findAccount(ctx);
-  const isSame = before?.account === account && modeOf(before) === mode;
-  if (before && !isSame) {
-    if (!replace) {
-      const now = `The store is connected with ${before.account} in ${modeOf(before)} mode.`;
-      const remedy = "To replace it, add --replace. Payments of the old account are not read any more.";
-      throw conflict(`${now} This key is of ${account} in ${mode} mode.`, { remedy });
-    }
-    await leaveAccount(ctx, before);
+  if (before && (before.account !== account || modeOf(before) !== mode)) {
+    const now = `The store is connected with ${before.account} in ${modeOf(before)} mode.`;
+    const remedy = `To change it, disconnect the store first: bodega payment disconnect -n ${tenant.namespace}`;
+    throw conflict(`${now} This key is of ${account} in ${mode} mode.`, { remedy });
   }
-  const endpoint = await registerEndpoint(ctx, stripe, isSame ? before : undefined);
+  const endpoint = await registerEndpoint(ctx, stripe, before);
   await inTransaction(ctx, async (tx) => {
-    if (!isSame) await run(tx.db, endOpen, { tenantId: tenant.id });
     await run(tx.db, save, {
       ...{ tenantId: tenant.id, account, isLive: mode === "live" ? 1 : 0, ...endpoint, now: toTimestamp(tx.now()) },
       ...{ key: sealedAt(ctx, "key", key), keyEnd: key.slice(-4) },
@@ -165,24 +153,23 @@ export async function checkAccount(ctx: Ctx) {
   return { ...(await showAccount(ctx)), problems };
 }
 
-/** Closes the open payment pages and removes the endpoint. If the key cannot be used any more, both stay there. */
-async function leaveAccount(ctx: Ctx, account: Account): Promise<void> {
+/**
+ * Closes the open payment pages, removes the endpoint, and forgets the key. If the key cannot be used any more, pages
+ * and endpoint stay at Stripe. Errors: unavailable, wrongState.
+ */
+export async function disconnectStripe(ctx: Ctx) {
+  const account = await requireAccount(ctx);
+  const shown = await showAccount(ctx);
+  const values = { tenantId: ctx.tenant.id };
   try {
-    for (const row of await all(ctx.db, selectOpen, { tenantId: ctx.tenant.id })) await closePage(ctx, row);
+    for (const row of await all(ctx.db, selectOpen, values)) await closePage(ctx, row);
     if (account.endpointId !== null) await removeEndpoint(await stripeOf(ctx, account), account.endpointId);
   } catch (error) {
     if (!isAccountFault(error)) throw error;
   }
-}
-
-/** Closes the open payment pages, removes the endpoint, and forgets the key. Errors: unavailable, wrongState. */
-export async function disconnectStripe(ctx: Ctx) {
-  const account = await requireAccount(ctx);
-  const shown = await showAccount(ctx);
-  await leaveAccount(ctx, account);
   await inTransaction(ctx, async (tx) => {
-    await run(tx.db, endOpen, { tenantId: ctx.tenant.id });
-    await run(tx.db, remove, { tenantId: ctx.tenant.id });
+    await run(tx.db, endOpen, values);
+    await run(tx.db, remove, values);
     await recordAudit(tx, { event: "payment.disconnected", subject: account.account });
   });
   return shown;
