@@ -237,7 +237,8 @@ class History {
   /** Another amount or currency is paid than the page asked for. */
   async tamper() {
     const session = this.#random() < 0.3 ? this.#pick(this.#openSessions()) : undefined;
-    if (!session) return;
+    // A second change could undo the first.
+    if (!session || this.#tampered.has(session.id)) return;
     this.#tampered.add(session.id);
     if (this.#random() < 0.5) session.currency = "usd";
     else session.amount_total = Number(session.amount_total) + (this.#random() < 0.5 ? 100 : -100);

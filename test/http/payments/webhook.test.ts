@@ -7,11 +7,11 @@ import type { Config } from "../../../src/server/config/config.ts";
 import { AppError } from "../../../src/server/errors.ts";
 import { checkPayments } from "../../../src/server/health/environment/payments.ts";
 import type { StoreSubject } from "../../../src/server/health/finding.ts";
-import { findUnbooked } from "../../../src/server/modules/payments/stripe/compare.ts";
 import {
   checkAccount,
   connectStripe,
   disconnectStripe,
+  findUnbooked,
   showAccount,
 } from "../../../src/server/modules/payments/stripe/connect.ts";
 import { fromStripe, takesCurrency, toStripe } from "../../../src/server/modules/payments/stripe/units.ts";

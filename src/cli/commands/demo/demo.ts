@@ -16,21 +16,15 @@ import requests from "./demo-requests.txt" with { type: "text" };
 type DemoStore = Awaited<ReturnType<typeof seedDemo>>;
 
 const defaultDataDir = "bodega-demo";
+const parsePort = (flag: string, text: string) => integer({ value: text, source: flag }, 0, 65535);
+const portArg = (description: string) => valueArg("number", description, { parse: parsePort });
 
 export default defineCommand({
   description: "Serve a demo store with sample data, an example shop and the back office for browsers",
   args: {
     ...serverFlags,
-    "shop-port": valueArg("number", "Port of the shop; 0 picks a free one (default: the port after --port)", {
-      parse: (flag: string, text: string) => integer({ value: text, source: flag }, 0, 65535),
-    }),
-    "payment-port": valueArg(
-      "number",
-      "Port of the test payments and mails; 0 picks a free one (default: --port + 2)",
-      {
-        parse: (flag: string, text: string) => integer({ value: text, source: flag }, 0, 65535),
-      },
-    ),
+    "shop-port": portArg("Port of the shop; 0 picks a free one (default: the port after --port)"),
+    "payment-port": portArg("Port of the test payments and mails; 0 picks a free one (default: --port + 2)"),
     examples: { type: "boolean", description: "Also print requests to paste into another terminal" },
     "no-open": { type: "boolean", description: "Do not open the shop in a browser" },
   },

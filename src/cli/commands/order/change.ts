@@ -49,7 +49,7 @@ export const payCommand = defineCommand({
 
 /** Reads the payment pages of an order at their provider, outside of any transaction. */
 async function checkPaymentOf(args: StoreArgs & { order: string }, console: Console): Promise<void> {
-  const { checkPayment } = await import("../../../server/modules/payments/check.ts");
+  const { checkPayment } = await import("../../../server/modules/payments/reconcile.ts");
   const { getOrderView } = await import("../../../server/modules/orders/views.ts");
   const view = await withPayments(args, console, async (ctx) => {
     const id = await order.find(ctx, args.order);

@@ -51,7 +51,7 @@ export async function changeOrder(
   const { text, closesPage = false } = typeof question === "string" ? { text: question } : question;
   const isDryRun = args["dry-run"] === true;
   const { inDryRun } = await import("../../../server/db/transaction.ts");
-  const { assumeClosed, closeCheckout } = await import("../../../server/modules/payments/close.ts");
+  const { assumeClosed, closeCheckout } = await import("../../../server/modules/payments/reconcile.ts");
   let movedMinor = 0;
   const tried = await withTenant(args, console, (ctx) =>
     inDryRun(ctx, (tx) =>

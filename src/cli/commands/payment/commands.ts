@@ -6,7 +6,6 @@ import { info, printRecord, warn } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 
 const service = () => import("../../../server/modules/payments/stripe/connect.ts");
-
 const storeOnly = { namespace: requiredNamespaceArg };
 
 export const connectCommand = defineCommand({

@@ -13,10 +13,10 @@ import { getOrder, type OrderRow, requireRow, selectLines } from "../orders/read
 import { bumpOrder, orderStateError } from "../orders/statements.ts";
 import { orders } from "../orders/table.ts";
 import { type Account, openProvider, requireAccount } from "./accounts.ts";
-import { closePage } from "./close.ts";
 import type { Checkout, CheckoutInput } from "./model.ts";
 import { type CheckoutRow, findOpen, openPage } from "./pages.ts";
 import { providers } from "./providers.ts";
+import { closePage } from "./reconcile.ts";
 
 /** Pages of an order that the provider opened, and tries to open one. */
 const maxPages = 5;
@@ -28,28 +28,15 @@ const maxHoldMs = 2 * 3_600_000;
 /** When the server reads a new page at the provider if it hears nothing. */
 const firstCheckMs = 120_000;
 
-const selectCounts = statement((q) =>
-  q
-    .select({ tries: count(), pages: count(checkouts.sessionId) })
-    .from(checkouts)
-    .where(and(ofStore(checkouts), equals(checkouts.orderId, "orderId"))),
-);
-const newCheckout = params(
-  "id",
-  "tenantId",
-  "orderId",
-  "amountMinor",
-  "currency",
-  "request",
-  "expiresAt",
-  "nextCheckAt",
-);
-const insertCheckout = statement((q) =>
-  q
-    .insert(checkouts)
-    .values({ ...newCheckout, provider: "stripe", state: "open", createdAt: param("now") })
-    .onConflictDoNothing(),
-);
+const ofOrder = and(ofStore(checkouts), equals(checkouts.orderId, "orderId"));
+const counts = { tries: count(), pages: count(checkouts.sessionId) };
+const selectCounts = statement((q) => q.select(counts).from(checkouts).where(ofOrder));
+const newCheckout = {
+  ...params("id", "tenantId", "orderId", "amountMinor", "currency", "request", "expiresAt", "nextCheckAt"),
+  ...({ provider: "stripe", state: "open" } as const),
+  createdAt: param("now"),
+};
+const insertCheckout = statement((q) => q.insert(checkouts).values(newCheckout).onConflictDoNothing());
 const extendHold = statement(sql`update ${orders} set expires_at = ${param("holdUntil")} where ${byId(orders)}`);
 const isPublished = and(eq(appKeys.active, true), eq(appKeys.published, true), isNull(appKeys.revokedAt));
 const selectOrigins = statement((q) =>

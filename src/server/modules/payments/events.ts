@@ -11,12 +11,8 @@ import { reconcile } from "./reconcile.ts";
 import { paymentEvents } from "./table.ts";
 
 const selectEvent = statement((q) => q.select({ id: paymentEvents.id }).from(paymentEvents).where(byId(paymentEvents)));
-const insertEvent = statement((q) =>
-  q
-    .insert(paymentEvents)
-    .values({ ...params("tenantId", "id", "type", "object", "isLive"), createdAt: param("now") })
-    .onConflictDoNothing(),
-);
+const newEvent = { ...params("tenantId", "id", "type", "object", "isLive"), createdAt: param("now") };
+const insertEvent = statement((q) => q.insert(paymentEvents).values(newEvent).onConflictDoNothing());
 const isNamed = or(equals(checkouts.sessionId, "sessionId"), equals(checkouts.intentId, "intentId"));
 const selectCheckout = statement((q) =>
   q

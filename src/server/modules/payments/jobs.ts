@@ -10,9 +10,8 @@ import { orders } from "../orders/table.ts";
 import { workThrough } from "../tenants/service.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
 import { findAccount, openProvider } from "./accounts.ts";
-import { closePage } from "./close.ts";
 import { handleEvent } from "./events.ts";
-import { reconcile } from "./reconcile.ts";
+import { closePage, reconcile } from "./reconcile.ts";
 import { paymentAccounts, paymentEvents } from "./table.ts";
 
 export type PaymentDeps = Pick<Ctx, "db" | "vault" | "now"> & { payments: PaymentOptions };

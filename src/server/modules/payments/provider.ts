@@ -51,26 +51,25 @@ export interface ProviderEvent {
   intentId: string | null;
 }
 
+type NewCheckout = { id: string; request: string; createdAt: string };
+export type RefundRequest = ProviderMoney & { id: string; orderId: string; intentId: string };
+
 /**
  * The account of a store at a provider, which recognises a repeated id for a day: with `isOld`, it is first looked for.
  * @throws unavailable if the provider does not decide; wrongState if it refuses.
  */
 export interface Provider {
   /** Opens a page. Repeating the request of a checkout opens no second one. */
-  open(
-    checkout: { id: string; request: string; createdAt: string },
-    isOld: boolean,
-  ): Promise<{ sessionId: string; url: string } | undefined>;
+  open(checkout: NewCheckout, isOld: boolean): Promise<{ sessionId: string; url: string } | undefined>;
   read(sessionId: string): Promise<Snapshot>;
   /** Closes a page, unless it is complete. */
   close(sessionId: string): Promise<void>;
-  refund(
-    request: ProviderMoney & { id: string; orderId: string; intentId: string },
-    isOld: boolean,
-  ): Promise<ProviderRefund>;
+  refund(request: RefundRequest, isOld: boolean): Promise<ProviderRefund>;
   /** Returns the events since a time in epoch milliseconds, the oldest first. */
   listEvents(since: number): Promise<ProviderEvent[]>;
 }
+
+export type SignedCall = { body: Uint8Array; signature: string; now: number };
 
 /** What a new page is to ask for. `expiresAt` is in epoch milliseconds. */
 export interface NewPage extends CheckoutInput {
@@ -91,10 +90,7 @@ export interface ProviderKind {
      * The event of a signed call; undefined if no secret has signed it lately. The signature comes before the body.
      * Errors: malformedRequest for a signed body that is no event.
      */
-    verify(
-      call: { body: Uint8Array; signature: string; now: number },
-      secrets: readonly string[],
-    ): Promise<ProviderEvent | undefined>;
+    verify(call: SignedCall, secrets: readonly string[]): Promise<ProviderEvent | undefined>;
   };
 }
 

@@ -1,10 +1,11 @@
-import { and } from "drizzle-orm";
+import { and, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, byId, equals, get, ofStore, params, run, statement } from "../../db/statement.ts";
+import { all, bind, byId, equals, get, ofStore, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notFound, wrongState } from "../../errors.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
+import { bindEvent } from "../events/service.ts";
 import type { OrderMailKind } from "../mail/kinds.ts";
 import { dueOf } from "../orders/amounts.ts";
 import { endAttention, needAttention } from "../orders/attention/attention.ts";
@@ -12,8 +13,10 @@ import { requireStore } from "../orders/input.ts";
 import { refreshPaymentStatus } from "../orders/payments.ts";
 import { requireRow } from "../orders/read.ts";
 import { insertRefund, moneyOnly } from "../orders/refund.ts";
+import { bumpOrder } from "../orders/statements.ts";
 import { orderRefunds, payments } from "../orders/table.ts";
-import type { ProviderRefund } from "./provider.ts";
+import type { ProviderDispute, ProviderRefund } from "./provider.ts";
+import { disputes } from "./table.ts";
 
 export type PaymentRow = typeof payments.$inferSelect;
 type RefundRow = typeof orderRefunds.$inferSelect;
@@ -24,12 +27,25 @@ const selectRefunds = statement((q) => q.select().from(orderRefunds).where(ofPay
 const selectPayment = statement((q) => q.select().from(payments).where(byId(payments)));
 const setState = params("state", "providerId", "error");
 const updateRefund = statement((q) => q.update(orderRefunds).set(setState).where(byId(orderRefunds)));
+const identity = params("tenantId", "id", "orderId", "paymentId", "amountMinor", "currency", "reason");
+const progress = params("status", "progress", "dueAt");
+// An older state changes nothing.
+const upsertDispute = statement((q) =>
+  q
+    .insert(disputes)
+    .values({ ...identity, ...progress, createdAt: param("now") })
+    .onConflictDoUpdate({
+      target: [disputes.tenantId, disputes.id],
+      set: progress,
+      setWhere: sql`${disputes.progress} < ${param("progress")}`,
+    }),
+);
 
 const ranks = { requested: 0, pending: 1, succeeded: 2, failed: 3 };
 
 export const findRefund = (tx: Ctx, id: string) => get(tx.db, selectRefund, { tenantId: tx.tenant.id, id });
 
-export const listRefunds = (tx: Ctx, { id: paymentId }: { id: string }): Promise<RefundRow[]> =>
+const listRefunds = (tx: Ctx, { id: paymentId }: { id: string }): Promise<RefundRow[]> =>
   all(tx.db, selectRefunds, { tenantId: tx.tenant.id, paymentId });
 
 /** The part of a payment that no refund has given back or is to give back. */
@@ -136,4 +152,25 @@ async function addRefund(tx: Ctx, { id: paymentId, ...refund }: NewRefund): Prom
   const isNews = refund.retryOf === undefined && refund.reason === null;
   const mail: [OrderMailKind, string] | undefined = isNews ? ["order_refunded", values.refundId] : undefined;
   return refreshPaymentStatus(tx, refund.orderId, "order.refunded", mail);
+}
+
+/** Records disputes of a payment. They change neither the order's status nor stock; a lost one returns the money. */
+export async function applyDisputes(tx: Ctx, payment: PaymentRow, found: readonly ProviderDispute[]): Promise<void> {
+  const { orderId, id: paymentId } = payment;
+  for (const dispute of found) {
+    const values = { ...dispute, tenantId: tx.tenant.id, orderId, paymentId, now: toTimestamp(tx.now()) };
+    if ((await run(tx.db, upsertDispute, values)) === 0) continue;
+    const { id, amountMinor, currency, status, reason, dueAt } = dispute;
+    const data = { dispute: id, amount_minor: amountMinor, currency, status, reason, due_at: dueAt };
+    const event = { type: "order.disputed", subject: orderId, data } as const;
+    await tx.db.batch([bind(bumpOrder, { ...values, id: orderId }), bindEvent(tx, event)]);
+    if (dispute.isClosed && !dispute.isLost) await endAttention(tx, orderId, ["dispute"]);
+    else await needAttention(tx, orderId, "dispute");
+    const returned = (await listRefunds(tx, payment)).find(({ providerId }) => providerId === id);
+    if (dispute.isLost && !returned) {
+      await addFound(tx, payment, { id, amountMinor, state: "succeeded" }, `Dispute ${id} was lost.`);
+    } else if (!dispute.isLost && returned && returned.state !== "failed") {
+      await failRefund(tx, returned, null);
+    }
+  }
 }

@@ -6,45 +6,31 @@ import { PaymentInput, RefundInput } from "../orders/change-model.ts";
 import { dryRunQuery, Order } from "../orders/model.ts";
 import { payOrder } from "../orders/payments.ts";
 import { refundOrder } from "../orders/refund.ts";
-import { checkPayment } from "./check.ts";
 import { openCheckout } from "./checkout.ts";
-import { closeOwnCheckout } from "./close.ts";
 import { receiveEvent } from "./events.ts";
 import { Checkout, CheckoutInput, WebhookReceived } from "./model.ts";
+import { checkPayment, closeOwnCheckout } from "./reconcile.ts";
 import { retryRefund } from "./refunds.ts";
 
-const tag = "Orders";
+const ofOrder = { tag: "Orders", params: IdParams, errors: ["wrongState", "unavailable"] } as const;
 const visitors = [app("orders:write"), app("orders:place"), token] as const;
-const change = {
-  tag,
-  access: [app("orders:write"), staff],
-  params: IdParams,
-  reply: { status: 200, data: Order },
-  errors: ["wrongState", "unavailable"],
-  conditional: true,
-} as const;
+const page = { ...ofOrder, access: visitors, secret: true } as const;
+const access = [app("orders:write"), staff] as const;
+const change = { ...ofOrder, access, reply: { status: 200, data: Order }, conditional: true } as const;
 
 export const paymentRoutes = [
   // What follows calls a provider, and so must not run in a transaction: `prepare` does not, nor does a `secret` route.
   defineRoute("POST", "/orders/:id/checkout/", "openCheckout", {
-    tag,
+    ...page,
     summary: "Open a payment page for an order, or get the one that is open",
-    access: visitors,
-    params: IdParams,
     body: CheckoutInput,
     reply: { status: 200, data: Checkout },
-    errors: ["wrongState", "unavailable"],
-    secret: true,
     handle: async ({ ctx, params, body }) => reply(await openCheckout(ctx, params.id, body)),
   }),
   defineRoute("POST", "/orders/:id/checkout/check/", "checkPayment", {
-    tag,
+    ...page,
     summary: "Read the payment of an order at the provider, at most once in five seconds for visitors",
-    access: visitors,
-    params: IdParams,
     reply: { status: 200, data: Order },
-    errors: ["wrongState", "unavailable"],
-    secret: true,
     handle: ({ ctx, params }) => checkPayment(ctx, params.id),
   }),
   defineRoute("POST", "/orders/:id/cancel/", "cancelOrder", {

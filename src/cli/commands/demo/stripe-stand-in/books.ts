@@ -18,17 +18,12 @@ const newLists = () => ({
 export type ListName = keyof ReturnType<typeof newLists>;
 
 /** `now` is in epoch milliseconds; `tell` gets each event. */
-interface Account {
-  livemode: boolean;
-  now: () => number;
-  tell: (books: Books, event: Row) => void;
-}
+type Account = { livemode: boolean; now: () => number; tell: (books: Books, event: Row) => void };
 
 /** What an account knows in one mode, and what can happen to it. */
 export class Books {
   readonly lists = newLists();
   private readonly account: Account;
-
   constructor(account: Account) {
     this.account = account;
   }
@@ -39,11 +34,10 @@ export class Books {
 
   add(list: ListName, prefix: string, fields: object): Row {
     const id = `${prefix}_${randomBytes(12).toString("hex")}`;
-    const object = list.slice(0, -1).replace("/", ".");
-    const { livemode } = this.account;
-    const row: unknown = { id, object, created: this.seconds(), livemode, metadata: {}, ...fields };
-    this.lists[list].push(row as Row);
-    return row as Row;
+    const kind = { id, object: list.slice(0, -1).replace("/", "."), livemode: this.account.livemode };
+    const row = { ...kind, created: this.seconds(), metadata: {}, ...fields } as unknown as Row;
+    this.lists[list].push(row);
+    return row;
   }
 
   find(list: ListName, id: unknown): Row {
@@ -90,9 +84,8 @@ export class Books {
   /** Takes the money of an intent. */
   take({ session, intent }: Record<"session" | "intent", Row>): void {
     const { id: payment_intent, amount, currency, metadata } = intent;
-    const sums = { amount, amount_captured: amount, amount_refunded: 0, currency, metadata, payment_intent };
-    const state = { status: "succeeded", paid: true, captured: true, refunded: false, disputed: false };
-    const charge = this.add("charges", "ch", { ...sums, ...state });
+    const state = { status: "succeeded", amount_refunded: 0, refunded: false, disputed: false };
+    const charge = this.add("charges", "ch", { ...state, amount, currency, metadata, payment_intent });
     Object.assign(intent, { status: "succeeded", amount_received: amount, latest_charge: charge.id });
     session.payment_status = "paid";
   }

@@ -3,7 +3,6 @@ import type { Books, Line, ListName, Row } from "./books.ts";
 import { type Form, Refusal } from "./form.ts";
 
 const account = { id: "acct_standin", object: "account", country: "DE", default_currency: "eur" };
-
 const asForm = (value: unknown) => (typeof value === "object" && value ? (value as Form) : {});
 const asList = (value: unknown) => (Array.isArray(value) ? (value as unknown[]) : []);
 
@@ -59,7 +58,7 @@ function createEndpoint(books: Books, given: Form) {
 }
 
 function createRefund(books: Books, { payment_intent, amount, metadata }: Form): Row {
-  const sum = amount === undefined ? {} : { amount: Number(amount) };
+  const sum = amount !== undefined && { amount: Number(amount) };
   return books.refund(String(payment_intent), { ...sum, metadata: asForm(metadata) });
 }
 
@@ -69,15 +68,14 @@ function createSession(books: Books, given: Form, page: string): Row {
   const amount_total = lines.reduce((sum, line) => sum + line.amount_total, 0);
   const sums = { amount_total, currency: lines[0]?.currency, expires_at: Number(expires_at) };
   const state = { status: "open", payment_status: "unpaid", payment_intent: null };
-  const hidden = { lines, intent: asForm(payment_intent_data) };
-  const session = books.add("checkout/sessions", "cs_test", { ...kept, ...sums, ...state, hidden });
+  const fields = { ...kept, ...sums, ...state, hidden: { lines, intent: asForm(payment_intent_data) } };
+  const session = books.add("checkout/sessions", "cs_test", fields);
   return Object.assign(session, { url: `${page}/${session.id}` });
 }
 
 function readLine(given: unknown): Line {
   const { price_data, quantity } = asForm(given);
   const { currency, unit_amount, product_data } = asForm(price_data);
-  const amount_total = Number(unit_amount) * Number(quantity);
-  const description = String(asForm(product_data).name);
-  return { description, quantity: Number(quantity), currency: String(currency), amount_total };
+  const line = { description: String(asForm(product_data).name), currency: String(currency) };
+  return { ...line, quantity: Number(quantity), amount_total: Number(unit_amount) * Number(quantity) };
 }

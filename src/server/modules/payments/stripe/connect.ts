@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import type { Stripe } from "stripe";
 import type { Ctx } from "../../../context.ts";
 import { all, ofStore, param, params, run, statement } from "../../../db/statement.ts";
@@ -7,9 +7,10 @@ import { conflict, invalidField, wrongState } from "../../../errors.ts";
 import { toTimestamp } from "../../../values/stamps.ts";
 import { recordAudit } from "../../audit/service.ts";
 import { checkouts } from "../../orders/checkouts/table.ts";
+import { orders } from "../../orders/table.ts";
 import { type Account, findAccount, isAccount, keyOf, placeOf, requireAccount } from "../accounts.ts";
-import { closePage } from "../close.ts";
 import { isAccountFault, statusOf } from "../provider.ts";
+import { closePage } from "../reconcile.ts";
 import { paymentAccounts } from "../table.ts";
 import { callStripe, openStripe, stripeVersion } from "./client.ts";
 import { eventTypes } from "./events.ts";
@@ -37,7 +38,23 @@ const endOpen = statement((q) =>
   q.update(checkouts).set({ state: "failed", error: "disconnected", request: "{}", nextCheckAt: null }).where(isOpen),
 );
 
-export const stripeOf = (ctx: Ctx, account: Account) => openStripe(keyOf(ctx, account), ctx.payments ?? {});
+const recentMs = 7 * 86_400_000;
+/** Payments of the last minutes may still be on their way. */
+const quietMs = 600_000;
+
+// A page is complete here once its payment is booked.
+const isUnbooked = sql`${checkouts.sessionId} in (select value from json_each(${param("sessions")}))
+  and (${checkouts.state} <> 'complete' or ${checkouts.isProcessing})`;
+const selectUnbooked = statement((q) =>
+  q
+    .select({ number: orders.number })
+    .from(checkouts)
+    .innerJoin(orders, eq(orders.id, checkouts.orderId))
+    .where(and(ofStore(checkouts), isUnbooked))
+    .orderBy(orders.number),
+);
+
+const stripeOf = (ctx: Ctx, account: Account) => openStripe(keyOf(ctx, account), ctx.payments ?? {});
 const sealedAt = ({ vault, tenant }: Ctx, field: "key" | "secret", text: string) =>
   vault.seal("payment", placeOf(tenant.id, field), text);
 const modeOf = ({ isLive }: Pick<Account, "isLive">) => (isLive ? "live" : "test");
@@ -173,4 +190,14 @@ export async function disconnectStripe(ctx: Ctx) {
     await recordAudit(tx, { event: "payment.disconnected", subject: account.account });
   });
   return shown;
+}
+
+/** Returns the orders of the last week that were paid at Stripe and not here. Errors: unavailable, wrongState. */
+export async function findUnbooked(ctx: Ctx): Promise<{ number: number }[]> {
+  const stripe = await stripeOf(ctx, await requireAccount(ctx));
+  const created = { gte: Math.floor((ctx.now() - recentMs) / 1000), lte: Math.floor((ctx.now() - quietMs) / 1000) };
+  const query = { status: "complete", created, limit: 100 } as const;
+  const found = await callStripe(() => stripe.checkout.sessions.list(query).autoPagingToArray({ limit: 1000 }));
+  const sessions = found.filter(({ payment_status }) => payment_status === "paid").map(({ id }) => id);
+  return all(ctx.db, selectUnbooked, { tenantId: ctx.tenant.id, sessions: JSON.stringify(sessions) });
 }

@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
 import { malformedRequest } from "../../../errors.ts";
-import type { ProviderEvent } from "../provider.ts";
+import type { ProviderEvent, SignedCall } from "../provider.ts";
 
 /** What the server wants to hear of. All else follows from reading the page. */
 export const eventTypes = [
@@ -32,7 +32,7 @@ export function toEvent({ id, type, livemode: isLive, data }: Stripe.Event): Pro
 
 /** Verifies a call, as `ProviderKind` says. Each of the secrets may have signed it, within five minutes. */
 export async function verifyEvent(
-  { body, signature, now }: { body: Uint8Array; signature: string; now: number },
+  { body, signature, now }: SignedCall,
   secrets: readonly string[],
 ): Promise<ProviderEvent | undefined> {
   const { webhooks, errors } = (await import("stripe")).Stripe;

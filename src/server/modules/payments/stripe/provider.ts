@@ -5,19 +5,27 @@ import {
   type Provider,
   type ProviderDispute,
   type ProviderEvent,
+  type ProviderKind,
   type ProviderRefund,
+  type RefundRequest,
   type Snapshot,
   statusOf,
 } from "../provider.ts";
 import { callStripe, openStripe } from "./client.ts";
-import { eventTypes, toEvent } from "./events.ts";
-import { fromStripe, toStripe } from "./units.ts";
+import { eventTypes, toEvent, verifyEvent } from "./events.ts";
+import { sessionParams } from "./session.ts";
+import { fromStripe, takesCurrency, toStripe } from "./units.ts";
 
 const expand = ["payment_intent", "payment_intent.latest_charge"];
 const timeOf = (seconds: number) => toTimestamp(seconds * 1000);
 
+/** Stripe Checkout. */
+export const stripe = {
+  account: { takesCurrency, requestOf: sessionParams, open: openAccount, verify: verifyEvent },
+} satisfies ProviderKind;
+
 /** Opens the account of a key at Stripe. */
-export function stripeProvider(key: string, options: PaymentOptions): Provider {
+function openAccount(key: string, options: PaymentOptions): Provider {
   const call = <T>(work: (stripe: Stripe) => Promise<T>) =>
     callStripe(async () => work(await openStripe(key, options)));
   return {
@@ -76,7 +84,9 @@ async function snapshotOf(stripe: Stripe, session: Stripe.Checkout.Session): Pro
 }
 
 const refundStates: Record<string, ProviderRefund["state"]> = {
-  ...{ succeeded: "succeeded", failed: "failed", canceled: "failed" },
+  succeeded: "succeeded",
+  failed: "failed",
+  canceled: "failed",
 };
 
 function toRefund({ id, amount, currency, status, metadata, failure_reason }: Stripe.Refund): ProviderRefund {
@@ -101,7 +111,7 @@ function toDispute({ id, amount, currency, status, reason, evidence_details: evi
 
 async function refundIntent(
   stripe: Stripe,
-  { id, orderId, intentId: payment_intent, amountMinor, currency }: Parameters<Provider["refund"]>[0],
+  { id, orderId, intentId: payment_intent, amountMinor, currency }: RefundRequest,
   isOld: boolean,
 ): Promise<ProviderRefund> {
   if (isOld) {
