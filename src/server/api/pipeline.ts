@@ -2,6 +2,7 @@ import { nextTurn } from "../concurrency/event-loop.ts";
 import type { PushOptions } from "../config/push-config.ts";
 import type { Actor, Ctx, MediaStore, PaymentOptions, ProcessMemory, Tenant } from "../context.ts";
 import { isForeignKeyViolation } from "../db/db-errors.ts";
+import { limitSession } from "../db/limit-session.ts";
 import type { Database } from "../db/session.ts";
 import { AppError, notAuthenticated, storeNotFound } from "../errors.ts";
 import { baseHeaders, errorResponse } from "../http/envelope.ts";
@@ -61,6 +62,9 @@ interface Sources {
   receive: (namespace?: string) => Promise<Body>;
   find: CredentialLookup["find"];
 }
+
+/** How long a request waits for a database server, without the check of its credentials. */
+const serverLimitMs = 10_000;
 
 /** Answers one request of a route: identifies store and key, admits the caller, and answers or refuses. */
 export async function answerRoute(
@@ -225,13 +229,11 @@ function receiveBody(deps: PipelineDeps, { request, route }: RouteRequest, names
   return readBody(request, limits, deps.bodyMemory, route.plainText);
 }
 
-function createContext(
-  deps: PipelineDeps,
-  { request, requestId, route }: RouteRequest,
-  tenant: Tenant,
-  actor: Actor,
-): Ctx {
-  const { db, vault, now, memory, push, media, payments, clientIpOf } = deps;
+function createContext(deps: PipelineDeps, incoming: RouteRequest, tenant: Tenant, actor: Actor): Ctx {
+  const { request, requestId, route } = incoming;
+  const isLimited = deps.db.kind === "server" && !asksForStream(incoming);
+  const db = isLimited ? limitSession(deps.db, serverLimitMs) : deps.db;
+  const { vault, now, memory, push, media, payments, clientIpOf } = deps;
   const client = new RequestClient(clientIpOf, request);
   const orderToken = request.headers.get("x-order-token") ?? undefined;
   const signature = route.signed && request.headers.get(route.signed);

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, spyOn, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -68,6 +68,23 @@ const routes: Route[] = [
   }),
 ];
 
+/** Reads twice. The first read seems to take eleven seconds. */
+const slowReads = defineRoute("GET", "/slow-reads/", "slow-reads", {
+  tag: "Faults",
+  summary: "Reads slowly",
+  access: [publicAccess],
+  reply: { data: Type.Object({}) },
+  errors: [],
+  async handle({ ctx }) {
+    const first = ctx.db.execute("SELECT 1");
+    const now = performance.now.bind(performance);
+    const clock = spyOn(performance, "now").mockImplementation(() => now() + 11_000);
+    await first.finally(() => clock.mockRestore());
+    await ctx.db.execute("SELECT 2");
+    return reply({});
+  },
+});
+
 onDatabase("file", (suite) => {
   let shop: Shop;
   let app: TestApp;
@@ -132,7 +149,7 @@ onDatabase("file", (suite) => {
 });
 
 describe.skipIf(!hasSqld)("an outage of the database server", () => {
-  test("makes requests that need the database return 5001 until the server is back", async () => {
+  test("makes requests that need the database, or wait ten seconds for it, return 5001 until the server is back", async () => {
     const dir = mkdtempSync(join(tmpdir(), "bodega-outage-"));
     const options = { dir: join(dir, "server") };
     let server = await startSqld(options);
@@ -141,6 +158,10 @@ describe.skipIf(!hasSqld)("an outage of the database server", () => {
     await migrate(db);
     const app = startTestApp({ db });
     const shop = await createShop(app);
+    const slow = startTestApp({ db, routes: [slowReads] });
+    const { code } = await createClient(slow, { namespace: shop.namespace, auth: shop.auth })("GET /slow-reads/");
+    expect(code).toBe(5001);
+    await slow.stop();
     const { id } = await shop.createProduct();
 
     await server.stop();

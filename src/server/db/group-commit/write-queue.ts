@@ -44,8 +44,7 @@ interface QueuedJob extends Job {
 export class WriteQueue {
   readonly #writer: Writer;
   readonly #options: WriteQueueOptions;
-  #jobs: (QueuedJob | undefined)[] = [];
-  #next = 0;
+  #jobs: QueuedJob[] = [];
   #isDriving = false;
   #idle: (() => void)[] = [];
   /** The number of transactions committed so far, without empty ones. */
@@ -59,12 +58,12 @@ export class WriteQueue {
   }
 
   get waiting(): number {
-    return this.#jobs.length - this.#next;
+    return this.#jobs.length;
   }
 
   /** How long the first waiting write has waited, in milliseconds; 0 if none waits. */
   get waitMs(): number {
-    const job = this.#peek();
+    const job = this.#jobs[0];
     return job === undefined ? 0 : Math.max(0, performance.now() + this.#options.lockDeadlineMs - job.deadline);
   }
 
@@ -108,7 +107,7 @@ export class WriteQueue {
     return new Promise<T>((resolve, reject) => {
       const deadline = performance.now() + this.#options.lockDeadlineMs;
       const job: QueuedJob = { unit, resolve: resolve as (value: never) => void, reject, deadline };
-      if (exclusive) this.#jobs.splice(this.#next, 0, { ...job, exclusive });
+      if (exclusive) this.#jobs.unshift({ ...job, exclusive });
       else this.#jobs.push(job);
       if (this.#isDriving) return;
       this.#isDriving = true;
@@ -121,13 +120,13 @@ export class WriteQueue {
     const refusing = setInterval(() => this.#refuseLate(), refuseEveryMs);
     while (this.waiting > 0) {
       try {
-        if (this.#peek()?.exclusive) await this.#runExclusive(this.#take() as QueuedJob);
+        if (this.#jobs[0]?.exclusive) await this.#runExclusive(this.#jobs.shift() as QueuedJob);
         else if (await this.#begin()) await this.#runGroup();
       } catch (error) {
         // Only a statement of the queue itself can fail here. The first job gets its error, and the others are tried
         // again.
         this.hasLost = true;
-        this.#take()?.reject(mapDbError(error));
+        this.#jobs.shift()?.reject(mapDbError(error));
       }
       await this.#writer.yieldLock?.();
     }
@@ -153,7 +152,7 @@ export class WriteQueue {
 
   /** Takes the lock for the waiting units. False if none is left, or exclusive work goes first. */
   async #begin(): Promise<boolean> {
-    for (let job = this.#peek(); job && !job.exclusive; job = this.#peek()) {
+    for (let job = this.#jobs[0]; job && !job.exclusive; job = this.#jobs[0]) {
       if (!this.#options.mustWait() && (await this.#writer.begin(job.deadline))) return true;
       await this.#writer.waitForLock?.();
     }
@@ -163,42 +162,25 @@ export class WriteQueue {
   /** Refuses jobs whose deadline has passed. The queue has exclusive work first, then jobs by deadline. */
   #refuseLate(): void {
     const now = performance.now();
-    let from = this.#next;
+    let from = 0;
     while (this.#jobs[from]?.exclusive) from++;
     let to = from;
     while ((this.#jobs[to]?.deadline ?? Number.POSITIVE_INFINITY) <= now) to++;
-    for (const job of this.#jobs.splice(from, to - from)) {
+    for (const { reject } of this.#jobs.splice(from, to - from)) {
       this.hasLost = true;
-      job?.reject(unavailable("The database is busy.", { isInternal: true }));
+      reject(unavailable("The database is busy.", { isInternal: true }));
     }
   }
 
   /** Takes the next job, or several if their units are plain statements. */
   #takeUnits(most: number): Job[] {
     const jobs: Job[] = [];
-    for (let job = this.#peek(); job && !job.exclusive && jobs.length < most; job = this.#peek()) {
+    for (let job = this.#jobs[0]; job && !job.exclusive && jobs.length < most; job = this.#jobs[0]) {
       const isPlain = "stmts" in job.unit;
       if (!isPlain && jobs.length > 0) break;
-      jobs.push(this.#take() as Job);
+      jobs.push(this.#jobs.shift() as QueuedJob);
       if (!isPlain) break;
     }
     return jobs;
-  }
-
-  #peek(): QueuedJob | undefined {
-    return this.#jobs[this.#next];
-  }
-
-  #take(): QueuedJob | undefined {
-    const job = this.#jobs[this.#next];
-    if (job === undefined) return undefined;
-    // Frees what a job refers to, such as a batch of an import, as soon as it is done.
-    this.#jobs[this.#next] = undefined;
-    this.#next++;
-    if (this.#next > 1024 && this.#next * 2 > this.#jobs.length) {
-      this.#jobs = this.#jobs.slice(this.#next);
-      this.#next = 0;
-    }
-    return job;
   }
 }
