@@ -8,7 +8,7 @@ import { readBirth } from "../db/migrate.ts";
 import type { Database } from "../db/session.ts";
 import type { ChannelDeps } from "../delivery/channel.ts";
 import { type AppError, wrongState } from "../errors.ts";
-import { reasonOf } from "../health/finding.ts";
+import { reasonOf, type StoreSubject } from "../health/finding.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { openMediaBucket } from "../modules/media/service.ts";
 import { startPushDelivery } from "../modules/notifications/sending/delivery.ts";
@@ -19,6 +19,7 @@ import { openReplica } from "../replication/target.ts";
 import type { Vault } from "../security/vault.ts";
 import type { RenewDeps } from "../tls/acme/renew.ts";
 import { parseFromAddress } from "../values/email.ts";
+import { startAlerts } from "./alerts.ts";
 import { startPurging } from "./purging.ts";
 
 const checkFileMs = 1000;
@@ -65,6 +66,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   }, checkFileMs);
   const { auditAddressesMs: keepAddressesMs } = config;
   const purging = startPurging({ db, vault, now: Date.now, media: openMediaBucket(config) }, keepAddressesMs, notice);
+  const alerts = startAlerts(describeServer(config, db, options), notice);
   const watchingServer = db.kind === "server" ? watchServer(db, notice) : undefined;
   return {
     /** Takes over the replica, which stops another server. So call it only when this server can start. */
@@ -74,6 +76,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
     async stop() {
       clearInterval(checkingFile);
       clearInterval(watchingServer);
+      alerts.stop();
       await Promise.all([purging.stop(), backups?.stop(), restoreTests?.stop()]);
       await Promise.all([
         mail?.stop(),
@@ -87,6 +90,12 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
       await replicator?.stop();
     },
   };
+}
+
+function describeServer(config: Config, db: Database, { vault, version, env }: JobOptions): StoreSubject {
+  const ctx = { db, vault, now: Date.now, actor: { kind: "server" as const }, requestId: "" };
+  const program = { version, env, uid: undefined, timeoutMs: 5000, command: (words: string) => `bodega ${words}` };
+  return { config, ctx, tenant: null, now: Date.now, ...program };
 }
 
 function watchServer(db: Database, notice: LogWriter["notice"]): Timer {

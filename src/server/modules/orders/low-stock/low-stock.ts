@@ -18,7 +18,7 @@ const markLow = statement(sql`
   insert into ${lowStock} (item_id, tenant_id, cause_id, created_at)
   select id, ${param("tenantId")}, ${param("causeId")}, ${param("now")} from (${items}) where true
   on conflict do nothing`);
-const selectMarked = statement<{ title: string; available: number }>(sql`
+const selectMarked = statement(sql`
   select title, available from (${items}) i join ${lowStock} l on l.item_id = i.id
   where l.cause_id = ${param("causeId")} order by available, title`);
 
