@@ -3,9 +3,11 @@ import type { AcmeConfig } from "../../config/acme-config.ts";
 import { writeWhole } from "../../config/data-dir.ts";
 import type { Database } from "../../db/session.ts";
 import type { LogWriter } from "../../logging/logger.ts";
+import { mailServerAlert } from "../../modules/mail/server-alert.ts";
 import type { Vault } from "../../security/vault.ts";
 import { attempt } from "../../values/attempt.ts";
-import type { Certificate } from "../certificate.ts";
+import { toTimestamp } from "../../values/stamps.ts";
+import { type Certificate, expiryWarningDays } from "../certificate.ts";
 import { AcmeProblem, openAcme } from "./client.ts";
 import { describeError, describeFailure } from "./failure.ts";
 import { parsePem, readAccount } from "./files.ts";
@@ -86,7 +88,8 @@ async function lookOnce(config: AcmeConfig, deps: RenewDeps, { isForced, signal 
       if (next.pem !== undefined) writeWhole(dataDir, config.file, next.pem);
       return { nextAt: next.nextAt, sealed: next.pem && vault.seal("certificate", row.id, next.pem) };
     },
-    (error) => (signal.aborted ? { nextAt: now(), failures } : reportError(error, config, { ...deps, failures })),
+    (error) =>
+      signal.aborted ? { nextAt: now(), failures } : reportError(error, config, { ...deps, failures, present }),
   );
   await row.save(result);
   return result.nextAt;
@@ -125,12 +128,24 @@ export function renewalTime({ from, until, leaf }: Certificate, suggested?: { st
   return (start as number) + ((end as number) - (start as number)) * place;
 }
 
-function reportError(error: unknown, { names }: AcmeConfig, deps: RenewDeps & { failures: number }): Result {
-  const { failures, now, notice } = deps;
+/** Logs a failure, and mails it once for each certificate that is about to expire. Returns when to try again. */
+async function reportError(
+  error: unknown,
+  { names }: AcmeConfig,
+  deps: RenewDeps & { failures: number; present: Certificate | undefined },
+): Promise<Result> {
+  const { failures, now, notice, present } = deps;
   const waitMs = Math.min(firstRetryMs * 2 ** failures, maxRetryMs);
   const nextAt = now() + Math.max(waitMs, error instanceof AcmeProblem ? error.retryAfterMs : 0);
   const failure = describeError(error, names);
   const { message, remedy } = describeFailure(failure, nextAt);
   notice("error", `${message} ${remedy}`);
+  if (present && present.until - now() < expiryWarningDays * 24 * hourMs) {
+    const soon = `The certificate for ${names.join(", ")} expires on ${toTimestamp(present.until)}.`;
+    const alert = { cause: `certificate:${present.leaf.fingerprint256}`, message: `${soon} ${message}`, remedy };
+    await mailServerAlert(deps, alert).catch(() =>
+      notice("warn", "the mail about the certificate could not be queued"),
+    );
+  }
   return { nextAt, failures: failures + 1, failure };
 }
