@@ -139,6 +139,9 @@ export function describeBackOffice(stage: Stage): void {
       await see(page, "This account belongs to a customer.");
       await enter(page);
       await find(page, "h1", "To do");
+      const lifetime = `Object.entries(sessionStorage).filter(([name]) => /^back-office bodega.*session$/.test(name))
+        .map(([, kept]) => Math.ceil((Date.parse(JSON.parse(kept).expires_at) - Date.now()) / 3_600_000))`;
+      expect(await page.evaluate(lifetime)).toEqual([12]);
       await open(page, "#/account");
       await submit(page, "main form", { password: stage.password });
       const secret = await (await find(page, "code")).evaluate((one) => one.textContent);

@@ -81,7 +81,7 @@ function drawTotals(order) {
   return facts(
     fact("total.discount", discount > 0 && `−${money(discount)}${code ? ` (${code})` : ""}`),
     fact("total.shipping", `${money(shipping)}${rate ? ` (${rate.name})` : ""}`),
-    fact("total.shippingTax", order.shipping_tax > 0 && money(order.shipping_tax)),
+    fact("total.shippingTax", !order.prices_include_tax && money(order.shipping_tax)),
     fact("total.tax", tax || (order.tax > 0 && money(order.tax))),
     fact("total.total", h("strong", {}, money(order.total))),
     fact("total.received", received > 0 && money(received)),

@@ -9,7 +9,8 @@ import { pieces, readPieces } from "./pieces.js";
 
 /** Two steps: what to give back, then the amount as the server computes it. Nothing is refunded before the second. */
 export function drawRefund(order, changed) {
-  const { id, version, items, shipping, shipping_tax: tax, currency, returned } = order;
+  const { id, version, items, shipping, currency, returned } = order;
+  const tax = order.prices_include_tax ? 0 : order.shipping_tax;
   const lines = items.filter(({ quantity, refunded_quantity: refunded }) => quantity > refunded);
   const givenBack = order.refunds.reduce((sum, one) => sum + (one.state === "failed" ? 0 : one.shipping), 0);
   const shippingLeft = Math.max(0, shipping + tax - givenBack);
