@@ -4,7 +4,8 @@ import { hasWords, t } from "./words.js";
 /** Says in words what failed. The server's own message tells staff most, and is shown as text. */
 export function explain(error) {
   const { code, message, retryAfter = 60, requestId } = error;
-  const name = `error.${code}`;
+  // Without a connection, not even the script of a page can be loaded.
+  const name = `error.${code ?? (navigator.onLine ? "" : "network")}`;
   if (hasWords(name)) return t(name, { count: Math.ceil(retryAfter / 60) });
   if (typeof code === "number" && code !== 5000) {
     const details = (error.details ?? []).map((one) => `${one.field}: ${one.message}`);
