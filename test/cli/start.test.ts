@@ -46,7 +46,7 @@ test("a command reads only its part of the configuration", async () => {
     BODEGA_TLS_CERT: "/no/such/file",
     BODEGA_BACKUP_EVERY: "sometimes",
     BODEGA_SMTP_URL: "none",
-    BODEGA_FCM_CREDENTIALS: "none",
+    BODEGA_STRIPE_URL: "none",
   };
   expect(await run(["key", "publish", app_id, "--json"], { env })).toMatchObject({ code: 0, stderr: "" });
   expect((await run(["mail", "test", "-n", "demo", "--to", "ada@example.com"], { env })).stderr).toContain(

@@ -76,7 +76,7 @@ test("a variable that is no setting is found in the environment and in bodega.en
 });
 
 test("settings, values of several lines, and variables of other programs are not found", () => {
-  const key = ["BODEGA_APNS_KEY='-----BEGIN PRIVATE KEY-----", "abc", "", "-----END PRIVATE KEY-----'"];
+  const key = ["BODEGA_STRIPE_URL='-----BEGIN PRIVATE KEY-----", "abc", "", "-----END PRIVATE KEY-----'"];
   const others = [
     "NODE_EXTRA_CA_CERTS=/ca.pem",
     "BODEGA_SECRET_FILE=key # of ours",

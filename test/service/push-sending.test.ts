@@ -197,7 +197,7 @@ onDatabase("file", (suite) => {
     for (const { subscription } of late) await register({ target: subscription, isProven: true });
     await queue();
     expect(await sender.runUntilIdle()).toBe(0);
-    expect(notices.filter((text) => text.includes("to web 127.0.0.1"))).toHaveLength(1);
+    expect(notices.filter((text) => text.includes("to 127.0.0.1"))).toHaveLength(1);
     isDown = false;
     clock.advance(70_000);
     const probes = await sender.runUntilIdle();
@@ -208,21 +208,15 @@ onDatabase("file", (suite) => {
     for (const { messages } of late) expect(messages()).toHaveLength(1);
   });
 
-  test("messages to a platform without an account fail at once, and the missing setting is logged once", async () => {
-    const { register, queue, sender, deliveries, notices } = await openPushes(suite);
+  test("messages to phones fail at once, because only browsers are served", async () => {
+    const { register, queue, sender, deliveries } = await openPushes(suite);
     await register({ platform: "android", target: { token: "a:b" } });
     await register({ platform: "ios", target: { token: "ab" } });
     await queue();
     await queue();
     expect(await sender.runUntilIdle()).toBe(0);
     const errors = (await deliveries()).map((row) => [row.status, row.last_error]);
-    expect(new Set(errors.map(String))).toEqual(
-      new Set([
-        "failed,No FCM account is configured for Android: set BODEGA_FCM_CREDENTIALS",
-        "failed,No APNs account is configured for iOS: set BODEGA_APNS_KEY",
-      ]),
-    );
-    expect(notices).toHaveLength(2);
+    expect(new Set(errors.map(String))).toEqual(new Set(["failed,Notifications are sent to browsers only"]));
   });
 
   test("a target sealed with another key is dropped", async () => {
@@ -304,7 +298,7 @@ describe("with services that do not answer", () => {
         },
       };
       const { register, queue, openSender, rows } = await openPushes(suite, {
-        sender: { providers: { web: provider } },
+        sender: { provider },
       });
       const { keys } = createBrowser();
       for (const name of ["new", "old"]) await register({ target: { endpoint: name, keys }, isProven: name === "old" });

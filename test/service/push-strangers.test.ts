@@ -21,7 +21,7 @@ function openServices() {
   const heard: string[] = [];
   let hanging = 0;
   const peak = { hanging: 0 };
-  const web: PushProvider = {
+  const provider: PushProvider = {
     serviceOf: (target) => ("endpoint" in target ? new URL(target.endpoint).host : ""),
     async deliver(target, _payload, { signal }) {
       const { host, pathname } = new URL("endpoint" in target ? target.endpoint : "");
@@ -37,7 +37,7 @@ function openServices() {
       });
     },
   };
-  return { heard, peak, providers: { web } };
+  return { heard, peak, provider };
 }
 
 type Opened = Awaited<ReturnType<typeof openPushes>>;
@@ -74,8 +74,8 @@ async function lookUntil({ sender, clock }: Opened, isDone: () => boolean | Prom
 describe("with many registrations of strangers that never answer", () => {
   onDatabase("file", (suite) => {
     test("new devices of the same store receive messages, those about orders first", async () => {
-      const { heard, peak, providers } = openServices();
-      const opened = await openPushes(suite, { sender: { providers } });
+      const { heard, peak, provider } = openServices();
+      const opened = await openPushes(suite, { sender: { provider } });
       const { id: userId } = await createUser(opened.ctx, { email: "ann@example.com" });
       await registerGood(opened, "proven", { isProven: true });
       await registerJunk(opened, 1000);
@@ -95,8 +95,8 @@ describe("with many registrations of strangers that never answer", () => {
 
   onDatabase("file", (suite) => {
     test("a device that hangs counts as one that never received a message", async () => {
-      const { heard, providers } = openServices();
-      const opened = await openPushes(suite, { sender: { providers, timeoutMs: 50 } });
+      const { heard, provider } = openServices();
+      const opened = await openPushes(suite, { sender: { provider, timeoutMs: 50 } });
       const { id: userId } = await createUser(opened.ctx, { email: "eve@example.com" });
       for (let n = 0; n < 40; n++) {
         const target = { endpoint: `https://junk${n}.example/`, keys };
@@ -120,8 +120,8 @@ describe("with many registrations of strangers that never answer", () => {
     ]) {
       const { host } = new URL(endpoint);
       test(`at ${host} a new device does not wait for the strangers' devices, even directly after a start`, async () => {
-        const { heard, providers } = openServices();
-        const opened = await openPushes(suite, { sender: { providers } });
+        const { heard, provider } = openServices();
+        const opened = await openPushes(suite, { sender: { provider } });
         await registerJunk(opened, 400);
         await opened.register({ target: { endpoint, keys } });
         await opened.queue();
@@ -136,8 +136,8 @@ describe("with many registrations of strangers that never answer", () => {
     }
 
     test("one poll skips a limited number of deliveries that cannot be sent now", async () => {
-      const { providers } = openServices();
-      const opened = await openPushes(suite, { sender: { providers } });
+      const { provider } = openServices();
+      const opened = await openPushes(suite, { sender: { provider } });
       await registerJunk(opened, 600);
       await opened.queue();
       for (let n = 0; n < 2; n++) await fanOut({ db: suite.app.db, now: opened.clock.now });

@@ -1,5 +1,4 @@
 import { type AppDeps, createApp } from "../../src/server/api/app.ts";
-import { defaultPushOptions } from "../../src/server/config/push-config.ts";
 import type { PaymentOptions, SystemCtx } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { formatRequest, type RequestLogEntry } from "../../src/server/logging/request-log.ts";
@@ -65,7 +64,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
     isEncrypted: false,
     isDraining: () => false,
     freeBytes: () => null,
-    push: defaultPushOptions,
+    push: { allowPrivate: false },
     meter: new Meter(),
     vault,
     memory,

@@ -74,12 +74,10 @@ export async function openPushes(
         db,
         vault,
         now: clock.now,
-        providers: {
-          web: createWebPush({
-            ...{ readKeys, now: clock.now, allowPrivate: true, contact: "mailto:ops@example.com" },
-            ...options.web,
-          }),
-        },
+        provider: createWebPush({
+          ...{ readKeys, now: clock.now, allowPrivate: true, contact: "mailto:ops@example.com" },
+          ...options.web,
+        }),
         notice: (_level, message) => notices.push(message),
         ...options.sender,
         ...more,

@@ -15,7 +15,6 @@ import {
   parseOption,
   parseUrl,
 } from "./environment.ts";
-import { readPushProviders } from "./push-config.ts";
 import { readServerConfig } from "./server-config.ts";
 
 export type DatabaseConfig = ReturnType<typeof readDatabaseConfig>;
@@ -76,10 +75,7 @@ export function readMailConfig(options: Options) {
 
 /** `allowPrivate` permits Web Push endpoints on a private network, and http. */
 export function readPushConfig(options: Options) {
-  return {
-    pushProviders: readPushProviders(options.env),
-    allowPrivatePush: onOrOff(options.get("BODEGA_PUSH_PRIVATE", "allow-private-push")),
-  };
+  return { allowPrivatePush: onOrOff(options.get("BODEGA_PUSH_PRIVATE", "allow-private-push")) };
 }
 
 /** Where the Stripe API is; undefined is Stripe. Tests and the demo use a server of their own. */

@@ -4,7 +4,6 @@ import { requestIdOf } from "../api/headers.ts";
 import { isTickOverBudget, partyOf, yieldToEventLoop } from "../concurrency/event-loop.ts";
 import type { Config } from "../config/config.ts";
 import { paymentOptions } from "../config/config.ts";
-import { pushOptions } from "../config/push-config.ts";
 import type { Database } from "../db/session.ts";
 import { baseHeaders, errorResponse } from "../http/envelope.ts";
 import type { LogWriter } from "../logging/logger.ts";
@@ -41,7 +40,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
   const app = createApp({
     db,
     memory,
-    push: pushOptions(config),
+    push: { allowPrivate: config.allowPrivatePush },
     media: openMediaBucket(config),
     publicUrl: config.publicUrl,
     payments: paymentOptions(config),

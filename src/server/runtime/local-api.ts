@@ -1,6 +1,5 @@
 import { createApp } from "../api/app.ts";
 import { type Config, paymentOptions } from "../config/config.ts";
-import { pushOptions } from "../config/push-config.ts";
 import type { Actor, Ctx } from "../context.ts";
 import type { Database } from "../db/session.ts";
 import { malformedRequest, wrongState } from "../errors.ts";
@@ -45,7 +44,7 @@ export function openLocalApi(ctx: Ctx & { db: Database }, config: Config, versio
   const actors = new WeakMap<Request, Actor>();
   const app = createApp({
     ...{ db, vault, now, memory, version },
-    push: pushOptions(config),
+    push: { allowPrivate: config.allowPrivatePush },
     media: openMediaBucket(config),
     publicUrl: config.publicUrl,
     payments: paymentOptions(config),

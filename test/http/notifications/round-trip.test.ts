@@ -105,5 +105,5 @@ onDatabase(
       expect(await sender.runUntilIdle()).toBe(1);
     });
   },
-  { push: { allowPrivate: true, platforms: ["web"] } },
+  { push: { allowPrivate: true } },
 );

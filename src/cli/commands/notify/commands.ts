@@ -5,7 +5,7 @@ import type {
   MessageWithDeliveries,
 } from "../../../server/modules/notifications/messages/message-model.ts";
 import { parseLanguage } from "../../../server/modules/tenants/input.ts";
-import { openCliOptions, withContext, withTenant } from "../../context/context.ts";
+import { withContext, withTenant } from "../../context/context.ts";
 import { limitArg, sinceArg, userFilterArg } from "../../context/list-args.ts";
 import { defineList } from "../../context/list-command.ts";
 import { choiceArg, durationArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
@@ -138,7 +138,7 @@ export const sendCommand = defineCommand({
   examples: ["bodega notify send -n demo --topic sale --title Sale --body 'Lamps at half price' --url /sale"],
   notes: [
     "The running server sends the notification within a second, and retries until --ttl is over. Without a server, the notification stays queued.",
-    "Browsers need no settings. Android needs BODEGA_FCM_CREDENTIALS and iOS BODEGA_APNS_KEY in the server's environment.",
+    "Only browsers get notifications. Registrations for ios and android are counted as not reachable.",
   ],
   done: "Queued the notification.",
   async run(args, console) {
@@ -150,22 +150,19 @@ export const sendCommand = defineCommand({
     const data = pairs.length === 0 ? undefined : Object.fromEntries(pairs);
     const fields = { title, body, ttl, topic, everyone: everyone || undefined, url, data, lang };
     const { describeMessage, prepareMessage, sendMessage } = await service();
-    const { readPushConfig } = await import("../../../server/config/config.ts");
-    const { pushOptions } = await import("../../../server/config/push-config.ts");
-    const push = pushOptions(readPushConfig(openCliOptions(args, console)));
     const prepared = await withTenant(args, console, async (ctx) =>
-      prepareMessage({ ...ctx, push }, { ...fields, customer_id: await findUser(ctx, args.user) }),
+      prepareMessage(ctx, { ...fields, customer_id: await findUser(ctx, args.user) }),
     );
     const count = Object.values(prepared.counts).reduce((sum, one) => sum + one, 0);
     const question = `Send the notification to ${countOf(count, "device")} of store ${namespace}?`;
     if (everyone && !isDryRun) await confirmAction(console, question);
     const message = await withTenant(args, console, async (ctx) =>
-      isDryRun ? describeMessage(ctx, prepared) : sendMessage({ ...ctx, push }, prepared),
+      isDryRun ? describeMessage(ctx, prepared) : sendMessage(ctx, prepared),
     );
     await printMessage(console, message);
     for (const { platform, message: reason } of console.json ? [] : message.undeliverable) {
       const devices = `${message.recipients[platform]} ${platform} devices`;
-      await warn(console, `${devices} cannot be reached with the settings of this command. ${reason} for the server.`);
+      await warn(console, `${devices} cannot be reached. ${reason}.`);
     }
     if (count === 0) await info(console, "No device matches.");
     if (!isDryRun) await info(console, `Check the delivery: bodega notify show -n ${namespace} ${message.id}`);

@@ -1,5 +1,5 @@
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
-import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
+import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
 import { keysetList } from "../../../db/keyset-list.ts";
 import { all, byId, get, matches, ofStore, param, params, run, statement } from "../../../db/statement.ts";
@@ -11,7 +11,7 @@ import { checkNote, requireSafeText, requireText, requireWhole } from "../../../
 import { isId, newId, toTimestamp } from "../../../values/stamps.ts";
 import { recordAudit } from "../../audit/service.ts";
 import { requireSubject } from "../../users/guards.ts";
-import { noProvider } from "../providers/provider.ts";
+import { isSent, notSent } from "../providers/provider.ts";
 import { topicExpects, topicForm } from "../registrations/registration-model.ts";
 import { pushDeliveries, pushMessages, pushRegistrations } from "../table.ts";
 import { Message, type MessageInput, type MessageWithDeliveries, messageBounds } from "./message-model.ts";
@@ -97,10 +97,7 @@ export async function sendMessage(ctx: Ctx, prepared: PreparedMessage) {
 export function describeMessage(ctx: Ctx, prepared: PreparedMessage, id: string | null = null) {
   const { recipients, counts, ttlMs } = prepared;
   const { title, body, url = null, data = {} } = prepared.content;
-  const { platforms } = ctx.push ?? defaultPushOptions;
-  const missing = (Object.keys(counts) as PushPlatform[]).filter(
-    (platform) => counts[platform] > 0 && !platforms.includes(platform),
-  );
+  const missing = (Object.keys(counts) as PushPlatform[]).filter((one) => counts[one] > 0 && !isSent(one));
   return {
     ...{ id, title, body, url, data },
     topic: recipients.topic,
@@ -109,7 +106,7 @@ export function describeMessage(ctx: Ctx, prepared: PreparedMessage, id: string 
     created_at: toTimestamp(ctx.now()),
     expires_at: toTimestamp(ctx.now() + ttlMs),
     recipients: counts,
-    undeliverable: missing.map((platform) => ({ platform, message: noProvider[platform] })),
+    undeliverable: missing.map((platform) => ({ platform, message: notSent })),
   };
 }
 

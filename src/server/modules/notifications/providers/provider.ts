@@ -38,17 +38,17 @@ export function explainPush(answer: Omit<Answer, "result" | "isFinal"> & { isGon
 }
 
 export interface PushProvider {
-  /** Returns the service of a target, if targets have different services. Each service has its own circuit. */
-  serviceOf?(target: Target): string;
+  /** Returns the host of a target's service. Each service has its own circuit. */
+  serviceOf(target: Target): string;
   /** Makes one attempt. RefusedAddress is not retried. Other errors are, even if the account is rejected. */
   deliver(target: Target, payload: PushPayload, options: PushOptions): Promise<Answer>;
 }
 
-export const noProvider: Record<PushPlatform, string> = {
-  web: "Web Push is off",
-  ios: "No APNs account is configured for iOS: set BODEGA_APNS_KEY",
-  android: "No FCM account is configured for Android: set BODEGA_FCM_CREDENTIALS",
-};
+/** Why a registration of another platform gets nothing. */
+export const notSent = "Notifications are sent to browsers only";
+
+/** Whether this server sends to a platform. */
+export const isSent = (platform: PushPlatform) => platform === "web";
 
 export function sealTarget(vault: Vault, registrationId: string, target: Target): string {
   return vault.seal("push", registrationId, JSON.stringify(target));

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { and, sql } from "drizzle-orm";
-import { defaultPushOptions, type PushPlatform } from "../../../config/push-config.ts";
+import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
 import { isUniqueViolation } from "../../../db/db-errors.ts";
 import { pick } from "../../../db/selection.ts";
@@ -13,7 +13,7 @@ import { callerSubject, consumeLimit, type RateLimit } from "../../rate-limits/s
 import { tenants } from "../../tenants/table.ts";
 import { userTokens } from "../../tokens/table.ts";
 import { refuseSubject } from "../../visitors/actor.ts";
-import { sealTarget, type Target } from "../providers/provider.ts";
+import { isSent, sealTarget, type Target } from "../providers/provider.ts";
 import { makeVapidKeys } from "../providers/vapid.ts";
 import { pushCounts, pushRegistrations, pushTopics } from "../table.ts";
 import type { Registration, RegistrationInput, RegistrationPatch } from "./registration-model.ts";
@@ -64,9 +64,7 @@ const removeOldest = statement(sql`
     select id from ${pushRegistrations} where user_id = ${param("userId")} and tenant_id = ${param("tenantId")}
     order by id = ${param("id")} desc, updated_at desc, id desc limit -1 offset ${sql.raw(String(maxOfUser))})`);
 
-function deliveryOf({ push = defaultPushOptions }: Ctx, platform: PushPlatform): "on" | "off" {
-  return push.platforms.includes(platform) ? "on" : "off";
-}
+const deliveryOf = (platform: PushPlatform) => (isSent(platform) ? "on" : "off");
 
 /**
  * Returns keyed hashes of a target, which differ in each store. `targetKey` finds the registration. `proofKey` is the
@@ -94,10 +92,8 @@ function isManagementSecret(secret = "", stored: string | undefined): boolean {
 /** Values that a client needs before it registers: the key for browsers, and the platforms of this server. */
 export async function describeOffer(ctx: Ctx) {
   const { publicKey } = await makeVapidKeys(ctx);
-  const platforms = (["web", "ios", "android"] as const).map((platform) => ({
-    platform,
-    delivery: deliveryOf(ctx, platform),
-  }));
+  const all = ["web", "ios", "android"] as const;
+  const platforms = all.map((platform) => ({ platform, delivery: deliveryOf(platform) }));
   return { vapid_public_key: publicKey, platforms };
 }
 
@@ -114,7 +110,7 @@ export async function registerDevice(
 ) {
   const { lang, subject, platform, topics = [], management_secret, ...given } = input;
   refuseSubject(subject);
-  const target = parseTarget(platform, given, (ctx.push ?? defaultPushOptions).allowPrivate);
+  const target = parseTarget(platform, given, ctx.push?.allowPrivate ?? false);
   const keys = keysOf(ctx, platform, target);
   countDeviceWrite(ctx, keys.targetKey);
   const { userId = null, tokenId = null } = ctx.actor.kind === "user" ? ctx.actor : {};
@@ -161,7 +157,7 @@ async function write(
   ]);
   const [row] = rowsOf(selectShown, results.at(-1));
   if (!row) throw notFound("registration");
-  return { ...row, delivery: deliveryOf(tx, row.platform) };
+  return { ...row, delivery: deliveryOf(row.platform) };
 }
 
 /**
@@ -176,7 +172,7 @@ export async function changeRegistration(
 ): Promise<Registration> {
   const isRenewed = given.subscription !== undefined || given.token !== undefined;
   return withOwn(ctx, id, secret, async (tx, { platform, targetKey, proofKey }) => {
-    const { allowPrivate } = ctx.push ?? defaultPushOptions;
+    const allowPrivate = ctx.push?.allowPrivate ?? false;
     const target = isRenewed ? parseTarget(platform, given, allowPrivate) : null;
     const keys = target ? keysOf(ctx, platform, target) : { targetKey, proofKey };
     const sealed = target && sealTarget(ctx.vault, id, target);

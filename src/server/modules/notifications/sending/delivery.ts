@@ -1,5 +1,4 @@
 import type { Config } from "../../../config/config.ts";
-import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Database } from "../../../db/session.ts";
 import { type Attempt, type Channel, type ChannelDeps, retryDelayMs } from "../../../delivery/channel.ts";
 import type { DeadEnd } from "../../../delivery/claim.ts";
@@ -9,9 +8,7 @@ import type { SchedulerPolicy } from "../../../delivery/scheduler.ts";
 import { parseFromAddress } from "../../../values/email.ts";
 import { toTimestamp } from "../../../values/stamps.ts";
 import { composePayload } from "../messages/compose.ts";
-import { createApnsProvider } from "../providers/apns.ts";
-import { createFcmProvider } from "../providers/fcm.ts";
-import { noProvider, openTarget, type PushProvider } from "../providers/provider.ts";
+import { isSent, notSent, openTarget, type PushProvider } from "../providers/provider.ts";
 import { ensureVapidKeys } from "../providers/vapid.ts";
 import { createWebPush } from "../providers/web-push.ts";
 import { bindRegistration, fanOut, listReady, type PushTask, pushQueue } from "./queue.ts";
@@ -20,7 +17,7 @@ import { bindRegistration, fanOut, listReady, type PushTask, pushQueue } from ".
 const delaysMs = [5, 30, 120, 600, 1800, 3600].map((seconds) => seconds * 1000);
 /** These services are trusted from the start, because strangers cannot make them keep connections open. */
 const wellKnown =
-  /^(?:ios|android|web (?:fcm\.googleapis\.com|(?:[a-z0-9-]+\.)*(?:push\.services\.mozilla|push\.apple|notify\.windows)\.com))$/;
+  /^(?:fcm\.googleapis\.com|(?:[a-z0-9-]+\.)*(?:push\.services\.mozilla|push\.apple|notify\.windows)\.com)$/;
 
 export const pushPolicy: SchedulerPolicy = {
   permits: { total: 32, tenant: 24, receiver: 32 },
@@ -31,19 +28,11 @@ export const pushPolicy: SchedulerPolicy = {
 
 export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
   const { notice = () => {} } = deps;
-  const missing = new Set<string>();
   const channel: Channel<PushTask> = {
     queue: pushQueue,
     createDeliveries: () => fanOut(deps),
     listReady: () => listReady(deps),
-    prepare(task) {
-      const error = noProvider[task.platform];
-      if (!deps.providers[task.platform] && !missing.has(error)) {
-        missing.add(error);
-        notice("warn", error);
-      }
-      return prepareAttempt(task, deps);
-    },
+    prepare: (task) => prepareAttempt(task, deps),
     nextAttemptAt({ attempts, expiresAt }, { retryAfterMs }) {
       const next = deps.now() + (retryDelayMs(delaysMs, Math.min(attempts, delaysMs.length), retryAfterMs) as number);
       return next < Date.parse(expiresAt) ? next : "expired";
@@ -51,8 +40,8 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
     alsoRecord: (task, answer) => bindRegistration(deps, task, answer),
     notify(task, { error }, circuit, service) {
       if (circuit === "closed") notice("info", `${service} accepts push notifications again`);
-      // Strangers can choose the host of a web endpoint, so failures of unproven web endpoints are not reported.
-      if (circuit === "opened" && (task.isProven || !service.startsWith("web "))) {
+      // Strangers can choose the host of an endpoint, so failures of unproven endpoints are not reported.
+      if (circuit === "opened" && task.isProven) {
         notice("warn", `push notifications to ${service} stay queued: ${error}`);
       }
     },
@@ -62,27 +51,22 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
 
 /** Sends push notifications while a server runs. Several servers may do so at once. */
 export function startPushDelivery(
-  config: Pick<Config, "publicUrl" | "mailFrom" | "allowPrivatePush" | "pushProviders">,
+  config: Pick<Config, "publicUrl" | "mailFrom" | "allowPrivatePush">,
   deps: ChannelDeps & { db: Database },
 ): { stop(): Promise<void> } {
   const { allowPrivatePush: allowPrivate, publicUrl, mailFrom } = config;
-  const { fcm, apns } = config.pushProviders;
   const { now } = deps;
   const readKeys = () => ensureVapidKeys(deps);
   const from = mailFrom === undefined ? null : parseFromAddress(mailFrom);
   // The contact for push services (RFC 8292): the server's public URL, otherwise the sender of its mail.
   const contact = publicUrl?.startsWith("https://") ? publicUrl : ((from && `mailto:${from.address}`) ?? undefined);
-  const providers = {
-    web: createWebPush({ readKeys, now, allowPrivate, contact }),
-    ...(fcm && { android: createFcmProvider(fcm, { now }) }),
-    ...(apns && { ios: createApnsProvider(apns, { now }) }),
-  };
-  return createPushEngine({ ...deps, providers }).start(deps.db, "push notifications stay queued");
+  const provider = createWebPush({ readKeys, now, allowPrivate, contact });
+  return createPushEngine({ ...deps, provider }).start(deps.db, "push notifications stay queued");
 }
 
 const attemptMs = 10_000;
 export interface PushDeps extends ChannelDeps {
-  providers: Partial<Record<PushPlatform, PushProvider>>;
+  provider: PushProvider;
   timeoutMs?: number;
 }
 
@@ -93,19 +77,18 @@ function prepareAttempt(task: PushTask, deps: PushDeps): Attempt | DeadEnd {
   if (task.expiresAt <= toTimestamp(deps.now())) return { outcome: "expired", error: null };
   if (id === null || task.target === null) return drop("the registration was removed");
   if (!task.isTheirs) return drop("the device no longer belongs to the user");
-  const provider = deps.providers[platform];
-  if (!provider) return { outcome: "failed", error: noProvider[platform] };
+  if (!isSent(platform)) return { outcome: "failed", error: notSent };
   const target = openTarget(deps.vault, id, task.target);
   if (!target) return drop("the registration was encrypted with another key");
   return {
-    receiver: `${platform} ${provider.serviceOf?.(target) ?? ""}`.trim(),
+    receiver: deps.provider.serviceOf(target),
     target: id,
     timeoutMs: deps.timeoutMs ?? attemptMs,
     async send(signal) {
       const payload = composePayload(task);
       const isOrder = task.kind === "order";
       try {
-        return await provider.deliver(target, payload, {
+        return await deps.provider.deliver(target, payload, {
           ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expiresAt) - deps.now()) / 1000)),
           urgency: isOrder ? "high" : "normal",
           // A device that was off gets only the last state of an order.
