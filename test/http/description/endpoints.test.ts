@@ -54,6 +54,7 @@ function display(value: unknown, key = ""): unknown {
       .replace(/^http:\/\/127\.0\.0\.1:\d+\/c\/pay\/cs_\w+$/, "https://checkout.stripe.com/c/pay/cs_test_a1")
       .replace(/\b(pi|re|du)_[0-9a-f]{24}\b/g, "$1_3LtqX2eZvKYlo2C1a2b3c4d5")
       // Counted up through all test files of a process.
+      .replace(/\b10\.\d+\.\d+\.\d+\b/g, "203.0.113.7")
       .replace(/\bM\d+\b/g, "M")
       .replace(/\b(brochures|By post)[ -]\d+/gi, "$1")
       .replace(/\b(?:SUMMER|CONTRABAND)-\d+/g, "SUMMER10")
