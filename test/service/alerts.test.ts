@@ -50,7 +50,7 @@ onDatabase("file", (suite) => {
       await check();
       expect(await mails()).toHaveLength(6);
       const success = { at: new Date(now()).toISOString(), place: dataDir, bytes: 1 };
-    recordResult(dataDir, "backup", { last_success: success, last_failure: null });
+      recordResult(dataDir, "backup", { last_success: success, last_failure: null });
       await check();
       app.clock.advance(86_400_000);
       await check();

@@ -1,9 +1,10 @@
 import { eq } from "drizzle-orm";
+import { runEvery } from "../concurrency/run-every.ts";
 import { all, statement } from "../db/statement.ts";
 import { inTransaction } from "../db/transaction.ts";
 import { checkBackups, checkReplication, checkRestoreTest } from "../health/environment/backups.ts";
 import { checkDisk } from "../health/environment/data-dir.ts";
-import { type Finding, type Findings, reasonOf, type StoreSubject } from "../health/finding.ts";
+import type { Finding, Findings, StoreSubject } from "../health/finding.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { listStaffAddresses, mailStore } from "../modules/mail/store-mail.ts";
 import { tenants, workFields } from "../modules/tenants/table.ts";
@@ -19,11 +20,9 @@ const selectStores = statement((q) =>
 
 /** Mails errors of backups, replica and disk to the stores, so that somebody hears of them who reads no log. */
 export function startAlerts(subject: StoreSubject, notice: LogWriter["notice"]) {
-  const check = createAlerts(subject);
-  const report = (error: unknown) =>
-    notice("warn", `backups, replica and disk could not be checked: ${reasonOf(error)}`);
-  const timer = setInterval(() => void check().catch(report), everyMs);
-  return { stop: () => clearInterval(timer) };
+  return runEvery(everyMs, createAlerts(subject), () =>
+    notice("warn", "backups, replica and disk could not be checked"),
+  );
 }
 
 /** Returns a function that mails errors which two calls in a row find. Each check is mailed once a day. */

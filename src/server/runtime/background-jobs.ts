@@ -76,8 +76,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
     async stop() {
       clearInterval(checkingFile);
       clearInterval(watchingServer);
-      alerts.stop();
-      await Promise.all([purging.stop(), backups?.stop(), restoreTests?.stop()]);
+      await Promise.all([alerts.stop(), purging.stop(), backups?.stop(), restoreTests?.stop()]);
       await Promise.all([
         mail?.stop(),
         webhooks?.stop(),
