@@ -5,6 +5,7 @@ import { field, fold, form } from "../form.js";
 import { drawList } from "../list.js";
 import { addressLines } from "../orders/address-lines.js";
 import { orderRow } from "../orders/names.js";
+import { save } from "../save.js";
 import { readMe, shop } from "../store.js";
 import { formatDate, t } from "../words.js";
 
@@ -52,7 +53,9 @@ function drawManagement({ id, email, status, version }, redraw) {
     h(
       "p",
       { class: "buttons" },
-      actionButton("customer.export", async () => save(`${id}.json`, await shop.users.export(id))),
+      actionButton("customer.export", async () => {
+        save(`${id}.json`, JSON.stringify(await shop.users.export(id), null, 2), "application/json");
+      }),
       actionButton(`customer.set.${next}`, change),
     ),
     fold(
@@ -70,11 +73,4 @@ function drawManagement({ id, email, status, version }, redraw) {
       ),
     ),
   );
-}
-
-/** Saves data as a file of the browser. */
-function save(name, data) {
-  const href = URL.createObjectURL(new Blob([JSON.stringify(data, null, 2)], { type: "application/json" }));
-  h("a", { href, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(href), 60_000);
 }

@@ -2,6 +2,7 @@ import { address } from "../address.js";
 import { fact, facts, focusOn, h, page, section, toast } from "../dom.js";
 import { actionButton } from "../errors.js";
 import { line } from "../list.js";
+import { save } from "../save.js";
 import { shop } from "../store.js";
 import { formatDate, formatMoney, t } from "../words.js";
 import { addressLines } from "./address-lines.js";
@@ -43,7 +44,12 @@ function draw(order) {
       canRefund && drawRefund(order, changed),
       status === "pending" && drawCancel(order, changed),
     ),
-    h("p", {}, h("a", { class: "button is-quiet", href: address("orders", id, "slip") }, t("slip.open"))),
+    h(
+      "p",
+      { class: "buttons" },
+      h("a", { class: "button is-quiet", href: address("orders", id, "slip") }, t("slip.open")),
+      order.paid_at && actionButton("invoice.open", () => saveInvoices(id)),
+    ),
     section(t("order.goods"), drawLines(order), drawTotals(order)),
     drawParcels(order, changed),
     drawPayments(order),
@@ -60,6 +66,13 @@ function drawCancel({ id, version, received, currency }, changed) {
     if (!confirm(t(word, { amount: formatMoney(received, currency) }))) return;
     changed(await shop.orders.cancel(id, undefined, { ifVersion: version }), "order.cancelled");
   });
+}
+
+/** The invoice and the credit notes, as files to print. Those that are missing are issued. */
+async function saveInvoices(id) {
+  const { data } = await shop.call("POST /orders/{id}/invoice/", { path: { id } });
+  for (const { kind, number, html } of data) if (html) save(`${kind}-${number}.html`, html, "text/html");
+  toast(t("invoice.saved", { count: data.length }));
 }
 
 function drawLines({ items, currency }) {
