@@ -62,8 +62,15 @@ export async function openAcme(url: string, account: KeyObject, signal: AbortSig
 
   return {
     directory,
-    call,
     post,
+    /** Reads when the authority suggests to renew, in epoch milliseconds; undefined without a usable answer. */
+    async readWindow(url: string) {
+      const info = await call(url)
+        .then(({ text }) => JSON.parse(text))
+        .catch(() => undefined);
+      const [start, end] = [Date.parse(info?.suggestedWindow?.start), Date.parse(info?.suggestedWindow?.end)];
+      return start <= end ? { start, end } : undefined;
+    },
     /** The proof of the account's key that answers the challenge of a token. */
     answerTo: async (token: string) => `${token}.${await calculateJwkThumbprint(jwk)}`,
     /** Finds or creates the account of the key. */

@@ -45,7 +45,7 @@ export function startRenewal(config: AcmeConfig, deps: RenewDeps) {
     working = working.then(async () => {
       clearTimeout(timer);
       if (signal.aborted) return;
-      const nextAt = await lookOnce(config, deps, { isForced, signal }).catch(() => {
+      const nextAt = await lookOnce(config, { ...deps, signal }, isForced).catch(() => {
         deps.notice("warn", "the certificate could not be checked; the server tries again in a minute");
         return Number.POSITIVE_INFINITY;
       });
@@ -66,14 +66,11 @@ export function startRenewal(config: AcmeConfig, deps: RenewDeps) {
   };
 }
 
-interface LookOptions {
-  isForced: boolean;
-  signal: AbortSignal;
-}
+type LookDeps = RenewDeps & { signal: AbortSignal };
 
 /** Writes what another copy obtained to the file, and renews if it is time. Returns when to look again. */
-async function lookOnce(config: AcmeConfig, deps: RenewDeps, { isForced, signal }: LookOptions): Promise<number> {
-  const { db, vault, dataDir, now } = deps;
+async function lookOnce(config: AcmeConfig, deps: LookDeps, isForced: boolean): Promise<number> {
+  const { db, vault, dataDir, now, signal } = deps;
   const row = await openRow(db, config, now);
   const { sealed = null, nextAt = "", failures = 0 } = (await readRow(db, config)) ?? {};
   const pem = sealed === null ? null : vault.open("certificate", row.id, sealed);
@@ -83,15 +80,12 @@ async function lookOnce(config: AcmeConfig, deps: RenewDeps, { isForced, signal 
   const isLost = sealed !== null && pem === null && failures === 0;
   if (Date.parse(nextAt) > now() && !isForced && !isLost) return Date.parse(nextAt);
   if (!(await row.claim(nextAt))) return now() + pollMs;
-  const result = await replaceIfDue(config, present, { ...deps, failures, signal, publish: row.publish }).then(
-    (next) => {
-      if (next.pem !== undefined) writeWhole(dataDir, config.file, next.pem);
-      return { nextAt: next.nextAt, sealed: next.pem && vault.seal("certificate", row.id, next.pem) };
-    },
-    (error) =>
-      signal.aborted ? { nextAt: now(), failures } : reportError(error, config, { ...deps, failures, present }),
+  const result = await replaceIfDue(config, present, { ...deps, failures, publish: row.publish }).catch((error) =>
+    signal.aborted ? { nextAt: now(), failures } : reportError(error, config, { ...deps, failures, present }),
   );
-  await row.save(result);
+  const obtained = "pem" in result ? result.pem : undefined;
+  await row.save({ ...result, sealed: obtained && vault.seal("certificate", row.id, obtained) });
+  if (obtained !== undefined) writeWhole(dataDir, config.file, obtained);
   return result.nextAt;
 }
 
@@ -102,15 +96,15 @@ async function lookOnce(config: AcmeConfig, deps: RenewDeps, { isForced, signal 
 async function replaceIfDue(
   config: AcmeConfig,
   present: Certificate | undefined,
-  { dataDir, now, failures, signal, publish }: RenewDeps & { failures: number; signal: AbortSignal; publish: Publish },
+  { dataDir, now, failures, signal, publish }: LookDeps & { failures: number; publish: Publish },
 ): Promise<{ pem?: string; nextAt: number }> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
   const client = await openAcme(config.directory, readAccount(config, dataDir), limit);
   const { renewalInfo } = client.directory;
   const replaces = renewalInfo && present && renewalIdOf(present.leaf);
   if (present) {
-    const info = replaces ? await client.call(`${renewalInfo}/${replaces}`).catch(() => undefined) : undefined;
-    const at = renewalTime(present, info && JSON.parse(info.text).suggestedWindow);
+    const window = replaces && (await client.readWindow(`${renewalInfo}/${replaces}`));
+    const at = renewalTime(present, window || undefined);
     if (at > now()) return { nextAt: Math.min(at, now() + planMs) };
   }
   // An authority refuses to replace a certificate twice, for example after a crash.
@@ -119,13 +113,11 @@ async function replaceIfDue(
 }
 
 /** Returns when to renew: in the window that the authority suggests (RFC 9773), else at two thirds of the lifetime. */
-export function renewalTime({ from, until, leaf }: Certificate, suggested?: { start: string; end: string }): number {
-  const [start, end] = suggested
-    ? [Date.parse(suggested.start), Date.parse(suggested.end)]
-    : [0.63, 0.67].map((part) => from + (until - from) * part);
+export function renewalTime({ from, until, leaf }: Certificate, suggested?: { start: number; end: number }): number {
+  const lifetime = until - from;
+  const { start, end } = suggested ?? { start: from + lifetime * 0.63, end: from + lifetime * 0.67 };
   // Each certificate keeps its place in the window, which differs from that of others.
-  const place = Number.parseInt(leaf.fingerprint256.slice(0, 2), 16) / 256;
-  return (start as number) + ((end as number) - (start as number)) * place;
+  return start + (end - start) * (Number.parseInt(leaf.fingerprint256.slice(0, 2), 16) / 256);
 }
 
 /** Logs a failure, and mails it once for each certificate that is about to expire. Returns when to try again. */

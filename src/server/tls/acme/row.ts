@@ -33,9 +33,8 @@ const updateResult = statement(sql`
   where id = ${param("id")}`);
 const selectAnswers = statement((q) => q.select(pick(acmeCertificates, "challenges")).from(acmeCertificates));
 
-const idOf = ({ directory, names }: AcmeConfig) => `${directory} ${names.join(",")}`;
-
-export const readRow = (db: Database, config: AcmeConfig) => get(db, selectRow, { id: idOf(config) });
+export const readRow = (db: Database, { directory, names }: AcmeConfig) =>
+  get(db, selectRow, { id: `${directory} ${names.join(",")}` });
 
 /** Returns the answer to a challenge of any copy; undefined for an unknown token. */
 export async function findAnswer(db: Database, token: string): Promise<string | undefined> {
@@ -44,10 +43,9 @@ export async function findAnswer(db: Database, token: string): Promise<string | 
   return answers.find(([known]) => known === token)?.[1];
 }
 
+/** When to look again, in epoch milliseconds. `sealed` is a new certificate with its key, encrypted. */
 export interface Result {
-  /** When to look again, in epoch milliseconds. */
   nextAt: number;
-  /** A new certificate with its key, encrypted. */
   sealed?: string | undefined;
   failures?: number;
   failure?: Failure | undefined;
@@ -55,14 +53,14 @@ export interface Result {
 
 /** Returns functions that change the row of the names, which is created if it is missing. */
 export async function openRow(db: Database, config: AcmeConfig, now: () => number) {
-  const id = idOf(config);
+  const id = `${config.directory} ${config.names.join(",")}`;
   await run(db, insertRow, { id, now: toTimestamp(now()) });
   return {
     id,
     /** Whether this copy may work on the row now. Of several copies, one gets it. */
     claim: async (at: string) => (await run(db, claimRow, { id, at, lease: toTimestamp(now() + leaseMs) })) > 0,
     publish: (answers: Record<string, string>) => run(db, updateAnswers, { id, answers: JSON.stringify(answers) }),
-    save({ nextAt, sealed = undefined, failures = 0, failure }: Result) {
+    save({ nextAt, sealed, failures = 0, failure }: Result) {
       const next = { next: toTimestamp(nextAt), failures, failure: failure ? JSON.stringify(failure) : null };
       return run(db, updateResult, { id, sealed: sealed ?? null, ...next });
     },
