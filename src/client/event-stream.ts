@@ -14,7 +14,10 @@ export type FollowEvents = (
   options?: Pick<SendOptions, "signal">,
 ) => AsyncGenerator<Item<"GET /events/">, void>;
 
-type SendFeed = (operation: "GET /events/", options: SendOptions & { query: EventQuery; as: "key" }) => Promise<Envelope>;
+type SendFeed = (
+  operation: "GET /events/",
+  options: SendOptions & { query: EventQuery; as: "key" },
+) => Promise<Envelope>;
 
 /** The server sends something every 15 seconds. */
 const silenceMs = 40_000;

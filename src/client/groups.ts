@@ -134,6 +134,7 @@ const operations = {
     get: "GET /notifications/messages/{id}/",
   },
   events: { list: "LIST /events/" },
+  reports: { sales: "GET /reports/sales/" },
 } as const satisfies Record<string, Record<string, Operation | `${"LIST" | "STATE"} ${string}`>>;
 
 type Operations = typeof operations;

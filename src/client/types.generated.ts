@@ -595,6 +595,15 @@ export interface paths {
          */
         get: operations["getNotification"];
     };
+    "/reports/sales/": {
+        parameters: {
+        };
+        /**
+         * Add up what was sold and returned, by day, week or month
+         * @description Allowed callers: app keys with `orders:read`, staff and owners.
+         */
+        get: operations["reportSales"];
+    };
     "/rewards/": {
         parameters: {
         };
@@ -2707,6 +2716,48 @@ export interface components {
             request_id: string;
             data: components["schemas"]["NotificationWithDeliveries"];
         };
+        SalesPeriod: {
+            /** @description The first day, `2026-01-31`; of a month, `2026-01`. */
+            period: string;
+            currency: string;
+            /**
+             * Format: int64
+             * @description Orders that were paid.
+             */
+            orders: number;
+            /** Format: int64 */
+            pieces: number;
+            /** Format: double */
+            sold: number;
+            /** Format: int64 */
+            sold_minor: number;
+            /** Format: double */
+            sold_tax: number;
+            /** Format: int64 */
+            sold_tax_minor: number;
+            /** Format: int64 */
+            returned_pieces: number;
+            /** Format: double */
+            returned: number;
+            /** Format: int64 */
+            returned_minor: number;
+            /** Format: double */
+            returned_tax: number;
+            /** Format: int64 */
+            returned_tax_minor: number;
+            /** Format: double */
+            received: number;
+            /** Format: int64 */
+            received_minor: number;
+            /** Format: double */
+            refunded: number;
+            /** Format: int64 */
+            refunded_minor: number;
+        };
+        SalesPeriodListReply: {
+            request_id: string;
+            data: components["schemas"]["SalesPeriod"][];
+        };
         Rewards: {
             user_id: string;
             /**
@@ -3979,6 +4030,15 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["NotificationWithDeliveriesReply"];
+            };
+        };
+        /** @description Success */
+        SalesPeriodListReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["SalesPeriodListReply"];
             };
         };
         /** @description Success */
@@ -6202,6 +6262,26 @@ export interface operations {
         responses: {
             200: components["responses"]["NotificationWithDeliveriesReply"];
             404: components["responses"]["notFound"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    reportSales: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description A year, month or day in the store's time zone, a duration such as `30d`, or a time. Default: `30d`. */
+                since?: string;
+                /** @description The end, which is not included. Default: now. */
+                until?: string;
+                by?: "day" | "week" | "month";
+            };
+        };
+        responses: {
+            200: components["responses"]["SalesPeriodListReply"];
             "4XX": components["responses"]["ReadError"];
             "5XX": components["responses"]["ServerError"];
         };

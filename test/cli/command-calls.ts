@@ -93,6 +93,7 @@ export const commandCalls: Record<string, CommandCall> = {
     makesSecret: true,
     quiet: /^app_\w{26}:\S{40,}$/,
   }),
+  todo: list(() => demo),
   api: record(() => ["GET", "/store/", ...demo], { quiet: /^\{/ }),
   mcp: record(() => demo, { input: '{"jsonrpc":"2.0","id":1,"method":"ping"}\n', quiet: /^\{/ }),
   demo: record(({ dir }) => ["--port", "0", "--no-open", "--data-dir", join(dir, "demo")], {
@@ -161,6 +162,10 @@ export const commandCalls: Record<string, CommandCall> = {
   }),
   "order withdrawals": list(() => demo),
   "order export": record(() => demo, { jsonArgs: ({ dir }) => ["--output", join(dir, "orders.csv")], quiet: /,/ }),
+  "report sales": list(() => demo, { quiet: /^\d{4}-\d\d$/ }),
+  "report products": list(() => demo),
+  "report customers": list(() => demo),
+  "report tax": list(() => demo, { quiet: /^\d{4}-\d\d$/ }),
   "payment connect": record(({ keyFile }) => ["stripe", ...demo, "--key-file", keyFile]),
   "payment show": record(() => demo),
   "payment check": record(() => demo),

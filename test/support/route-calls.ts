@@ -346,6 +346,7 @@ export const routeCalls: Record<string, Make> = {
   getMedia: async (world) => ({ request: `GET /media/${await makePicture(world)}/320.webp` }),
   // Orders
   listOrders: listOf("GET /orders/", makeOrder, () => ({ isOwned: true })),
+  reportSales: async () => ({ request: "GET /reports/sales/" }),
   getOrder: async (world) => ({ request: `GET /orders/${(await makeOrder(world)).id}/`, isOwned: true }),
   createOrder: async (world) => ({
     request: "POST /orders/",

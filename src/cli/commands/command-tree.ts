@@ -28,6 +28,7 @@ export const commandTree: CommandGroup = {
     demo: () => import("./demo/demo.ts").then(byDefault),
     health: () => import("./health/health.ts").then(byDefault),
     doctor: () => import("./doctor/doctor.ts").then(byDefault),
+    todo: () => import("./todo/todo.ts").then(byDefault),
     api: () => import("./api/api.ts").then(byDefault),
     mcp: () => import("./mcp/mcp.ts").then(byDefault),
     tenant: group("Manage stores (tenants)", {
@@ -49,6 +50,9 @@ export const commandTree: CommandGroup = {
       ...fromModule(() => import("./order/invoice.ts"), "invoice"),
       ...fromModule(() => import("./order/change.ts"), "pay fulfill cancel refund"),
       ...fromModule(() => import("./order/staff.ts"), "accept note revoke-access withdrawals"),
+    }),
+    report: group("Add up sales, taxes, and what products and customers bring in", {
+      ...fromModule(() => import("./report/commands.ts"), "sales products customers tax"),
     }),
     payment: group("Connect a store with a provider of card payments", {
       ...fromModule(() => import("./payment/commands.ts"), "connect show check disconnect"),

@@ -11,6 +11,7 @@ import { paymentRoutes } from "../modules/payments/routes.ts";
 import { personalDataRoutes } from "../modules/personal-data/routes.ts";
 import { profileRoutes } from "../modules/profile/routes.ts";
 import { reactionRoutes } from "../modules/reactions/routes.ts";
+import { reportRoutes } from "../modules/reports/routes.ts";
 import { rewardRoutes } from "../modules/rewards/routes.ts";
 import { sessionRoutes } from "../modules/sessions/routes.ts";
 import { shippingRoutes } from "../modules/shipping/routes.ts";
@@ -36,6 +37,7 @@ export const routes: readonly Route[] = [
   ...profileRoutes,
   ...reactionRoutes,
   ...notificationRoutes,
+  ...reportRoutes,
   ...rewardRoutes,
   ...sessionRoutes,
   ...shippingRoutes,

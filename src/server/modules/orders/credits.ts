@@ -32,7 +32,7 @@ export async function readSale(ctx: Pick<Ctx, "db" | "tenant">, order: OrderRow)
     all(ctx.db, selectIssued, values),
   ]);
   const taxParts = taxPartsOf(order);
-  return { order, lines, payments: paid, issued, taxParts, credits: creditsOf(lines, refunds, taxParts) };
+  return { order, lines, refunds, payments: paid, issued, taxParts, credits: creditsOf(lines, refunds, taxParts) };
 }
 
 /** Splits the total of an order by tax rate. */

@@ -1,0 +1,44 @@
+import type { ReportQuery } from "../../../server/modules/reports/model.ts";
+import type { ReportName, ReportRow } from "../../../server/modules/reports/service.ts";
+import { withTenant } from "../../context/context.ts";
+import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
+import { defineCommand } from "../../framework/command.ts";
+import { printList } from "../../terminal/console.ts";
+
+const times = "a year, month or day such as 2026-01 in the store's time zone, a duration such as 30d (ago), or a time";
+
+const args = {
+  namespace: requiredNamespaceArg,
+  since: valueArg("time", `Begin at ${times}`, { default: "30d" }),
+  until: valueArg("time", `End before ${times} (default: now)`),
+  csv: { type: "boolean", description: "Print CSV" },
+} as const;
+const by = { ...choiceArg(["day", "week", "month"], "Length of the periods"), default: "month" } as const;
+
+function defineReport(name: ReportName, description: string, more: Partial<{ by: typeof by }> = {}) {
+  return defineCommand({
+    description,
+    args: { ...args, ...more },
+    examples: [`bodega report ${name} -n demo --since 2026-01${more.by ? " --by month" : ""}`],
+    notes: [
+      "Orders count when they were paid, and refunds when they were made. Amounts include tax unless the column says net.",
+    ],
+    async run({ csv, ...given }, console) {
+      const { readReport, reports } = await import("../../../server/modules/reports/service.ts");
+      const { columns, sums } = reports[name];
+      const fields = [...columns, ...sums.map((sum) => sum.replace(/_minor$/, ""))];
+      const rows = await withTenant(given, console, (ctx) => readReport(ctx, name, given as ReportQuery));
+      if (!csv) return printList<ReportRow>(console, rows, { columns: fields, empty: "No sales found." });
+      const { guardFormula, writeCsv } = await import("../../../server/values/csv-injection.ts");
+      const cell = (value: unknown) => (typeof value === "number" ? String(value) : guardFormula(String(value ?? "")));
+      await console.write(writeCsv([fields, ...rows.map((row) => fields.map((field) => cell(row[field])))]));
+    },
+  });
+}
+
+export const salesCommand = defineReport("sales", "Add up what was sold, returned, received and refunded", { by });
+export const productsCommand = defineReport("products", "List products by what was sold and returned");
+export const customersCommand = defineReport("customers", "List customers by what they bought and returned");
+export const taxCommand = defineReport("tax", "Add up the tax of what was sold and returned, by country and rate", {
+  by,
+});
