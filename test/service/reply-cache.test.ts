@@ -4,7 +4,16 @@ import { type KeptReply, ReplyCache } from "../../src/server/api/reply-cache.ts"
 
 function replyOf(length: number): KeptReply {
   const tail = new KeptTail("x".repeat(length));
-  return { tail, language: undefined, state: "", version: undefined, minute: 0, etag: "", commits: 1 };
+  return {
+    tail,
+    language: undefined,
+    state: "",
+    version: undefined,
+    minute: 0,
+    etag: "",
+    commits: 1,
+    hasLatestCounts: true,
+  };
 }
 
 /** Returns which of the first `count` replies of a store are cached. Looking for a reply does not count as its use. */

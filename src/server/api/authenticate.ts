@@ -142,6 +142,13 @@ function isAdmitted(access: readonly Access[], actor: Actor): boolean {
   return false;
 }
 
+/** The methods of a route that do not depend on who the visitor of a page is. */
+function withoutVisitors(access: readonly Access[]): readonly Access[] {
+  if (allowsAnonymous(access)) return [];
+  const isForUsers = access.some(({ kind }) => kind === "token");
+  return isForUsers ? access.filter((method) => method.kind !== "app" || method.scope !== "orders:place") : access;
+}
+
 /** Throws forbidden, which names the missing scope or who may use the route. */
 export function authorize(access: readonly Access[], actor: Actor): void {
   if (isAdmitted(access, actor)) return;
@@ -164,9 +171,9 @@ function verifyMethods(deps: AuthDeps, access: readonly Access[], attempt: Attem
   if (app && "error" in app) failures.push(app.error);
   try {
     const actor = app && "value" in app && verifyApp(deps, app.value, attempt);
-    // A page sends its key with every call. On a public route, a user token says for whom the key acts, so the token
-    // must be valid. On other routes, the token is checked only if the key alone does not suffice.
-    if (actor && (user.token === undefined || (!allowsAnonymous(access) && isAdmitted(access, actor)))) return actor;
+    // A page sends its key with every call. Where any visitor may act, a user token says who the visitor is, so the
+    // token must be valid. On other routes, the token is checked only if the key alone does not suffice.
+    if (actor && (user.token === undefined || isAdmitted(withoutVisitors(access), actor))) return actor;
   } catch (error) {
     failures.push(requireAuthError(error));
   }

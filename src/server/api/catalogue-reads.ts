@@ -87,19 +87,19 @@ function nameOf({ id }: Route, { ctx, params, query, lang }: Call, release: stri
 
 /**
  * Returns the kept reply if nobody has committed since, or if the commits did not change its state. Likes and views are
- * not part of the state, so after a commit, a reply lasts only until its minute ends.
+ * not part of the state, so after a commit, a reply lasts only until its minute ends, even if no other commit follows.
  */
 async function findCurrent(replies: ReplyCache, read: Read): Promise<KeptReply | undefined> {
   const kept = replies.find(read.tenantId, read.name);
   if (kept === undefined) return undefined;
-  if (kept.commits === null || kept.commits !== read.commits) {
-    const present = kept.minute === read.minute ? await read.stateNow() : undefined;
-    if (!isSame(kept, present)) {
-      replies.drop(read.tenantId, read.name);
-      return undefined;
-    }
+  const isUnchanged = kept.commits !== null && kept.commits === read.commits;
+  const isOver = kept.minute !== read.minute && !(isUnchanged && kept.hasLatestCounts);
+  if (isOver || (!isUnchanged && !isSame(kept, await read.stateNow()))) {
+    replies.drop(read.tenantId, read.name);
+    return undefined;
   }
   kept.commits = read.commits;
+  kept.hasLatestCounts &&= isUnchanged;
   if (kept.minute !== read.minute) {
     kept.minute = read.minute;
     kept.etag = entityTag(read, kept);
@@ -112,10 +112,15 @@ function isSame(kept: State, present: State | undefined): boolean {
 }
 
 /** Keeps a reply only if its state did not change while several statements read it. */
-async function keep(replies: ReplyCache, { stateNow, ...read }: Read, reply: Omit<KeptReply, "commits" | "minute">) {
+async function keep(
+  replies: ReplyCache,
+  { stateNow, ...read }: Read,
+  reply: Omit<KeptReply, "commits" | "minute" | "hasLatestCounts">,
+) {
   const after = await stateNow();
   const { commits, minute } = read;
-  if (isSame(reply, after)) replies.keep(read.tenantId, read.name, { ...reply, commits, minute });
+  if (isSame(reply, after))
+    replies.keep(read.tenantId, read.name, { ...reply, commits, minute, hasLatestCounts: true });
 }
 
 /** The tag is weak, because each reply has its own request id. It begins with the record's version, or 0 for a list. */

@@ -13,6 +13,8 @@ export interface KeptReply {
   etag: string;
   /** The commit counter, read before the rows, or before a later check that found the same state. */
   commits: number | null;
+  /** False once somebody has committed since the rows were read, because likes and views may have changed. */
+  hasLatestCounts: boolean;
 }
 
 interface Share {

@@ -86,6 +86,25 @@ onDatabase("file", (suite) => {
     expect((await page(`PATCH /orders/${own.data.id}/`, { body: { note: "x" } })).code).toBe(5300);
   });
 
+  test("a page that also sends its customer's token orders, reads and cancels for the customer", async () => {
+    const { product, page, shop } = await open();
+    const eve = await openAccount(shop);
+    const query = { user_id: eve.id, token: eve.token };
+    const { data: order } = await page<OrderReply>("POST /orders/", {
+      body: { items: [{ product_id: product, quantity: 1 }] },
+      query,
+    });
+    expect(order).toMatchObject({ user_id: eve.id, email: eve.email });
+    expect((await page<OrderReply[]>("GET /orders/", { query })).data.map(({ id }) => id)).toEqual([order.id]);
+    expect((await page(`GET /orders/${order.id}/`, { query })).status).toBe(200);
+    expect((await page<OrderReply>(`POST /orders/${order.id}/cancel/`, { query })).data.status).toBe("cancelled");
+    const ended = { ...query, token: "v2.ended" };
+    expect((await page("GET /orders/", { query: ended })).code).toBe(5205);
+    // Where only a page's key may call, the token does not matter.
+    const lost = { body: { number: order.number, email }, query };
+    expect((await page("POST /orders/access/", lost)).status).toBe(200);
+  });
+
   test("a token opens only its own order, only while it is valid and for 180 days; otherwise the order is not found", async () => {
     const { shop, product, page, read } = await open();
     const [one, other] = [await placeAsGuest(page, product), await placeAsGuest(page, product)];

@@ -92,6 +92,18 @@ onEachDatabase((suite) => {
     expect(await read()).toBe(1);
   });
 
+  test("counts of a reply that was sent after a commit lag by a minute at most, even if no other commit follows", async (shop) => {
+    const { clock } = suite.app;
+    const product = await shop.createProduct({});
+    const read = async () => (await shop.call<ProductReply[]>("GET /products/")).data[0]?.likes_count;
+    clock.advance(60_000 - (clock.now() % 60_000));
+    expect([await read(), await read()]).toEqual([0, 0]);
+    await shop.callAnonymously("POST /likes/", { body: ofProduct(product.id) });
+    await read();
+    clock.advance(60_000);
+    expect(await read()).toBe(1);
+  });
+
   test("a small reply is compressed or not whether it is kept or not", async (shop) => {
     const seen = new Set<string | null>();
     // The lengths of these replies are around the length from which replies are compressed.
