@@ -14,6 +14,7 @@ const pages = {
   shipping: ["settings/shipping"],
   taxes: ["settings/taxes"],
   codes: ["settings/codes"],
+  sales: ["settings/sales"],
   account: ["account/account"],
   "sign-in": ["account/sign-in"],
   reset: ["account/reset"],

@@ -3,11 +3,7 @@ import { h } from "./dom.js";
 import { choice, field } from "./form.js";
 import { t } from "./words.js";
 
-/**
- * The search of a list, whose address keeps it.
- * @param name the first part of the address. @param query what its field is for, and its hint.
- * @param filter the options of a filter: pairs of a query, such as `status=paid`, and its text.
- */
+/** The search of a list, which its address keeps. Options are pairs of a query, such as `status=paid`, and a text. */
 export function searchForm(name, { q, word, hint, filter, options }) {
   const root = h(
     "form",

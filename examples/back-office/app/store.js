@@ -6,7 +6,7 @@ const everyMs = 3_600_000;
 const storeKey = "back-office store";
 const usedKey = "back-office refreshed";
 
-/** The session lasts as long as the tab. Its name is not the one that a shop on the same address would use. */
+/** The session lasts as long as the tab, under a name of its own. */
 const storage = {
   getItem: (name) => sessionStorage.getItem(`back-office ${name}`),
   setItem: (name, value) => sessionStorage.setItem(`back-office ${name}`, value),

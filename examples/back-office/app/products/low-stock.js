@@ -18,7 +18,7 @@ export async function readLowStock(signal) {
   return low.sort((a, b) => leastOf(a) - leastOf(b));
 }
 
-/** The fewest pieces of a product or one of its variants; stock that is not counted never ends. */
+/** The fewest pieces of a product or one of its variants. */
 function leastOf({ available, variants }) {
   const counts = variants.length > 0 ? variants.map((variant) => variant.available) : [available];
   return Math.min(...counts.map((count) => count ?? Number.POSITIVE_INFINITY));

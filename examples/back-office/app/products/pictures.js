@@ -8,7 +8,7 @@ import { picture } from "./row.js";
 const types = ["image/jpeg", "image/png", "image/webp", "image/gif"];
 const maxBytes = 20 * 1024 * 1024;
 
-/** The pictures of a product, which can be dropped, chosen or taken. They are uploaded at once, and saved with the product. */
+/** The pictures of a product. They are uploaded at once, and saved with the product. */
 export function drawPictures(images) {
   let chosen = images.map(({ media_id, url, alt }) => ({ media_id, url, alt }));
   const list = h("ul", { class: "pictures" });

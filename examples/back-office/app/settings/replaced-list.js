@@ -3,11 +3,7 @@ import { actionButton } from "../errors.js";
 import { fold, form } from "../form.js";
 import { t } from "../words.js";
 
-/**
- * A page with rates that the server replaces as a whole. Each rate has a form; saving one sends all.
- * @param kind the prefix of its words.
- * @param parts `name(rate)`, `fields(rate)`, `read(values, rate)`, and `save(rates)`, which returns the rates as saved.
- */
+/** A page of rates, which the server replaces as a whole: each has a form, and saving one sends all. */
 export function drawReplacedList(kind, rates, parts) {
   const { name, fields, read, save } = parts;
   const redraw = async (next) => {
