@@ -6,7 +6,7 @@ import { type OrderMailKind, orderMailKinds } from "../../../server/modules/mail
 import { withTenant } from "../../context/context.ts";
 import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { printJson, printRecord } from "../../terminal/console.ts";
+import { printRecord } from "../../terminal/console.ts";
 import { openBrowser } from "../../terminal/open-browser.ts";
 
 const service = () => import("../../../server/modules/orders/mails/order-mail.ts");
@@ -38,14 +38,14 @@ export const previewCommand = defineCommand({
     const mail = await withTenant(given, console, async (ctx) =>
       previewOrderMail(ctx, ...(await readChoice(ctx, given)), language),
     );
+    const { html, ...shown } = mail;
     if (open) {
       const path = join(await mkdtemp(join(tmpdir(), "bodega-")), "mail.html");
       // Only the owner can read the file, because its link opens the order.
-      await writeFile(path, mail.html, { mode: 0o600 });
+      await writeFile(path, html, { mode: 0o600 });
       openBrowser(path, console.env);
     }
-    if (console.json) return printJson(console, mail);
-    await console.write(`${mail.subject}\n\n${mail.text}`);
+    await printRecord(console, console.json ? mail : shown);
   },
 });
 
