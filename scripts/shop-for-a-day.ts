@@ -105,6 +105,7 @@ async function runDay(stage: Stage): Promise<void> {
     await audit.checkStock(desk, orders),
     await audit.checkPoints(desk, orders),
     await audit.checkInvoices(desk, orders),
+    await audit.checkReports(desk, orders),
     await audit.checkMails(desk, orders),
     await audit.checkDoctor(desk),
   ];

@@ -92,6 +92,10 @@ export async function checkPoints({ must, shop }: Desk, orders: readonly Order[]
   return `${points} points of ${shop.customers.length} customers`;
 }
 
+const readBooks = async (dir: string) =>
+  parse(await Bun.file(`${dir}/books.csv`).text(), { columns: true }) as Record<string, string>[];
+const centsOf = (row: Record<string, string>, name: string) => Math.round(Number(row[name]) * 100);
+
 /** Issues the invoices of all orders at once, and compares numbers and sums with the export for accounting. */
 export async function checkInvoices(desk: Desk, orders: readonly Order[]): Promise<string> {
   const { must, staff, stage } = desk;
@@ -113,16 +117,53 @@ export async function checkInvoices(desk: Desk, orders: readonly Order[]): Promi
     sumOf(paid, (one) => one.total_minor),
   );
   await stage.run("order", "export", "-n", "demo", "--for", "accounting", "--output", "books.csv", "--yes");
-  const text = await Bun.file(`${stage.dir}/books.csv`).text();
-  const rows = parse(text, { columns: true }) as Record<string, string>[];
-  const cents = (row: Record<string, string>, name: string) => Math.round(Number(row[name]) * 100);
-  const books = (document: string) => sumOf(rows, (row) => (row.document === document ? cents(row, "gross") : 0));
+  const rows = await readBooks(stage.dir);
+  const books = (document: string) => sumOf(rows, (row) => (row.document === document ? centsOf(row, "gross") : 0));
   agree("sum of the orders in the books", books("order"), total("invoice"));
   const lost = sumOf(desk.stripe.books.lists.disputes, (one) => (one.status === "lost" ? one.amount : 0));
   agree("sum of the refunds in the books", -books("refund"), total("credit_note") + lost);
   for (const row of rows)
-    agree(`row ${JSON.stringify(row)}`, cents(row, "net") + cents(row, "tax"), cents(row, "gross"));
+    agree(`row ${JSON.stringify(row)}`, centsOf(row, "net") + centsOf(row, "tax"), centsOf(row, "gross"));
   return `${paid.length} invoices and ${all.length - paid.length} credit notes without a gap, ${rows.length} rows of books`;
+}
+
+/** Compares the reports with the orders and with the books. */
+export async function checkReports({ stage }: Desk, orders: readonly Order[]): Promise<string> {
+  type Row = Record<string, number>;
+  const report = async (name: string): Promise<Row[]> =>
+    JSON.parse(await stage.run("report", name, "-n", "demo", "--since", "2030", "--by", "month", "--json"));
+  const sales = await report("sales");
+  const tax = await report("tax");
+  const total = (rows: readonly Row[], name: string) => sumOf(rows, (row) => row[name] as number);
+  const paid = orders.filter(({ paid_at }) => paid_at !== null);
+  agree("orders in the report", total(sales, "orders"), paid.length);
+  agree(
+    "sold in the report",
+    total(sales, "sold_minor"),
+    sumOf(paid, (one) => one.total_minor),
+  );
+  agree(
+    "received in the report",
+    total(sales, "received_minor"),
+    sumOf(orders, (one) => one.received_minor),
+  );
+  agree(
+    "refunded in the report",
+    total(sales, "refunded_minor"),
+    sumOf(orders, (one) => one.refunded_minor),
+  );
+  const books = await readBooks(stage.dir);
+  const ofBooks = (document: string, name: string) =>
+    Math.abs(sumOf(books, (row) => (row.document === document ? centsOf(row, name) : 0)));
+  for (const [document, verb] of [
+    ["order", "sold"],
+    ["refund", "returned"],
+  ] as const) {
+    agree(`${verb} in the report`, total(sales, `${verb}_minor`), ofBooks(document, "gross"));
+    agree(`${verb} tax in the report`, total(tax, `${verb}_tax_minor`), ofBooks(document, "tax"));
+    agree(`${verb} net in the report`, total(tax, `${verb}_net_minor`), ofBooks(document, "net"));
+  }
+  return `the reports of sales and of ${tax.length} tax rates`;
 }
 
 /**

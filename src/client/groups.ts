@@ -35,7 +35,7 @@ const operations = {
     get: "GET /orders/{id}/",
     /**
      * Places an order. A retry has the same `Idempotency-Key`, so it does not place a second order. The reply to a guest
-     * has `access_token`: `get`, `cancel`, `openCheckout` and `checkPayment` take it as the option `orderToken`.
+     * has `access_token`: `get`, `cancel`, `openCheckout`, `checkPayment` and `invoice` take it as the option `orderToken`.
      */
     place: "POST /orders/",
     /** Changes contact, addresses and notes. */
