@@ -1,9 +1,11 @@
 import type { ReportQuery } from "../../../server/modules/reports/model.ts";
 import type { ReportName, ReportRow } from "../../../server/modules/reports/service.ts";
+import { decimalsOf } from "../../../server/values/currency.ts";
+import { formatMinor } from "../../../server/values/money.ts";
 import { withTenant } from "../../context/context.ts";
 import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { printList } from "../../terminal/console.ts";
+import { printJson, printList } from "../../terminal/console.ts";
 
 const times = "a year, month or day such as 2026-01 in the store's time zone, a duration such as 30d (ago), or a time";
 
@@ -28,12 +30,21 @@ function defineReport(name: ReportName, description: string, more: Partial<{ by:
       const { columns, sums } = reports[name];
       const fields = [...columns, ...sums.map((sum) => sum.replace(/_minor$/, ""))];
       const rows = await withTenant(given, console, (ctx) => readReport(ctx, name, given as ReportQuery));
-      if (!csv) return printList<ReportRow>(console, rows, { columns: fields, empty: "No sales found." });
+      if (console.json && !csv) return printJson(console, rows);
+      const shown = rows.map((row) => Object.fromEntries(fields.map((field) => [field, formatCell(row, field)])));
+      if (!csv) return printList<ReportRow>(console, shown, { columns: fields, empty: "No sales found." });
       const { guardFormula, writeCsv } = await import("../../../server/values/csv-injection.ts");
-      const cell = (value: unknown) => (typeof value === "number" ? String(value) : guardFormula(String(value ?? "")));
-      await console.write(writeCsv([fields, ...rows.map((row) => fields.map((field) => cell(row[field])))]));
+      const cells = shown.map((row) => fields.map((field) => guardFormula(String(row[field] ?? ""))));
+      await console.write(writeCsv([fields, ...cells]));
     },
   });
+}
+
+/** Amounts have all decimals of their currency. */
+function formatCell(row: ReportRow, field: string): ReportRow[string] {
+  const minor = row[`${field}_minor`];
+  if (minor === undefined) return row[field] ?? null;
+  return formatMinor(Number(minor), decimalsOf(String(row.currency)) ?? 2);
 }
 
 export const salesCommand = defineReport("sales", "Add up what was sold, returned, received and refunded", { by });
