@@ -89,8 +89,8 @@ export function describeCard(stage: Stage): void {
         expect(await findBarriers(page)).toEqual([]);
         for (const subject of [say.isPaid, say.placed]) {
           await click(page, "a", `${say.placed} ${paid.number}${subject === say.placed ? "" : ` ${subject}`}`);
-          await find(page, "p", "1 × ");
-          await find(page, "a", `${stage.shop_url}/#${id}.`);
+          await find(page, "td", "1 × ");
+          await find(page, `a[href^="${stage.shop_url}/#${id}."]`);
           await page.goBack();
         }
         const list = await readText(page);
