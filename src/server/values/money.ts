@@ -85,6 +85,10 @@ export function splitAmount(amount: number, weights: readonly number[]): number[
   return parts;
 }
 
+export function sumOf<T>(rows: readonly T[], read: (row: T) => number): number {
+  return rows.reduce((sum, row) => sum + read(row), 0);
+}
+
 /** Formats 1990 in EUR as `19.90`. */
 export function formatMinor(minor: number, digits: number): string {
   const text = String(minor).padStart(digits + 1, "0");

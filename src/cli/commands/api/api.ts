@@ -1,6 +1,6 @@
 import type { LocalRequest } from "../../../server/runtime/local-api.ts";
 import { attempt } from "../../../server/values/attempt.ts";
-import { fileArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
+import { type ArgValues, fileArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parsePair } from "../../framework/parse-values.ts";
 import { type Console, invalidFlag, printJson } from "../../terminal/console.ts";
@@ -9,27 +9,29 @@ import { type CallApi, withLocalApi } from "./local-api.ts";
 
 const maxInputBytes = 1_048_576;
 
+const args = {
+  method: wordArg("Method of the request", { options: ["GET", "POST", "PUT", "PATCH", "DELETE"] }),
+  path: wordArg("Path with its query, such as /orders/?status=paid"),
+  namespace: requiredNamespaceArg,
+  field: valueArg("name=text", "Add a text to the body, or to the query of a GET or DELETE", {
+    alias: "f",
+    multiple: true,
+    parse: (flag: string, text: string) => parsePair(flag, text, "name=text"),
+  }),
+  "json-field": valueArg("name=json", "Add a JSON value, such as price=12.5 or tags=[]", {
+    alias: "F",
+    multiple: true,
+    parse: parseJsonPair,
+  }),
+  input: fileArg("Read the body from this file: JSON, or a picture; - is standard input"),
+  as: valueArg("id|email", "Act as this user (default: as the operator of the store)", { completes: "user" }),
+  paginate: { type: "boolean", description: "Read all pages of a list, and print one array of its records" },
+  lines: { type: "boolean", description: "Print each record of a list on a line of its own (NDJSON)" },
+} as const;
+
 export default defineCommand({
   description: "Send a request to the API of a store, without a key or a running server",
-  args: {
-    method: wordArg("Method of the request", { options: ["GET", "POST", "PUT", "PATCH", "DELETE"] }),
-    path: wordArg("Path with its query, such as /orders/?status=paid"),
-    namespace: requiredNamespaceArg,
-    field: valueArg("name=text", "Add a text to the body, or to the query of a GET or DELETE", {
-      alias: "f",
-      multiple: true,
-      parse: (flag: string, text: string) => parsePair(flag, text, "name=text"),
-    }),
-    "json-field": valueArg("name=json", "Add a JSON value, such as price=12.5 or tags=[]", {
-      alias: "F",
-      multiple: true,
-      parse: parseJsonPair,
-    }),
-    input: fileArg("Read the body from this file: JSON, or a picture; - is standard input"),
-    as: valueArg("id|email", "Act as this user (default: as the operator of the store)", { completes: "user" }),
-    paginate: { type: "boolean", description: "Read all pages of a list, and print one array of its records" },
-    lines: { type: "boolean", description: "Print each record of a list on a line of its own (NDJSON)" },
-  },
+  args,
   exclusive: [
     ["input", "field"],
     ["input", "json-field"],
@@ -43,24 +45,17 @@ export default defineCommand({
     "The command prints the reply as JSON, and exits with 1 if its status is 400 or above.",
     "Every user of the machine can read arguments. Send secrets with --input.",
   ],
-  async run(args, console) {
-    if (args.paginate && args.method !== "GET") throw invalidFlag("--paginate", "requires GET");
-    const request = await readRequest(args, console);
-    return withLocalApi(args, console, (call) => printReplies({ ...args, call, request }, console));
+  async run(given, console) {
+    if (given.paginate && given.method !== "GET") throw invalidFlag("--paginate", "requires GET");
+    const request = await readRequest(given, console);
+    return withLocalApi(given, console, (call) => printReplies({ ...given, call, request }, console));
   },
 });
 
-interface Given {
-  method: LocalRequest["method"];
-  path: string;
-  as: string | undefined;
-  input: string | undefined;
-  field: [string, unknown][];
-  "json-field": [string, unknown][];
-}
+type Given = ArgValues<typeof args>;
 
-async function readRequest({ method, path, as, input, ...args }: Given, console: Console): Promise<LocalRequest> {
-  const fields = [...args.field, ...args["json-field"]];
+async function readRequest({ method, path, as, input, ...given }: Given, console: Console): Promise<LocalRequest> {
+  const fields: [string, unknown][] = [...given.field, ...given["json-field"]];
   const body = input === undefined ? undefined : await readInput(console, input);
   if (body !== undefined || fields.length === 0) return { method, path, as, body };
   if (method !== "GET" && method !== "DELETE") return { method, path, as, body: Object.fromEntries(fields) };
@@ -73,15 +68,11 @@ async function readRequest({ method, path, as, input, ...args }: Given, console:
 
 const base = "http://localhost";
 
-interface Printing {
-  call: CallApi;
-  request: LocalRequest;
-  paginate: boolean;
-  lines: boolean;
-}
-
 /** Prints the reply, or all pages. Returns the exit code. */
-async function printReplies({ call, request, paginate, lines }: Printing, console: Console): Promise<number> {
+async function printReplies(
+  { call, request, paginate, lines }: Given & { call: CallApi; request: LocalRequest },
+  console: Console,
+): Promise<number> {
   const records: unknown[] = [];
   for (let path: string | undefined = request.path; path !== undefined && console.hasReader(); ) {
     const { status, envelope } = await call({ ...request, path });

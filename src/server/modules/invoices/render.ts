@@ -1,5 +1,5 @@
 import { chooseLanguage } from "../../values/choose-language.ts";
-import { toAmount } from "../../values/money.ts";
+import { sumOf, toAmount } from "../../values/money.ts";
 import type { TaxPart } from "../orders/credits.ts";
 import type { OrderRow } from "../orders/read.ts";
 import type { orderLines, payments } from "../orders/table.ts";
@@ -102,7 +102,7 @@ function rowsOf(paper: Paper, say: Texts, show: ReturnType<typeof formatsOf>): s
   });
   // If prices exclude tax, an invoice adds it; a credit note is with tax.
   const added = corrects || order.pricesIncludeTax ? 0 : order.taxMinor;
-  const rest = paper.amount - pieces.reduce((sum, { amount }) => sum + amount, 0) - shipping - added;
+  const rest = paper.amount - sumOf(pieces, ({ amount }) => amount) - shipping - added;
   const extras: [string, number][] = [
     [say.shipping, shipping],
     [say.tax, added],

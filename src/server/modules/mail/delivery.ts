@@ -41,9 +41,7 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
     const { store, to, kind } = found;
     const send = async (signal: AbortSignal): Promise<Answer> => {
       const { language, order, thread } = contents;
-      const { namespace } = store;
-      const about = { kind, role: to.role, namespace, email: to.email, values: contents.values };
-      const back_office = (deps.backOffice && backOfficeLink(deps.backOffice, about)) ?? "";
+      const back_office = (deps.backOffice && backOfficeLink(deps.backOffice, found, contents.values)) ?? "";
       const values = { ...contents.values, back_office };
       const rendered = renderMail({ kind, store, name: to.name, languages: [language, to.lang], values, order });
       // Short values, such as the number of an order, also occur in replies of mail servers.

@@ -19,20 +19,9 @@ const insertMail = statement((q) =>
   q
     .insert(mailOutbox)
     .values({
-      ...params(
-        "id",
-        "tenantId",
-        "kind",
-        "subjectKey",
-        "causeKey",
-        "recipientKey",
-        "sealed",
-        "maskedTo",
-        "usefulUntil",
-      ),
-      status: "waiting",
-      nextAttemptAt: param("now"),
-      createdAt: param("now"),
+      ...params("id", "tenantId", "kind", "subjectKey", "causeKey", "recipientKey"),
+      ...params("sealed", "maskedTo", "usefulUntil"),
+      ...{ status: "waiting", nextAttemptAt: param("now"), createdAt: param("now") },
     })
     .onConflictDoNothing(),
 );

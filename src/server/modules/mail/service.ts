@@ -15,18 +15,13 @@ import { mailOutbox } from "./table.ts";
 
 const maxRows = 1000;
 
-export type MailRecord = ReturnType<typeof toRecord>;
-
-interface MailFilter extends MailView {
+interface MailFilter {
   namespace?: string | undefined;
   status?: typeof mailOutbox.$inferSelect.status | undefined;
   kind?: AnyMailKind | undefined;
   since?: string | undefined;
   to?: string | undefined;
   limit: number;
-}
-
-interface MailView {
   showRecipients?: boolean;
   /** Namespace of the only store whose mails are shown with their codes: the demo's, which has no mail server. */
   showCodesOf?: string | undefined;
@@ -40,21 +35,18 @@ const columns = {
   sent_at: sql<string | null>`case when ${mailOutbox.status} = 'sent' then ${mailOutbox.finishedAt} end`,
   sealed: mailOutbox.sealed,
 };
-const selectMail = (condition: SQL | undefined) =>
-  statement((q) => {
-    const mail = q.select(columns).from(mailOutbox).innerJoin(tenants, eq(tenants.id, mailOutbox.tenantId));
-    const matching = mail.where(and(matches(tenants.namespace, "namespace"), condition));
-    return matching.orderBy(desc(mailOutbox.createdAt), desc(mailOutbox.id)).limit(sql.placeholder("limit"));
-  });
-const selectOne = selectMail(equals(mailOutbox.id, "id"));
-const selectMany = selectMail(
-  and(
-    matches(mailOutbox.status, "status"),
-    matches(mailOutbox.kind, "kind"),
-    sql`(${param("since")} is null or ${mailOutbox.createdAt} >= ${param("since")})`,
-    matches(mailOutbox.recipientKey, "recipientKey"),
-  ),
+const isOfTenant = eq(tenants.id, mailOutbox.tenantId);
+const isListed = and(
+  matches(tenants.namespace, "namespace"),
+  matches(mailOutbox.status, "status"),
+  matches(mailOutbox.kind, "kind"),
+  sql`(${param("since")} is null or ${mailOutbox.createdAt} >= ${param("since")})`,
+  matches(mailOutbox.recipientKey, "recipientKey"),
 );
+const selectMail = statement((q) => {
+  const matching = q.select(columns).from(mailOutbox).innerJoin(tenants, isOfTenant).where(isListed);
+  return matching.orderBy(desc(mailOutbox.createdAt), desc(mailOutbox.id)).limit(sql.placeholder("limit"));
+});
 
 /** The mail of one store or of all, newest first. Errors: notFound for an unknown tenant, validationFailed. */
 export async function listMail(ctx: SystemCtx, filter: MailFilter) {
@@ -62,27 +54,15 @@ export async function listMail(ctx: SystemCtx, filter: MailFilter) {
   requireWhole("limit", limit, 1, maxRows);
   if (namespace !== null) await requireTenant(ctx, namespace);
   const to = filter.to === undefined ? null : recipientKey(ctx.vault, filter.to);
-  const rows = await all(ctx.db, selectMany, { namespace, status, kind, since, recipientKey: to, limit });
+  const rows = await all(ctx.db, selectMail, { namespace, status, kind, since, recipientKey: to, limit });
   return rows.map((row) => toRecord(ctx, row, filter));
-}
-
-/** Returns one mail. Errors: notFound if no mail has this id, or another store's mail has it. */
-export async function getMail(
-  ctx: SystemCtx,
-  id: string,
-  { namespace = null, ...view }: MailView & { namespace?: string | undefined | null } = {},
-) {
-  if (namespace !== null) await requireTenant(ctx, namespace);
-  const row = await get(ctx.db, selectOne, { id, namespace, limit: 1 });
-  if (!row) throw notFound("mail", id, { remedy: "List mail: bodega mail list" });
-  return toRecord(ctx, row, view);
 }
 
 /** Without `showRecipients`, or once the contents are erased, `to` is masked. Erased contents show no `code`. */
 function toRecord(
   { vault }: SystemCtx,
-  { id, namespace, kind, maskedTo, sealed, ...rest }: NonNullable<(typeof selectOne)["row"]>,
-  { showRecipients = false, showCodesOf }: MailView,
+  { id, namespace, kind, maskedTo, sealed, ...rest }: NonNullable<(typeof selectMail)["row"]>,
+  { showRecipients = false, showCodesOf }: MailFilter,
 ) {
   const contents = sealed === null ? null : openContents(vault, id, sealed);
   // In a mail about an order, the link counts as its code.
@@ -98,6 +78,10 @@ const requeue = (condition: SQL) => {
   const again = { status: "waiting", attempts: 0, nextAttemptAt: param("now"), finishedAt: null } as const;
   return statement((q) => q.update(mailOutbox).set(again).where(canRetry).returning({ namespace: namespaceOf }));
 };
+const isOne = and(equals(mailOutbox.id, "id"), matches(mailOutbox.tenantId, "tenantId"));
+const selectOne = statement((q) =>
+  q.select({ status: mailOutbox.status, namespace: namespaceOf }).from(mailOutbox).where(isOne),
+);
 const retryOne = requeue(equals(mailOutbox.id, "id"));
 const retryAll = requeue(matches(mailOutbox.tenantId, "tenantId"));
 
@@ -121,16 +105,18 @@ export function retryMail(
       return retried.length;
     }
     const ids = new Set(which);
-    for (const id of ids) {
-      const mail = await getMail(tx, id, { namespace });
-      if ((await run(tx.db, retryOne, { id, now })) === 0) throw cannotRetry(mail);
-      await recordAudit(tx, { event: "mail.retried", namespace: mail.namespace, subject: id });
-    }
+    for (const id of ids) await requeueOne(tx, { id, tenantId, now });
     return ids.size;
   });
 }
 
-function cannotRetry({ id, status }: MailRecord) {
-  const reason = status === "failed" ? "has expired" : `is ${status}; only failed mail can be retried`;
-  return wrongState(`Mail ${id} ${reason}.`);
+async function requeueOne(tx: SystemCtx, values: { id: string; tenantId: string | null; now: string }): Promise<void> {
+  const { id } = values;
+  const mail = await get(tx.db, selectOne, values);
+  if (!mail) throw notFound("mail", id, { remedy: "List mail: bodega mail list" });
+  if ((await run(tx.db, retryOne, values)) === 0) {
+    const reason = mail.status === "failed" ? "has expired" : `is ${mail.status}; only failed mail can be retried`;
+    throw wrongState(`Mail ${id} ${reason}.`);
+  }
+  await recordAudit(tx, { event: "mail.retried", namespace: mail.namespace, subject: id });
 }

@@ -12,19 +12,12 @@ import { mailTexts } from "./table.ts";
 import { type MailText, mailTemplates } from "./texts.ts";
 
 /** The language defaults to that of the store. */
-export interface TemplateName {
+interface TemplateName {
   kind: MailKind;
   language?: string | undefined;
 }
 
-export interface MailTemplate extends Required<MailText> {
-  kind: MailKind;
-  language: string;
-  /** Whether the store has replaced the built-in text. */
-  is_own: boolean;
-  /** What the texts can contain, such as `{order.number}`. */
-  placeholders: string[];
-}
+type MailTemplate = Awaited<ReturnType<typeof listTemplates>>[number];
 
 const selectTexts = statement((q) =>
   q
@@ -55,17 +48,19 @@ function placeholdersOf(kind: MailKind): string[] {
   return [...names.map((name) => `{${prefix}${name}}`), "{store}", "{name}"];
 }
 
-/** The texts of mails in a language: the store's own, or the built-in ones. */
-export async function listTemplates(ctx: Ctx, language?: string): Promise<MailTemplate[]> {
+/** The texts of mails in a language: the store's own, or the built-in ones. `is_own` tells which. */
+export async function listTemplates(ctx: Ctx, named?: string) {
   const rows = await all(ctx.db, selectTexts, { tenantId: ctx.tenant.id });
-  const named = requireLanguage(language ?? (ctx.tenant.language in mailTemplates ? ctx.tenant.language : "en"));
+  const language = named ?? (ctx.tenant.language in mailTemplates ? ctx.tenant.language : "en");
+  const templates = Object.hasOwn(mailTemplates, language) ? mailTemplates[language] : undefined;
+  if (!templates) throw invalidField("language", `must be one of ${Object.keys(mailTemplates).join(", ")}`);
   return (Object.keys(mailKinds) as (keyof typeof mailKinds)[]).flatMap((kind) => {
     if (kind === "test") return [];
-    const row = rows.find((one) => one.kind === kind && one.language === named.language);
-    const text: MailText = row ? JSON.parse(row.text) : named.templates[kind];
+    const row = rows.find((one) => one.kind === kind && one.language === language);
+    const text: MailText = row ? JSON.parse(row.text) : templates[kind];
     const { subject, heading = null, paragraphs } = text;
-    const name = { kind, language: named.language, is_own: row !== undefined };
-    return [{ ...name, subject, heading, paragraphs, placeholders: placeholdersOf(kind) }];
+    const is_own = row !== undefined;
+    return [{ kind, language, is_own, subject, heading, paragraphs, placeholders: placeholdersOf(kind) }];
   });
 }
 
@@ -73,12 +68,6 @@ export async function getTemplate(ctx: Ctx, { kind, language }: TemplateName): P
   const found = (await listTemplates(ctx, language)).find((one) => one.kind === kind);
   if (!found) throw invalidField("kind", "is not a kind of mail");
   return found;
-}
-
-function requireLanguage(language: string) {
-  const templates = Object.hasOwn(mailTemplates, language) ? mailTemplates[language] : undefined;
-  if (templates) return { language, templates };
-  throw invalidField("language", `must be one of ${Object.keys(mailTemplates).join(", ")}`);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../context.ts";
 import { all, statement } from "../../db/statement.ts";
-import { splitAmount } from "../../values/money.ts";
+import { splitAmount, sumOf } from "../../values/money.ts";
 import { invoices } from "../invoices/table.ts";
 import { divideRounded } from "../taxes/calculate.ts";
 import { type OrderRow, ofOrder, selectLines } from "./read.ts";
@@ -18,7 +18,7 @@ export interface TaxPart {
 type Line = typeof orderLines.$inferSelect;
 type Refund = typeof orderRefunds.$inferSelect;
 
-const selectRefunds = statement((q) => q.select().from(orderRefunds).where(ofOrder).orderBy(orderRefunds.id));
+export const selectRefunds = statement((q) => q.select().from(orderRefunds).where(ofOrder).orderBy(orderRefunds.id));
 const selectPayments = statement((q) => q.select().from(payments).where(ofOrder).orderBy(payments.id));
 const selectIssued = statement((q) => q.select().from(invoices).where(ofOrder).orderBy(invoices.number));
 
@@ -58,9 +58,9 @@ function creditsOf(lines: readonly Line[], refunds: readonly Refund[], parts: re
   return [...Map.groupBy(refunds, timeOf)]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([at, rows]) => {
-      const amount = sum(rows.map((row) => (row.state === "failed" ? 0 : row.creditedMinor)));
-      const [{ id, providerId }] = rows as [Refund];
-      if (amount === 0) return [];
+      const amount = sumOf(rows, (row) => (row.state === "failed" ? 0 : row.creditedMinor));
+      const [first] = rows;
+      if (!first || amount === 0) return [];
       const original = rows.filter(({ retryOf }) => retryOf === null);
       const pieces = original.flatMap((row) => {
         const stored = JSON.parse(row.lines) as (Record<"quantity" | "amount_minor", number> & { line_id: string })[];
@@ -68,9 +68,9 @@ function creditsOf(lines: readonly Line[], refunds: readonly Refund[], parts: re
           return { line: lines.find((line) => line.id === line_id) as Line, quantity, amount: amount_minor };
         });
       });
-      const shipping = sum(original.map((row) => row.shippingMinor));
+      const shipping = sumOf(original, (row) => row.shippingMinor);
       const ofPart = (part: TaxPart, amounts: { line: Line; amount: number }[]) =>
-        sum(amounts.map((one) => ([null, one.line.taxClass].includes(part.taxClass) ? one.amount : 0)));
+        sumOf(amounts, (one) => ([null, one.line.taxClass].includes(part.taxClass) ? one.amount : 0));
       const goods = lines.map((line) => ({ line, amount: line.totalMinor }));
       const shipped = splitAmount(
         shipping,
@@ -87,21 +87,18 @@ function creditsOf(lines: readonly Line[], refunds: readonly Refund[], parts: re
         const taxUpTo = (credited: number) => (part.gross === 0 ? 0 : divideRounded(part.tax, credited, part.gross));
         return { ...part, gross, tax: taxUpTo(part.gross - rest + gross) - taxUpTo(part.gross - rest) };
       });
-      return [{ id, at, amount, pieces, shipping, providerId, taxParts }];
+      return [{ id: first.id, at, amount, pieces, shipping, providerId: first.providerId, taxParts }];
     });
 }
 
 /** Splits a credit by what it is for, as far as that is left, and the rest by what is left of each part. */
 function splitCredit(amount: number, left: readonly number[], asked: readonly number[]): number[] {
   const wanted = asked.map((part, index) => Math.min(part, left[index] as number));
-  if (sum(wanted) >= amount) return splitAmount(amount, wanted);
+  const rest = amount - sumOf(wanted, (part) => part);
+  if (rest <= 0) return splitAmount(amount, wanted);
   const shares = splitAmount(
-    amount - sum(wanted),
+    rest,
     left.map((part, index) => part - (wanted[index] as number)),
   );
   return wanted.map((part, index) => part + (shares[index] as number));
-}
-
-function sum(amounts: readonly number[]): number {
-  return amounts.reduce((total, amount) => total + amount, 0);
 }

@@ -3,8 +3,8 @@ import { nextTurn } from "../../concurrency/event-loop.ts";
 import type { Ctx } from "../../context.ts";
 import { all, ofStore, param, statement } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";
-import { toAmount } from "../../values/money.ts";
-import { readSale } from "../orders/credits.ts";
+import { sumOf, toAmount } from "../../values/money.ts";
+import { readSale, type TaxPart } from "../orders/credits.ts";
 import { orders } from "../orders/table.ts";
 import type { ReportQuery } from "./model.ts";
 import { parseRange, periodOf } from "./range.ts";
@@ -25,29 +25,25 @@ const selectOrders = statement((q) => q.select().from(orders).where(isListed));
 
 type Sale = Awaited<ReturnType<typeof readSale>>;
 type Sums = Record<string, number>;
-type Labels = Record<string, string | number | null>;
+export type ReportRow = Record<string, string | number | null>;
 
 /** Something that happened to an order at a time. Amounts are in minor units, and their names end with `_minor`. */
 interface Entry {
   at: string | null;
   /** With the currency and, if the report has periods, the period, these identify a row. */
-  key?: Labels;
-  labels?: Labels;
+  key?: ReportRow;
+  labels?: ReportRow;
   sums: Sums;
 }
 
 interface Report {
-  hasPeriods: boolean;
-  /** The columns before the sums. */
+  /** The columns before the sums. Only reports whose first column is the period have periods. */
   columns: readonly string[];
   sums: readonly string[];
   entriesOf(sale: Sale, homeCountry: string | null): Entry[];
 }
 
-const sumOf = <T>(rows: readonly T[], read: (row: T) => number) => rows.reduce((sum, row) => sum + read(row), 0);
-
 const sales: Report = {
-  hasPeriods: true,
   columns: ["period", "currency"],
   sums: [
     ...["orders", "pieces", "sold_minor", "sold_tax_minor", "returned_pieces", "returned_minor", "returned_tax_minor"],
@@ -72,35 +68,22 @@ const sales: Report = {
 };
 
 const tax: Report = {
-  hasPeriods: true,
   columns: ["period", "country", "tax_class", "tax_rate", "currency"],
   sums: ["sold_net_minor", "sold_tax_minor", "returned_net_minor", "returned_tax_minor"],
   entriesOf({ order, taxParts, credits }, homeCountry) {
     const address = JSON.parse(order.shippingAddress ?? "{}") as { country?: string };
     const country = address.country ?? homeCountry;
-    const keyOf = (part: { taxClass: string | null; rate: number | null }) => {
-      return { country, tax_class: part.taxClass, tax_rate: part.rate };
-    };
-    return [
-      ...taxParts.map((part) => {
-        return {
-          at: order.paidAt,
-          key: keyOf(part),
-          sums: { sold_net_minor: part.gross - part.tax, sold_tax_minor: part.tax },
-        };
-      }),
-      ...credits.flatMap(({ at, taxParts: parts }) =>
-        parts.map((part) => {
-          const sums = { returned_net_minor: part.gross - part.tax, returned_tax_minor: part.tax };
-          return { at, key: keyOf(part), sums };
-        }),
-      ),
-    ];
+    const entriesFor = (at: string | null, parts: TaxPart[], word: "sold" | "returned") =>
+      parts.map(({ taxClass, rate, gross, tax: amount }) => {
+        const sums = { [`${word}_net_minor`]: gross - amount, [`${word}_tax_minor`]: amount };
+        return { at, key: { country, tax_class: taxClass, tax_rate: rate }, sums };
+      });
+    const returned = credits.flatMap((credit) => entriesFor(credit.at, credit.taxParts, "returned"));
+    return [...entriesFor(order.paidAt, taxParts, "sold"), ...returned];
   },
 };
 
 const products: Report = {
-  hasPeriods: false,
   columns: ["product_id", "variant_id", "title", "sku", "currency"],
   sums: ["sold_pieces", "sold_minor", "returned_pieces", "returned_minor"],
   entriesOf({ order, lines, credits }) {
@@ -121,7 +104,6 @@ const products: Report = {
 };
 
 const customers: Report = {
-  hasPeriods: false,
   columns: ["customer", "user_id", "currency"],
   sums: ["orders", "sold_minor", "returned_minor"],
   entriesOf({ order, credits }) {
@@ -137,7 +119,6 @@ const customers: Report = {
 
 export const reports = { sales, products, customers, tax };
 export type ReportName = keyof typeof reports;
-export type ReportRow = Labels;
 
 /**
  * Returns the rows of a report: by period, or those that sold most first. Orders count when they were paid, and credits
@@ -145,9 +126,10 @@ export type ReportRow = Labels;
  * @throws validationFailed for a wrong range, and for more than 100,000 orders that changed since its beginning.
  */
 export async function readReport(ctx: Ctx, name: ReportName, query: ReportQuery): Promise<ReportRow[]> {
-  const { hasPeriods, columns, sums: names, entriesOf } = reports[name];
+  const { columns, sums: names, entriesOf } = reports[name];
+  const hasPeriods = columns[0] === "period";
   const { since, until } = parseRange(ctx, query);
-  const rows = new Map<string, { labels: Labels; sums: Sums; digits: number }>();
+  const rows = new Map<string, { labels: ReportRow; sums: Sums; digits: number }>();
   const empty = Object.fromEntries(names.map((sum) => [sum, 0]));
   for await (const sale of readSales(ctx, since)) {
     const { currency, currencyDigits: digits } = sale.order;
@@ -162,27 +144,20 @@ export async function readReport(ctx: Ctx, name: ReportName, query: ReportQuery)
       rows.set(text, row);
     }
   }
-  const orderOf = ({ labels, sums }: { labels: Labels; sums: Sums }) =>
-    hasPeriods ? columns.map((column) => String(labels[column] ?? "")) : [-(sums.sold_minor as number)];
-  const sorted = [...rows.values()].sort((a, b) => compare(orderOf(a), orderOf(b)));
-  return sorted.map(({ labels, sums, digits }) => {
-    const shown = names.map((sum) => [
-      [sum.replace(/_minor$/, ""), showSum(sum, sums, digits)],
-      [sum, sums[sum]],
-    ]);
-    const fixed = columns.map((column) => [column, labels[column] ?? null]);
-    return Object.fromEntries([...fixed, ...shown.flat()]);
+  const placeOf = (labels: ReportRow) => columns.map((column) => labels[column] ?? "").join("\n");
+  const sorted = [...rows.values()].sort((a, b) => {
+    if (!hasPeriods) return (b.sums.sold_minor as number) - (a.sums.sold_minor as number);
+    return placeOf(a.labels) < placeOf(b.labels) ? -1 : 1;
   });
-}
-
-function showSum(name: string, sums: Sums, digits: number): number {
-  const value = sums[name] as number;
-  return name.endsWith("_minor") ? toAmount(value, digits) : value;
-}
-
-function compare(a: readonly (string | number)[], b: readonly (string | number)[]): number {
-  const at = a.findIndex((value, index) => value !== b[index]);
-  return at === -1 ? 0 : (a[at] as string) < (b[at] as string) ? -1 : 1;
+  return sorted.map(({ labels, sums, digits }) => {
+    const fixed = columns.map((column) => [column, labels[column] ?? null]);
+    const shown = names.flatMap((sum) => {
+      const value = sums[sum] as number;
+      const amount = [sum.replace(/_minor$/, ""), toAmount(value, digits)];
+      return sum.endsWith("_minor") ? [amount, [sum, value]] : [[sum, value]];
+    });
+    return Object.fromEntries([...fixed, ...shown]);
+  });
 }
 
 async function* readSales(ctx: Ctx, since: string): AsyncGenerator<Sale> {

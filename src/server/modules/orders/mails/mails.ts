@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import { pick } from "../../../db/selection.ts";
 import { all, equals, get, param, statement } from "../../../db/statement.ts";
 import { wrongState } from "../../../errors.ts";
+import { sumOf } from "../../../values/money.ts";
 import type { OrderMailKind } from "../../mail/kinds.ts";
 import type { MailOrder } from "../../mail/order-table.ts";
 import { queueMail } from "../../mail/outbox.ts";
@@ -10,11 +11,12 @@ import { countHit } from "../../rate-limits/service.ts";
 import { tenants } from "../../tenants/table.ts";
 import { dueOf } from "../amounts.ts";
 import type { Tracking } from "../change-model.ts";
+import { selectRefunds } from "../credits.ts";
 import { accessToken } from "../guests/access-token.ts";
 import { type OrderRow, ofOrder, requireRow, selectLines } from "../read.ts";
 import { unsentOf } from "../refund-lines.ts";
 import type { OrderCtx } from "../statements.ts";
-import { fulfillments, orderRefunds } from "../table.ts";
+import { fulfillments } from "../table.ts";
 import { transferReference } from "../transfer-reference.ts";
 
 /** Mails to an address that nobody has verified, which strangers could cause. Each kind is limited by itself. */
@@ -35,17 +37,6 @@ const selectParcel = statement((q) =>
     .where(sql`${ofOrder} and id = coalesce(${param("cause")}, id)`)
     .orderBy(sql`id desc`)
     .limit(1),
-);
-// A refund has one row for each payment that it gives back. The cause names them all; without one, the newest.
-const selectRefunds = statement((q) =>
-  q
-    .select()
-    .from(orderRefunds)
-    .where(
-      sql`${ofOrder} and iif(${param("cause")} is null,
-        created_at = (select max(created_at) from ${orderRefunds} where ${ofOrder}), instr(${param("cause")}, id))`,
-    )
-    .orderBy(orderRefunds.id),
 );
 
 type LineRow = NonNullable<(typeof selectLines)["row"]>;
@@ -170,12 +161,14 @@ async function describeParcel(tx: OrderCtx, { order, lines, cause }: Subject): P
 }
 
 async function describeRefund(tx: OrderCtx, { order, lines, cause }: Subject): Promise<Described> {
-  const rows = await all(tx.db, selectRefunds, { tenantId: tx.tenant.id, id: order.id, cause });
-  const sum = (of: (row: (typeof rows)[number]) => number) => rows.reduce((total, row) => total + of(row), 0);
+  const refunds = await all(tx.db, selectRefunds, { tenantId: tx.tenant.id, id: order.id });
+  // A refund has one row for each payment that it gives back. The cause names them all; without one, the newest.
+  const newest = refunds.at(-1)?.createdAt;
+  const rows = refunds.filter((row) => (cause === null ? row.createdAt === newest : cause.includes(row.id)));
   if (rows.length === 0) throw wrongState(`Order ${order.number} has no refund yet.`);
-  const paid = sum((row) => (row.state === "succeeded" ? row.amountMinor : 0));
-  const pending = sum((row) => (["requested", "pending"].includes(row.state) ? row.amountMinor : 0));
-  const shipping = sum((row) => row.shippingMinor);
+  const paid = sumOf(rows, (row) => (row.state === "succeeded" ? row.amountMinor : 0));
+  const pending = sumOf(rows, (row) => (["requested", "pending"].includes(row.state) ? row.amountMinor : 0));
+  const shipping = sumOf(rows, (row) => row.shippingMinor);
   const refunded = rows.flatMap((row) => JSON.parse(row.lines) as Record<string, string | number>[]);
   return {
     values: {},
