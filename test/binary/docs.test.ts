@@ -12,6 +12,7 @@ const { installBinary, makeDir } = useBinaries();
 const read = (path: string) => readFileSync(join(import.meta.dir, "../..", path), "utf8");
 const readme = read("README.md");
 const quickstart = read("docs/QUICKSTART.md");
+const converter = join(import.meta.dir, "../../examples/migration/convert.js");
 const curl = Bun.which("curl");
 /** Placeholders of the guides, and how to find their values in earlier output. */
 const placeholders: Record<string, RegExp> = {
@@ -145,6 +146,8 @@ test.skipIf(!curl).each(["API", "STORE", "CONTENT", "OPERATION", "MIGRATION", "W
       copyFiles(model.files, reader.binary.dir);
       reader.printed = model.printed;
     }
+    // A file of the repository that the guide tells its reader to copy.
+    if (name === "MIGRATION") cpSync(converter, join(reader.binary.dir, basename(converter)));
     await follow(reader, [...prepared, ...blocks]);
   },
   60_000,

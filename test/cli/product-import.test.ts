@@ -227,16 +227,3 @@ test.each(["SIGTERM", "SIGINT"] as const)("%s during an export leaves no files",
   expect(await child.exited).toBe(signal === "SIGINT" ? 130 : 143);
   expect(readdirSync(folder)).toEqual([]);
 });
-
-test("an export of another shop system is recognised, and the columns and lines that are not imported are listed", async () => {
-  const text = "Handle,Title,Variant Price,Variant Grams,Gift Card\nmug,Mug,5,300,FALSE\ncard,Card,25,,TRUE\n";
-  const { code, stdout, stderr } = await importing(fileOf("products_export.csv", text), "--dry-run");
-  expect(stderr).toContain("line 2: creates Mug\n");
-  expect(stderr).toContain("The file is a product export of Shopify.\n");
-  expect(stderr).toContain("not imported, because products have no such field: Variant Grams\n");
-  expect(stderr).toContain("not imported, line 3: gift cards are not sold\n");
-  expect([code, stdout]).toEqual([0, expect.stringMatching(/Created +1\n/)]);
-  expect((await importing(join(dir, "products_export.csv"), "--dry-run", "--quiet")).stderr).not.toContain(
-    "not imported",
-  );
-});

@@ -14,7 +14,6 @@ import { isSlug, slugFrom } from "../../src/server/modules/catalogue/products/sl
 import { findColumn } from "../../src/server/modules/catalogue/transfer/csv-columns.ts";
 import { readCsv } from "../../src/server/modules/catalogue/transfer/csv-read.ts";
 import { decodeText, readNdjson } from "../../src/server/modules/catalogue/transfer/import-item.ts";
-import { htmlToText } from "../../src/server/modules/catalogue/transfer/migration/shop-table.ts";
 import { parseTarget } from "../../src/server/modules/notifications/registrations/target-input.ts";
 import { requireStrongPassword } from "../../src/server/modules/passwords/password-policy.ts";
 import { parseLanguage } from "../../src/server/modules/tenants/input.ts";
@@ -142,10 +141,6 @@ const parsers: Record<string, Parse> = {
   "a CSV header": (text) => readAll(readCsv(decodeText(cut(`title,price,${text}`)))),
   "CSV rows": (text) => readAll(readCsv(decodeText(cut(`slug,title,price,option:size,option:colour\n${text}`)))),
   "a CSV cell": (text) => readAll(readCsv(decodeText(cut(`title,price\n"${text.replaceAll('"', '""')}`)))),
-  "a description in HTML": htmlToText,
-  "tags in a description": (text) => htmlToText(`<p>${text}<a "${text}<b '${text}`),
-  "a file of Shopify": (text) => readAll(readCsv(decodeText(cut(`handle,title,tags\n${text}`)))),
-  "a file of WooCommerce": (text) => readAll(readCsv(decodeText(cut(`type,name,regular price,images\n${text}`)))),
   "a cell for a number": read("price"),
   "a cell for a number with a decimal comma": read("price", true),
   "a cell for a list": read("tags"),

@@ -2,7 +2,6 @@ import { constants, createReadStream } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { ImportResult } from "../../../server/modules/catalogue/transfer/import.ts";
-import type { MigrationReport } from "../../../server/modules/catalogue/transfer/migration/shop-table.ts";
 import { withPictures } from "../../context/context.ts";
 import { fileFormatArg } from "../../context/list-args.ts";
 import type { ArgValues, CommandArgs, SharedValues } from "../../framework/args.ts";
@@ -58,8 +57,6 @@ export const importCommand = defineCommand({
       "when a line has an error. After ctrl-C it is 130, and the current batch is saved.",
     "The first line of a CSV file has the column names that `bodega product export` writes. Consecutive lines with the same " +
       "id, slug, SKU or title are variants of one product. An empty cell leaves a field as it is; a hyphen (-) clears it.",
-    "A product export of Shopify or WooCommerce is imported as it is: prices, sales, stock, variants, tags, pictures and " +
-      "status. Missing categories are created. What is not imported is listed, with the reason.",
     "A stock column sets the stock, even if orders have changed it since the export: to keep the stock, import a file without this column. " +
       "Pictures are addresses, ids of uploaded pictures, or paths relative to the file, with | between them.",
   ],
@@ -92,7 +89,6 @@ async function importFile(args: Job, console: Console): Promise<number> {
   const { file, format, source, signal } = args;
   const { readCsv } = await import("../../../server/modules/catalogue/transfer/csv-read.ts");
   const { decodeText, readNdjson } = await import("../../../server/modules/catalogue/transfer/import-item.ts");
-  const { newReport } = await import("../../../server/modules/catalogue/transfer/migration/shop-table.ts");
   const { storePictures } = await import("../../../server/modules/catalogue/products/pictures.ts");
   const { importProducts, ImportFailure } = await import("../../../server/modules/catalogue/transfer/import.ts");
   let read = 0;
@@ -103,8 +99,7 @@ async function importFile(args: Job, console: Console): Promise<number> {
     }
   }
   const text = decodeText(counted());
-  const report = newReport();
-  const items = format === "csv" ? readCsv(text, report) : readNdjson(text);
+  const items = format === "csv" ? readCsv(text) : readNdjson(text);
   const isDryRun = args["dry-run"];
   const folder = file === "-" ? "." : dirname(file);
   try {
@@ -119,31 +114,31 @@ async function importFile(args: Job, console: Console): Promise<number> {
         }),
       ),
     );
-    const all = { ...result, ...report, file };
+    const all = { ...result, file };
     if (!args.showsFaultsOnly) return await printImport(console, all, isDryRun);
     if (result.failed === 0 && result.stopped === null) return 0;
     const none = { created: 0, updated: 0, unchanged: 0, stopped: result.stopped ?? "error" } as const;
     return await printImport(console, { ...all, ...none, changes: [] }, false);
   } catch (error) {
     if (!(error instanceof ImportFailure)) throw error;
-    await printImport(console, { ...error.result, ...report, file }, isDryRun);
+    await printImport(console, { ...error.result, file }, isDryRun);
     throw error.cause;
   }
 }
 
 const stopReasons = { error: "Stopped at an error", interrupted: "Interrupted", failure: "Aborted" } as const;
 
-type Imported = ImportResult & MigrationReport & { file: string };
+type Imported = ImportResult & { file: string };
 
 async function printImport(console: Console, { file, ...result }: Imported, isDryRun: boolean): Promise<number> {
-  const { changes, errors, errors_omitted, stopped, last_line, source, left_out, ...counts } = result;
+  const { changes, errors, errors_omitted, stopped, last_line, ...counts } = result;
   const code = stopped === "interrupted" ? 130 : Math.min(counts.failed, 1);
   if (console.json) {
     await printRecord(console, { ...result, dry_run: isDryRun });
     return code;
   }
   const isVerbose = !console.quiet;
-  const lines = [...describeRows(result, file, isDryRun && isVerbose), ...(isVerbose ? describeLeftOut(result) : [])];
+  const lines = [...describeRows(result, file, isDryRun && isVerbose)];
   await console.writeError(lines.map((line) => `${escapeControls(line)}\n`).join(""));
   if (isVerbose) await printRecord(console, { ...counts, dry_run: isDryRun });
   if (stopped !== null) {
@@ -162,15 +157,5 @@ function* describeRows({ errors, errors_omitted, changes }: ImportResult, file: 
   if (errors_omitted > 0) yield `… and ${errors_omitted} more errors`;
   for (const { line, title, fields } of isDryRun ? changes : []) {
     yield `line ${line}: ${fields ? `updates ${fields.join(", ")} of ${title}` : `creates ${title}`}`;
-  }
-}
-
-function* describeLeftOut({ source, left_out: { columns, rows } }: MigrationReport) {
-  if (!source) return;
-  yield `The file is a product export of ${source === "shopify" ? "Shopify" : "WooCommerce"}.`;
-  if (columns.length > 0) yield `not imported, because products have no such field: ${columns.join(", ")}`;
-  for (const { reason, lines } of rows) {
-    const more = lines.length > 20 ? ` and ${lines.length - 20} more` : "";
-    yield `not imported, line ${lines.slice(0, 20).join(", ")}${more}: ${reason}`;
   }
 }

@@ -4,17 +4,14 @@ import { detectDelimiter } from "../../../values/csv-table.ts";
 import { CellError, type CsvColumn, csvColumns, findColumn, noValue, readCell } from "./csv-columns.ts";
 import type { Fields, ImportItem, Row, RowError } from "./import-item.ts";
 import { checkRow, findBadText, maxRecordLength, unreadableItem } from "./import-item.ts";
-import { columnsOf, newReport, readShop, type ShopFormat } from "./migration/shop-table.ts";
-import { shopify } from "./migration/shopify.ts";
-import { wooCommerce } from "./migration/woocommerce.ts";
 
 /** Consecutive rows are variants of one product if they agree in the first of these columns that both have. */
 const keyColumns = ["id", "slug", "sku", "title"];
 
 type Table = { columns: CsvColumn[]; decimalComma: boolean };
 
-/** Reads a CSV file. Reports what it omits from a shop's export. Errors: validationFailed for a bad header. */
-export async function* readCsv(text: AsyncIterable<string>, report = newReport()) {
+/** Reads a CSV file. Errors: validationFailed for a bad header. */
+export async function* readCsv(text: AsyncIterable<string>) {
   const [start, whole] = await peekHeader(text);
   const separator = detectDelimiter(start);
   const rows = readRows(whole, separator);
@@ -26,10 +23,7 @@ export async function* readCsv(text: AsyncIterable<string>, report = newReport()
       yield unreadableItem(bad, true);
       return;
     }
-    const isOf = (one: ShopFormat) => one.needs.every((name) => columnsOf(names, one).includes(name));
-    const shop = [shopify, wooCommerce].find(isOf);
-    if (shop) yield* readShop(names, rows, shop, report);
-    else yield* groupRows({ columns: readHeader(names.cells), decimalComma: separator === ";" }, rows);
+    yield* groupRows({ columns: readHeader(names.cells), decimalComma: separator === ";" }, rows);
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     yield unreadableItem({ line: Number(error.line), message: explainCsv(error) }, true);

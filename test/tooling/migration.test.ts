@@ -1,13 +1,18 @@
+// Checks the script in `examples/migration` that converts product exports of other shops.
 import { expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Ctx } from "../../src/server/context.ts";
 import { listCategoryTree } from "../../src/server/modules/catalogue/categories/service.ts";
 import { listProducts, type ProductDocument } from "../../src/server/modules/catalogue/list/list.ts";
-import { readCsv } from "../../src/server/modules/catalogue/transfer/csv-read.ts";
 import { importProducts } from "../../src/server/modules/catalogue/transfer/import.ts";
-import { decodeText } from "../../src/server/modules/catalogue/transfer/import-item.ts";
-import { newReport } from "../../src/server/modules/catalogue/transfer/migration/shop-table.ts";
+import { decodeText, readNdjson } from "../../src/server/modules/catalogue/transfer/import-item.ts";
+import { makeDir } from "../cli/run-bodega.ts";
 import { tenantContext } from "../support/factories.ts";
 import { onDatabase } from "../support/suite.ts";
+
+const script = join(import.meta.dir, "../../examples/migration/convert.js");
+const dir = makeDir();
 
 type Cells = Record<string, string>;
 
@@ -18,13 +23,18 @@ function fileOf(columns: string[], rows: Cells[]): string {
   return `${[columns.map(quote).join(","), ...lines].join("\r\n")}\r\n`;
 }
 
-async function importFile(ctx: Ctx, text: string) {
-  const report = newReport();
+function convert(text: string | Uint8Array) {
+  const path = join(dir, "export.csv");
+  writeFileSync(path, text);
+  const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, script, path]);
+  return { code: exitCode, output: stdout.toString(), said: stderr.toString().trim().split("\n").filter(Boolean) };
+}
+
+async function importOutput(ctx: Ctx, output: string) {
   async function* pieces() {
-    yield Buffer.from(text);
+    yield Buffer.from(output);
   }
-  const items = readCsv(decodeText(pieces()), report);
-  return { ...(await importProducts(ctx, items, { onError: "skip", isDryRun: false })), ...report };
+  return await importProducts(ctx, readNdjson(decodeText(pieces())), { onError: "skip", isDryRun: false });
 }
 
 /** Returns the products of a store by slug, with the titles of their categories. */
@@ -92,7 +102,15 @@ const renamed = (row: Cells) =>
 
 const wooColumns = [
   ...["ID", "Type", "SKU", "Name", "Published", "Visibility in catalog", "Short description", "Description"],
-  ...["Date sale price starts", "Date sale price ends", "In stock?", "Stock", "Backorders allowed?", "Weight (kg)"],
+  ...[
+    "Date sale price starts",
+    "Date sale price ends",
+    "In stock?",
+    "Stock",
+    "Backorders allowed?",
+    "Weight (kg)",
+    "Tax class",
+  ],
   ...["Sale price", "Regular price", "Categories", "Tags", "Images", "Parent", "Attribute 1 name"],
   ...["Attribute 1 value(s)", "Attribute 2 name", "Attribute 2 value(s)", "Brands"],
 ];
@@ -105,7 +123,12 @@ const wooRows: Cells[] = [
     ...listed,
     ...{ ID: "7", Type: "variable", SKU: "TEE", Name: "Tee &amp; more", "Short description": "'- Soft" },
     ...{ Description: "One\\ntwo", Categories: "Clothing > Tees, Sale\\, final, Uncategorized", Tags: "a, b, a" },
-    ...{ Images: "https://cdn.example/a.jpg, https://cdn.example/b.jpg", Brands: "Pluvia", "Weight (kg)": "1" },
+    ...{
+      Images: "https://cdn.example/a.jpg, https://cdn.example/b.jpg",
+      Brands: "Pluvia",
+      "Weight (kg)": "0.15",
+      "Tax class": "reduced",
+    },
     ...{ "Attribute 1 name": "Size", "Attribute 1 value(s)": "S, M", "Attribute 2 name": "Fabric" },
     "Attribute 2 value(s)": "Cotton, Wool",
   },
@@ -135,18 +158,18 @@ onDatabase("file", (suite) => {
   test.each([
     ["older", shopifyColumns, shopifyRows],
     ["newer", shopifyColumns.map((name) => newNames[name] ?? name), shopifyRows.map(renamed)],
-  ])("a Shopify export with the %s column names is imported as it is", async (_, columns, rows) => {
+  ])("a converted Shopify export with the %s column names can be imported", async (_, columns, rows) => {
     const ctx = await tenantContext(await suite.shop());
-    const result = await importFile(ctx, fileOf(columns, rows));
-    expect(result).toMatchObject({ source: "shopify", created: 4, failed: 1 });
-    expect(result.errors).toEqual([{ line: 10, field: "price", message: expect.stringContaining("number") }]);
-    const [weight, ...others] = result.left_out.columns;
-    expect([weight, others]).toEqual([expect.stringMatching(/grams/i), ["SEO Title"]]);
-    expect(result.left_out.rows).toEqual([
-      { reason: "negative stock becomes 0", lines: [3] },
-      { reason: "stock that is not in the file is not counted until you set it", lines: [4] },
-      { reason: "gift cards are not sold", lines: [9] },
+    const { code, output, said } = convert(fileOf(columns, rows));
+    expect(said).toEqual([
+      "not imported, because there is no such field: SEO Title",
+      "not imported, line 3: negative stock becomes 0",
+      "not imported, line 4: stock that is not in the file is not counted until you set it",
+      "not imported, line 9: gift cards are not sold",
+      expect.stringMatching(/^line 10: price is "1,500", but must be a number .* The product is not imported\.$/),
     ]);
+    expect(code).toBe(1);
+    expect(await importOutput(ctx, output)).toMatchObject({ created: 4, failed: 0, errors: [] });
     const products = await productsOf(ctx);
     expect(products["rain-boot"]).toMatchObject({
       ...{ title: "Rain boot", description: "Dry feet.\n\n- Rubber\n- Size 36 & up", status: "published" },
@@ -158,7 +181,7 @@ onDatabase("file", (suite) => {
         { url: "https://cdn.example/3.jpg" },
       ],
       variants: [
-        { sku: "0036", options: { Colour: "Red", Size: "36" }, stock: 4, has_own_price: false },
+        { sku: "0036", options: { Colour: "Red", Size: "36" }, stock: 4, has_own_price: false, weight_g: 900 },
         { sku: "BOOT-37", stock: 0, has_own_price: false, compare_at_price: 50 },
         { sku: null, options: { Colour: "Blue", Size: "36" }, stock: null, price: 45.5, compare_at_price: null },
       ],
@@ -166,32 +189,30 @@ onDatabase("file", (suite) => {
     expect(products["felt-cap"]).toMatchObject({ sku: "CAP", price: 12, compare_at_price: null, categories: ["Hats"] });
     expect(products["felt-cap"]).toMatchObject({ variants: [], stock: null, allow_backorder: true });
     expect([products["old-hat"]?.status, products["hidden-hat"]?.status]).toEqual(["archived", "draft"]);
-    expect(await importFile(ctx, fileOf(columns, rows))).toMatchObject({ unchanged: 4, updated: 0, created: 0 });
+    expect(await importOutput(ctx, output)).toMatchObject({ unchanged: 4, updated: 0, created: 0 });
   });
 
-  test("a WooCommerce export is imported as it is, with variations at any place in the file", async () => {
+  test("a converted WooCommerce export can be imported, with variations at any place in the file", async () => {
     const ctx = await tenantContext(await suite.shop());
-    const text = `\uFEFF${fileOf(wooColumns, wooRows)}`;
-    const result = await importFile(ctx, text);
-    expect(result).toMatchObject({ source: "woocommerce", created: 4, failed: 0, errors: [] });
-    expect(result.left_out).toEqual({
-      columns: ["Weight (kg)"],
-      rows: [
-        { reason: "variations that are disabled", lines: [5] },
-        { reason: 'products of the type "grouped"', lines: [7] },
-        { reason: "the choice of any Size", lines: [12] },
-        { reason: "the end of a sale", lines: [12] },
-        { reason: "shared stock of variations is not counted until you set the stock of each", lines: [12] },
-        { reason: "variations of a product that is not in the file", lines: [6] },
-        { reason: "without a price", lines: [8] },
-        { reason: "products that are hidden in the catalogue become drafts", lines: [10] },
-      ],
-    });
+    const { code, output, said } = convert(`\uFEFF${fileOf(wooColumns, wooRows)}`);
+    expect(said).toEqual([
+      "not imported, because there is no such field: Tax class",
+      "not imported, line 5: variations that are disabled",
+      'not imported, line 7: products of the type "grouped"',
+      "not imported, line 12: the choice of any Size",
+      "not imported, line 12: the end of a sale",
+      "not imported, line 12: shared stock of variations is not counted until you set the stock of each",
+      "not imported, line 6: variations of a product that is not in the file",
+      "not imported, line 8: without a price",
+      "not imported, line 10: products that are hidden in the catalogue become drafts",
+    ]);
+    expect(code).toBe(0);
+    expect(await importOutput(ctx, output)).toMatchObject({ created: 4, failed: 0, errors: [] });
     const products = await productsOf(ctx);
     expect(products["tee-more"]).toMatchObject({
       ...{ title: "Tee & more", description: "- Soft\n\nOne\ntwo", tags: ["a", "b"], price: 20, status: "published" },
       ...{ categories: ["Tees", "Sale, final"], metadata: { public: { vendor: "Pluvia", Fabric: "Cotton, Wool" } } },
-      images: [{ url: "https://cdn.example/a.jpg" }, { url: "https://cdn.example/b.jpg" }],
+      ...{ images: [{ url: "https://cdn.example/a.jpg" }, { url: "https://cdn.example/b.jpg" }], weight_g: 150 },
       variants: [
         { sku: "T-S", options: { Size: "S" }, stock: 3, compare_at_price: null, has_own_price: false },
         { sku: "T-M", options: { Size: "M" }, stock: null, price: 21, compare_at_price: 22.5 },
@@ -200,74 +221,63 @@ onDatabase("file", (suite) => {
     });
     expect(products.song).toMatchObject({ price: 3, compare_at_price: null, stock: 0, allow_backorder: true });
     expect([products.secret?.status, products.draft?.status, products.draft?.stock]).toEqual(["draft", "draft", 2]);
-    expect(await importFile(ctx, text)).toMatchObject({ unchanged: 4, updated: 0, created: 0 });
+    expect(await importOutput(ctx, output)).toMatchObject({ unchanged: 4, updated: 0, created: 0 });
   });
 
-  const tooLow = "must be a number of at least 0";
-
-  test.each([
-    [
-      "Shopify",
-      "Handle,Title,Variant Price,Variant Inventory Tracker,Variant Inventory Qty\na,A,-5,shopify,-1\nb,B,5,x,1\n",
-    ],
-    ["WooCommerce", "Type,SKU,Name,Published,Regular price,Stock\nsimple,a,A,1,-5,-1\nsimple,b,B,1,5,1\n"],
-    [
-      "WooCommerce",
-      "Type,SKU,Name,Published,Regular price,Sale price,Stock\nsimple,a,A,1,5,-5,-1\nsimple,b,B,1,5,,1\n",
-    ],
-  ])("a negative price in an export of %s is an error of its line, and negative stock becomes 0", async (_, text) => {
+  test("categories of different parents with the same title stay apart", async () => {
     const ctx = await tenantContext(await suite.shop());
-    const result = await importFile(ctx, text);
-    expect(result.errors).toEqual([{ line: 2, field: "price", message: tooLow }]);
-    expect(result.left_out.rows).toEqual([{ reason: "negative stock becomes 0", lines: [2] }]);
-    expect(Object.keys(await productsOf(ctx))).toEqual(["b"]);
-  });
-
-  test("a negative price of a variant is an error of the variant's line", async () => {
-    const ctx = await tenantContext(await suite.shop());
-    const text = "Handle,Title,Option1 Name,Option1 Value,Variant Price\na,A,Size,S,1\na,,,M,-1\n";
-    const result = await importFile(ctx, text);
-    expect(result.errors).toEqual([{ line: 3, field: "variant_price", message: `${tooLow} or null` }]);
-    expect([result.left_out.rows, await productsOf(ctx)]).toEqual([[], {}]);
-  });
-
-  test("two products of a Shopify export with the same handle are an error that names the column", async () => {
-    const ctx = await tenantContext(await suite.shop());
-    const result = await importFile(ctx, "Handle,Title,Variant Price\na,A,1\nb,B,2\na,Other,3\n");
-    const message = expect.stringContaining('other rows have the handle "a"');
-    expect(result.errors).toEqual([{ line: 4, field: "Option1 Value", message }]);
-    expect(Object.keys(await productsOf(ctx))).toEqual(["b"]);
-  });
-
-  test("the rows of a Shopify product need not follow each other", async () => {
-    const ctx = await tenantContext(await suite.shop());
-    const header = "Handle,Title,Option1 Name,Option1 Value,Variant Price\n";
-    const result = await importFile(ctx, `${header}a,A,Size,S,1\nb,B,,,2\na,,,M,3\n`);
-    expect(result).toMatchObject({ created: 2, errors: [] });
-    expect((await productsOf(ctx)).a?.variants).toMatchObject([{ price: 1 }, { price: 3 }]);
-  });
-
-  test("categories of different parents with the same title stay apart, and existing ones are used", async () => {
-    const ctx = await tenantContext(await suite.shop());
-    const paths = ["Men > Shirts", "Women > Shirts", "Men", "Men > Shirts"];
-    const rows = paths.map((path, index) => `p${index},P${index},1,${path}\n`);
-    await importFile(ctx, `Handle,Title,Variant Price,Product Category\n${rows.join("")}`);
+    const paths = ["Men > Shirts", "Women > Shirts", "Men"];
+    const rows = paths.map((path, index) => `p${index};P${index};1,5;${path}\n`);
+    const { output } = convert(`Handle;Title;Variant Price;Product Category\n${rows.join("")}`);
+    expect(await importOutput(ctx, output)).toMatchObject({ created: 3, errors: [] });
     const tree = await listCategoryTree(ctx);
     expect(tree.map(({ title, level }) => `${level} ${title}`)).toEqual(["0 Men", "1 Shirts", "0 Women", "1 Shirts"]);
-    const products = await productsOf(ctx);
-    const places = rows.map((_, index) =>
-      tree.findIndex(({ id }) => id === products[`p${index}`]?.category_ids.join()),
-    );
-    expect(places).toEqual([1, 3, 0, 1]);
+    expect((await productsOf(ctx)).p1).toMatchObject({ price: 1.5, category_ids: [tree[3]?.id] });
   });
+});
 
-  test("if a row of a product has too many cells, no part of the product is written", async () => {
-    const ctx = await tenantContext(await suite.shop());
-    const result = await importFile(
-      ctx,
-      "Handle,Title,Option1 Name,Option1 Value,Variant Price\na,A,Size,S,1\na,,,M,1,x\nb,B,,,2\n",
-    );
-    expect(result.errors).toEqual([{ line: 3, field: null, message: "has 6 cells, but the header has 5 columns" }]);
-    expect(Object.keys(await productsOf(ctx))).toEqual(["b"]);
-  });
+test.each([
+  ["Shopify", "Handle,Title,Option1 Name,Option1 Value,Variant Price\na,A,Size,S,1\nb,B,,,2\na,,,M,-1\n", 4],
+  ["WooCommerce", "Type,SKU,Name,Published,Regular price,Sale price\nsimple,a,A,1,5,-5\nsimple,b,B,1,2,\n", 2],
+])("a negative price in an export of %s is an error, and the other products are converted", (_, text, line) => {
+  const { code, output, said } = convert(text);
+  expect([code, said]).toEqual([1, [expect.stringContaining(`line ${line}: `)]]);
+  expect(
+    output
+      .split("\n")
+      .filter(Boolean)
+      .map((one) => JSON.parse(one)),
+  ).toMatchObject([{ title: "B", price: 2 }]);
+});
+
+test("two Shopify products with the same handle are an error, and neither is converted", () => {
+  const { code, output, said } = convert("Handle,Title,Variant Price\na,A,1\nb,B,2\na,Other,3\n");
+  const message = 'line 4: has no option, and other lines have the handle "a". The product is not imported.';
+  expect([code, said]).toEqual([1, [message]]);
+  expect(JSON.parse(output)).toMatchObject({ title: "B" });
+});
+
+const notUtf8 = Buffer.from("Handle,Title\na,Gl\xfchwein\n", "latin1");
+test.each<[what: string, text: string | Uint8Array, message: string]>([
+  ["of another program", "name,amount\nMug,5\n", "is not a product export of Shopify or WooCommerce"],
+  ["without a line", "", "is not a product export of Shopify or WooCommerce"],
+  ["that is not UTF-8", notUtf8, "is not valid UTF-8"],
+  ["with an open quote", 'Handle,Title\na,"A\n', "line 2 has a quote that is never closed"],
+  ["with a misplaced quote", 'Handle,Title\n"a"b,A\n', "line 2 has a misplaced quote"],
+  ["with too many cells", 'Handle,Title\n"a\nb",A\na,A,x\n', "line 4 has 3 cells, but the header has 2 columns"],
+])("a file %s is not converted, and the error says why", (_, text, message) => {
+  expect(convert(text)).toEqual({ code: 2, output: "", said: [expect.stringContaining(message)] });
+});
+
+test.each([
+  ["plain text\nin two lines", "plain text\nin two lines"],
+  ["<p>One\ntwo</p>\n\n<p>Three<br/>four</p>", "One two\n\nThree\nfour"],
+  ["<ul>\n<li>red</li>\n<li><b>blue</b></li></ul>end", "- red\n- blue\n\nend"],
+  ["<table><tr><td>a</td><td>b</td></tr></table>", "a b"],
+  ["Gr&ouml;&szlig;e &Auml; 5&nbsp;&#8211;&#x20AC; &lt;b&gt; &unknown; &#xD800;", "Größe Ä 5 –€ <b> &unknown; �"],
+  ['<a href="a/b">link</a><!-- <p>no</p> --><script>if (a < b) c()</script><style>p{}</style>', "link"],
+  ["1 < 2 and 3 > 2, <3, <unclosed", "1 < 2 and 3 > 2, <3, <unclosed"],
+])("the description %p is converted to text", (html, description) => {
+  const { output } = convert(fileOf(["Handle", "Title", "Body (HTML)"], [{ Handle: "a", "Body (HTML)": html }]));
+  expect(JSON.parse(output)).toMatchObject({ description });
 });
