@@ -159,12 +159,14 @@ export class WriteQueue {
     return false;
   }
 
+  /** Refuses jobs whose deadline has passed. The queue has exclusive work first, then jobs by deadline. */
   #refuseLate(): void {
     const now = performance.now();
-    const isLate = ({ exclusive, deadline }: QueuedJob) => !exclusive && deadline <= now;
-    const late = this.#jobs.filter(isLate);
-    this.#jobs = this.#jobs.filter((job) => !isLate(job));
-    for (const { reject } of late) {
+    let from = 0;
+    while (this.#jobs[from]?.exclusive) from++;
+    let to = from;
+    while ((this.#jobs[to]?.deadline ?? Number.POSITIVE_INFINITY) <= now) to++;
+    for (const { reject } of this.#jobs.splice(from, to - from)) {
       this.hasLost = true;
       reject(unavailable("The database is busy.", { isInternal: true }));
     }
@@ -172,10 +174,13 @@ export class WriteQueue {
 
   /** Takes the next job, or several if their units are plain statements. */
   #takeUnits(most: number): Job[] {
-    const [first] = this.#jobs;
-    if (first === undefined || first.exclusive) return [];
-    const isAlone = ({ exclusive, unit }: QueuedJob) => exclusive !== undefined || "work" in unit;
-    const end = this.#jobs.findIndex((job, at) => at > 0 && (at === most || isAlone(job) || isAlone(first)));
-    return this.#jobs.splice(0, end === -1 ? most : end);
+    const jobs: Job[] = [];
+    for (let job = this.#jobs[0]; job && !job.exclusive && jobs.length < most; job = this.#jobs[0]) {
+      const isPlain = "stmts" in job.unit;
+      if (!isPlain && jobs.length > 0) break;
+      jobs.push(this.#jobs.shift() as QueuedJob);
+      if (!isPlain) break;
+    }
+    return jobs;
   }
 }
