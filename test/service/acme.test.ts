@@ -1,20 +1,19 @@
 import { expect, test } from "bun:test";
 import type { X509Certificate } from "node:crypto";
 import { AcmeProblem } from "../../src/server/tls/acme/client.ts";
-import { describeError, describeFailure } from "../../src/server/tls/acme/failure.ts";
-import { parsePem } from "../../src/server/tls/acme/files.ts";
+import { describeError } from "../../src/server/tls/acme/failure.ts";
 import { renewalTime } from "../../src/server/tls/acme/renew.ts";
 import { createPlaceholder, renewalIdOf } from "../../src/server/tls/acme/signing-request.ts";
+import { parseCertificate } from "../../src/server/tls/certificate.ts";
 import { makeCertificate } from "../support/make-certificate.ts";
 
 const dayMs = 86_400_000;
 const from = Date.parse("2026-11-01T00:00:00Z");
-const config = { file: "certificate.pem" } as Parameters<typeof parsePem>[1];
+const files = { cert: "certificate.pem", key: "certificate.pem" };
 
 test("a certificate is renewed at about two thirds of its lifetime, or in the suggested window, at a time of its own", () => {
   const times = Array.from({ length: 8 }, () => {
-    const { cert, key } = makeCertificate({ from, until: from + 90 * dayMs });
-    const certificate = parsePem(cert + key, config);
+    const certificate = parseCertificate(makeCertificate({ from, until: from + 90 * dayMs }), files);
     const window = { start: from + 9 * dayMs, end: from + 11 * dayMs };
     return [renewalTime(certificate), renewalTime(certificate, window)].map((at) => (at - from) / dayMs);
   });
@@ -32,24 +31,23 @@ test("renewal information names a certificate as the standard's example does", (
 });
 
 test("a self-signed certificate names the hosts, and its key is usable", () => {
-  const { leaf } = parsePem(createPlaceholder(["shop.example.com", "www.example.com"], Date.now()), config);
+  const pem = createPlaceholder(["shop.example.com", "www.example.com"], Date.now());
+  const { leaf } = parseCertificate({ cert: pem, key: pem }, files);
   expect(leaf.subjectAltName).toBe("DNS:shop.example.com, DNS:www.example.com");
   expect(leaf.verify(leaf.publicKey)).toBe(true);
 });
 
 test.each([
-  ["dns", "(DNS)", "Create an A or AAAA record for shop.example.com"],
+  ["dns", "(DNS)", "Create its A or AAAA record"],
   ["connection", "(port 80)", "Open port 80"],
   ["unauthorized", "(port 80)", "Open port 80"],
-  ["caa", "(CAA)", "Allow the authority in the CAA record"],
+  ["caa", "(CAA)", "Allow it in the record"],
   ["rateLimited", "limits requests", "Wait."],
   ["rejectedIdentifier", "refused", "correct --acme"],
 ])("an error %s of the authority is explained, with a remedy", (type, reason, remedy) => {
-  const problem = new AcmeProblem(
-    { type: `urn:ietf:params:acme:error:${type}`, detail: "Because" },
-    "shop.example.com",
-  );
-  const described = describeFailure(describeError(problem, ["example.com"]), from);
+  const problem = new AcmeProblem({ type: `urn:ietf:params:acme:error:${type}`, detail: "Because" });
+  const described = describeError(problem, { names: ["shop.example.com"] }, from);
+  expect(described.message).toContain("for shop.example.com: ");
   expect(described.message).toContain(reason);
   expect(described.message).toEndWith("It answered: Because.");
   expect(described.remedy).toContain(remedy);

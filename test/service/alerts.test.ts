@@ -1,16 +1,24 @@
 import { afterAll, expect } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { recordResult } from "../../src/server/backup/location.ts";
+import type { AcmeConfig } from "../../src/server/config/acme-config.ts";
 import { readConfig } from "../../src/server/config/config.ts";
 import { updateTenant } from "../../src/server/modules/tenants/service.ts";
 import { createAlerts } from "../../src/server/runtime/alerts.ts";
+import { openRow } from "../../src/server/tls/acme/row.ts";
 import { readOutbox } from "../support/mail.ts";
+import { makeCertificate } from "../support/make-certificate.ts";
 import { onDatabase } from "../support/suite.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "bodega-alerts-"));
 afterAll(() => rmSync(dataDir, { recursive: true }));
+
+const program = {
+  ...{ env: {}, version: "0.0.0-test", uid: undefined, timeoutMs: 5000, tenant: null },
+  command: (words: string) => `bodega ${words}`,
+};
 
 onDatabase("file", (suite) => {
   suite.test(
@@ -24,8 +32,7 @@ onDatabase("file", (suite) => {
       }
       const { now } = app.clock;
       const config = readConfig({ "data-dir": dataDir, "backup-every": "10d" }, {});
-      const program = { env: {}, version: "0.0.0-test", uid: undefined, timeoutMs: 5000, tenant: null };
-      const check = createAlerts({ ...program, ctx: app.system, config, now, command: (words) => `bodega ${words}` });
+      const check = createAlerts({ ...program, ctx: app.system, config, now });
       const mails = async () => {
         const found = await Promise.all(shops.map(({ namespace }) => readOutbox(app, namespace)));
         return found.flat().map(({ kind, to, values }) => [kind, (to as { email: string }).email, values?.message]);
@@ -57,4 +64,30 @@ onDatabase("file", (suite) => {
       expect(await mails()).toHaveLength(6);
     },
   );
+
+  suite.test("a certificate that is about to expire unrenewed is mailed, with the reason", async () => {
+    const { app } = suite;
+    const { namespace } = await suite.shop();
+    await updateTenant(app.system, namespace, { notify: JSON.stringify(["certs@example.com"]) });
+    const { now } = app.clock;
+    const config = readConfig({ "data-dir": dataDir, acme: "shop.example.com" }, {});
+    const { acme } = config as { acme: AcmeConfig };
+    const row = openRow(app.db, acme);
+    expect(await row.claim("", now())).toBe(true);
+    expect(await row.claim("", now())).toBe(false);
+    const failure = JSON.stringify({ message: "A CAA record forbids it.", remedy: "Change it." });
+    await row.save({ nextAt: now(), sealed: "sealed", failures: 1, failure });
+    const check = createAlerts({ ...program, ctx: app.system, config, now });
+    const mailed = async (days: number) => {
+      const { cert, key } = makeCertificate({ names: ["shop.example.com"], from: 0, until: now() + days * 86_400_000 });
+      writeFileSync(acme.file, cert + key, { mode: 0o600 });
+      await check();
+      await check();
+      const mails = await readOutbox(app, namespace);
+      return mails.filter(({ to }) => (to as { email: string }).email === "certs@example.com");
+    };
+    expect(await mailed(30)).toEqual([]);
+    const values = { message: expect.stringContaining("expires in 9 days"), remedy: "A CAA record forbids it." };
+    expect(await mailed(9.5)).toMatchObject([{ kind: "server_alert", values }]);
+  });
 });

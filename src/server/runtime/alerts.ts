@@ -1,6 +1,7 @@
 import { runEvery } from "../concurrency/run-every.ts";
 import { checkBackups, checkReplication, checkRestoreTest } from "../health/environment/backups.ts";
 import { checkDisk } from "../health/environment/data-dir.ts";
+import { checkTls } from "../health/environment/server.ts";
 import type { Finding, Findings, StoreSubject } from "../health/finding.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { mailServerAlert } from "../modules/mail/server-alert.ts";
@@ -9,12 +10,13 @@ import { toTimestamp } from "../values/stamps.ts";
 const everyMs = 5 * 60_000;
 const checks: Record<string, (subject: StoreSubject) => Findings> = {
   ...{ backup: checkBackups, replica: checkReplication, restore: checkRestoreTest, disk: checkDisk },
+  certificate: checkTls,
 };
 
-/** Mails errors of backups, replica and disk to the stores, so that somebody hears of them who reads no log. */
+/** Mails errors of backups, replica, disk and certificate to the stores, so that somebody hears of them who reads no log. */
 export function startAlerts(subject: StoreSubject, notice: LogWriter["notice"]) {
   return runEvery(everyMs, createAlerts(subject), () =>
-    notice("warn", "backups, replica and disk could not be checked"),
+    notice("warn", "backups, replica, disk and certificate could not be checked"),
   );
 }
 

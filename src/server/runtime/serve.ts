@@ -185,7 +185,7 @@ async function closeInPlace(db: Database, log: LogWriter): Promise<void> {
 /** The module is loaded on demand, because most servers are behind a proxy that terminates TLS. */
 async function openTls(config: Config, log: LogWriter): Promise<CertificateWatcher | null> {
   if (config.tls === undefined) return null;
-  if (config.acme) (await import("../tls/acme/files.ts")).placeCertificate(config.acme, config.dataDir);
+  if (config.acme) (await import("../tls/acme/signing-request.ts")).placeCertificate(config.acme, config.dataDir);
   const { watchCertificate } = await import("../tls/watch-certificate.ts");
   return watchCertificate(config.tls, { publicUrl: config.publicUrl, now: Date.now, notice: log.notice });
 }

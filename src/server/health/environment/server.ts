@@ -11,8 +11,7 @@ import { auditLog } from "../../modules/audit/table.ts";
 import { events } from "../../modules/events/table.ts";
 import { readServerStatus } from "../../monitoring/listeners.ts";
 import { selectFingerprint } from "../../security/secret-key.ts";
-import { describeFailure } from "../../tls/acme/failure.ts";
-import { readRow } from "../../tls/acme/row.ts";
+import { openRow } from "../../tls/acme/row.ts";
 import { checkCertificate, readCertificate } from "../../tls/certificate.ts";
 import { attempt } from "../../values/attempt.ts";
 import { formatDuration } from "../../values/units.ts";
@@ -143,18 +142,19 @@ export async function* checkMail({ config, command, timeoutMs }: CheckSubject): 
 export async function* checkTls({ config, ctx, now }: CheckSubject): AsyncGenerator<Finding> {
   const { tls: files, publicUrl, acme } = config;
   if (files === undefined) return;
-  const row = acme && ctx && (await readRow(ctx.db as Database, acme));
-  if (row?.failure) {
-    const { message, remedy } = describeFailure(JSON.parse(row.failure), Date.parse(row.nextAt));
-    yield finding(row.sealed ? "warning" : "error", files.cert, message, remedy);
-  } else if (acme && !row?.sealed) {
+  const row = acme && ctx && (await openRow(ctx.db as Database, acme).read());
+  const failure = row?.failure ? JSON.parse(row.failure) : undefined;
+  if (acme && !row?.sealed) {
     const message = `No certificate for ${acme.names.join(", ")} was obtained yet.`;
-    yield finding("note", files.cert, message, "Start the server, which obtains it.");
+    const missing = finding("note", files.cert, message, "Start the server, which obtains it.");
+    return yield { ...missing, ...(failure && { severity: "error", ...failure }) };
   }
-  if (acme && !row?.sealed) return;
+  if (failure) yield finding("warning", files.cert, failure.message, failure.remedy);
   try {
     const problems = await checkCertificate(await readCertificate(files), files, { now: now(), publicUrl });
-    const renewed = acme && { remedy: "The server renews it. If it does not, read why in its log." };
+    // The server should have renewed it.
+    const remedy = failure?.message ?? "The server renews it. If it does not, read why in its log.";
+    const renewed = acme && { severity: "error" as const, remedy };
     for (const problem of problems) yield problem.fix ? problem : { ...problem, ...renewed };
   } catch (error) {
     const remedy = `Write the certificate chain to ${files.cert} and its key to ${files.key}. A running server reloads them.`;

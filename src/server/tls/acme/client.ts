@@ -1,5 +1,6 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { calculateJwkThumbprint, exportJWK, FlattenedSign } from "jose";
+import { attempt } from "../../values/attempt.ts";
 
 const callMs = 30_000;
 const pollMs = 1000;
@@ -11,13 +12,11 @@ type Directory = Record<"newNonce" | "newAccount" | "newOrder", string> & { rene
 /** An error that a certificate authority answers. `type` is the last part of its URN, such as `dns` or `caa`. */
 export class AcmeProblem extends Error {
   readonly type: string;
-  readonly host: string | undefined;
   readonly retryAfterMs: number;
 
-  constructor({ type = "", detail = type }: Problem, host?: string, retryAfterMs = 0) {
+  constructor({ type = "", detail = type }: Problem, retryAfterMs = 0) {
     super(detail);
     this.type = type.replace(/^urn:ietf:params:acme:error:/, "");
-    this.host = host;
     this.retryAfterMs = retryAfterMs;
   }
 }
@@ -39,10 +38,9 @@ export async function openAcme(url: string, account: KeyObject, signal: AbortSig
     const { headers } = response;
     nonce = headers.get("replay-nonce");
     const text = await response.text();
+    if (response.ok) return { text, headers };
     const retryAfterMs = Number(headers.get("retry-after") ?? 0) * 1000 || 0;
-    if (response.ok) return { text, headers, retryAfterMs };
-    const isJson = headers.get("content-type")?.includes("json");
-    throw new AcmeProblem(isJson ? JSON.parse(text) : { detail: `status ${response.status}` }, undefined, retryAfterMs);
+    throw new AcmeProblem(attempt(() => JSON.parse(text)) ?? { detail: `status ${response.status}` }, retryAfterMs);
   }
 
   /** Signs a call with the account's key. Without a payload, it reads. */
@@ -82,10 +80,9 @@ export async function openAcme(url: string, account: KeyObject, signal: AbortSig
     /** Reads an order or an authorization until its status is none of `open`, at most until the signal. */
     async poll<T extends { status: string }>(url: string, open: readonly string[]): Promise<T> {
       for (;;) {
-        const { text, retryAfterMs } = await post(url);
-        const found: T = JSON.parse(text);
+        const found: T = JSON.parse((await post(url)).text);
         if (!open.includes(found.status)) return found;
-        await Bun.sleep(Math.min(retryAfterMs || pollMs, 5 * pollMs));
+        await Bun.sleep(pollMs);
       }
     },
   };

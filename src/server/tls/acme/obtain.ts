@@ -12,7 +12,6 @@ interface Order {
 
 interface Authorization {
   status: string;
-  identifier: { value: string };
   challenges: { type: string; url: string; token: string; error?: Problem }[];
 }
 
@@ -34,17 +33,17 @@ export async function obtainCertificate(
   const order: Order = JSON.parse(begun.text);
   const answers: Record<string, string> = {};
   for (const url of order.authorizations) {
-    const { status, challenges, identifier }: Authorization = JSON.parse((await client.post(url)).text);
+    const { status, challenges }: Authorization = JSON.parse((await client.post(url)).text);
     if (status === "valid") continue;
     const challenge = challenges.find(({ type }) => type === "http-01");
-    if (!challenge) throw new AcmeProblem({ detail: "It offers no HTTP-01 challenge." }, identifier.value);
+    if (!challenge) throw new AcmeProblem({ detail: "It offers no HTTP-01 challenge." });
     answers[challenge.token] = await client.answerTo(challenge.token);
     await publish(answers);
     await client.post(challenge.url, {});
     const proved = await client.poll<Authorization>(url, ["pending"]);
     if (proved.status === "valid") continue;
     const failed = proved.challenges.find(({ error }) => error);
-    throw new AcmeProblem(failed?.error ?? { detail: `The authorization is ${proved.status}.` }, identifier.value);
+    throw new AcmeProblem(failed?.error ?? { detail: `The authorization is ${proved.status}.` });
   }
   const { key, request } = createSigningRequest(names);
   await client.post(order.finalize, { csr: request });

@@ -1,27 +1,27 @@
-import { readFileSync } from "node:fs";
+import { createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { runEvery } from "../../concurrency/run-every.ts";
 import type { AcmeConfig } from "../../config/acme-config.ts";
 import { writeWhole } from "../../config/data-dir.ts";
 import type { Database } from "../../db/session.ts";
 import type { LogWriter } from "../../logging/logger.ts";
-import { mailServerAlert } from "../../modules/mail/server-alert.ts";
 import type { Vault } from "../../security/vault.ts";
 import { attempt } from "../../values/attempt.ts";
-import { toTimestamp } from "../../values/stamps.ts";
-import { type Certificate, expiryWarningDays } from "../certificate.ts";
+import { type Certificate, parseCertificate } from "../certificate.ts";
 import { AcmeProblem, openAcme } from "./client.ts";
-import { describeError, describeFailure } from "./failure.ts";
-import { parsePem, readAccount } from "./files.ts";
-import { obtainCertificate, type Publish } from "./obtain.ts";
-import { openRow, type Result, readRow } from "./row.ts";
+import { describeError } from "./failure.ts";
+import { obtainCertificate } from "./obtain.ts";
+import { openRow, type Result } from "./row.ts";
 import { renewalIdOf } from "./signing-request.ts";
 
 const hourMs = 3_600_000;
-/** How often a copy looks for what another one has obtained. */
-const pollMs = 60_000;
-const minPollMs = 1000;
+/** How often a copy looks whether it is time, and what another copy has obtained. */
+const pollMs = 5000;
 /** How often the authority is asked when to renew: it may want an early renewal. */
 const planMs = 6 * hourMs;
 const deadlineMs = 300_000;
+/** How long a copy may take before another one tries. */
+const leaseMs = 2 * deadlineMs;
 /** The first wait after a failure, which doubles with each further one. */
 const firstRetryMs = 300_000;
 const maxRetryMs = 12 * hourMs;
@@ -34,70 +34,60 @@ export interface RenewDeps {
   notice: LogWriter["notice"];
 }
 
-/** Obtains and renews the certificate until it is stopped. SIGHUP makes it look at once. */
+/** Obtains and renews the certificate until it is stopped. After SIGHUP, it does not wait for the next time. */
 export function startRenewal(config: AcmeConfig, deps: RenewDeps) {
   const stopping = new AbortController();
-  const { signal } = stopping;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let working = Promise.resolve();
-
-  function look(isForced: boolean): void {
-    working = working.then(async () => {
-      clearTimeout(timer);
-      if (signal.aborted) return;
-      const nextAt = await lookOnce(config, { ...deps, signal }, isForced).catch(() => {
-        deps.notice("warn", "the certificate could not be checked; the server tries again in a minute");
-        return Number.POSITIVE_INFINITY;
-      });
-      timer = setTimeout(() => look(false), Math.max(minPollMs, Math.min(nextAt - deps.now(), pollMs)));
-    });
-  }
-
-  const onHangup = () => look(true);
+  let isForced = false;
+  const onHangup = () => {
+    isForced = true;
+  };
+  const look = () => {
+    const options = { ...deps, signal: stopping.signal, isForced };
+    isForced = false;
+    return renewIfDue(config, options);
+  };
+  const looking = runEvery(pollMs, look, () =>
+    deps.notice("warn", "the certificate could not be checked; the server tries again"),
+  );
   process.on("SIGHUP", onHangup);
-  look(false);
   return {
     async stop() {
       process.off("SIGHUP", onHangup);
       stopping.abort();
-      await working;
-      clearTimeout(timer);
+      await looking.stop();
     },
   };
 }
 
-type LookDeps = RenewDeps & { signal: AbortSignal };
+type LookDeps = RenewDeps & { signal: AbortSignal; isForced: boolean };
 
-/** Writes what another copy obtained to the file, and renews if it is time. Returns when to look again. */
-async function lookOnce(config: AcmeConfig, deps: LookDeps, isForced: boolean): Promise<number> {
-  const { db, vault, dataDir, now, signal } = deps;
-  const row = await openRow(db, config, now);
-  const { sealed = null, nextAt = "", failures = 0 } = (await readRow(db, config)) ?? {};
+/** Writes what this or another copy obtained to the file, and renews if it is time. */
+async function renewIfDue(config: AcmeConfig, deps: LookDeps): Promise<void> {
+  const { db, vault, dataDir, now, signal, isForced } = deps;
+  const row = openRow(db, config);
+  const { sealed = null, nextAt = "", failures = 0 } = (await row.read()) ?? {};
   const pem = sealed === null ? null : vault.open("certificate", row.id, sealed);
-  const present = pem === null ? undefined : parsePem(pem, config);
   if (pem !== null && attempt(() => readFileSync(config.file, "utf8")) !== pem) writeWhole(dataDir, config.file, pem);
   // After `db rekey`, the certificate cannot be read.
   const isLost = sealed !== null && pem === null && failures === 0;
-  if (Date.parse(nextAt) > now() && !isForced && !isLost) return Date.parse(nextAt);
-  if (!(await row.claim(nextAt))) return now() + pollMs;
-  const result = await replaceIfDue(config, present, { ...deps, failures, publish: row.publish }).catch((error) =>
-    signal.aborted ? { nextAt: now(), failures } : reportError(error, config, { ...deps, failures, present }),
+  if (Date.parse(nextAt) > now() && !isForced && !isLost) return;
+  if (!(await row.claim(nextAt, now() + leaseMs))) return;
+  const present = pem === null ? undefined : parsePem(pem, config);
+  const result = await replaceCertificate(config, present, { ...deps, row, failures }).catch((error) =>
+    signal.aborted ? { nextAt: now(), failures } : reportError(error, config, { ...deps, failures }),
   );
-  const obtained = "pem" in result ? result.pem : undefined;
-  await row.save({ ...result, sealed: obtained && vault.seal("certificate", row.id, obtained) });
-  if (obtained !== undefined) writeWhole(dataDir, config.file, obtained);
-  return result.nextAt;
+  await row.save(result);
 }
 
 /**
- * Obtains a certificate if there is none or the present one is to be renewed. Returns its PEM, and when to look again.
+ * Obtains a certificate if there is none or the authority wants the present one to be replaced.
  * @throws AcmeProblem if the authority refuses; errors of `fetch`; validationFailed if what it sends cannot be served.
  */
-async function replaceIfDue(
+async function replaceCertificate(
   config: AcmeConfig,
   present: Certificate | undefined,
-  { dataDir, now, failures, signal, publish }: LookDeps & { failures: number; publish: Publish },
-): Promise<{ pem?: string; nextAt: number }> {
+  { dataDir, vault, now, signal, row, failures }: LookDeps & { row: ReturnType<typeof openRow>; failures: number },
+): Promise<Result> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
   const client = await openAcme(config.directory, readAccount(config, dataDir), limit);
   const { renewalInfo } = client.directory;
@@ -108,9 +98,23 @@ async function replaceIfDue(
     if (at > now()) return { nextAt: Math.min(at, now() + planMs) };
   }
   // An authority refuses to replace a certificate twice, for example after a crash.
-  const pem = await obtainCertificate(client, config, { replaces: failures === 0 ? replaces : undefined, publish });
-  return { pem, nextAt: Math.min(renewalTime(parsePem(pem, config)), now() + planMs) };
+  const options = { replaces: failures === 0 ? replaces : undefined, publish: row.publish };
+  const pem = await obtainCertificate(client, config, options);
+  const nextAt = Math.min(renewalTime(parsePem(pem, config)), now() + planMs);
+  return { nextAt, sealed: vault.seal("certificate", row.id, pem) };
 }
+
+/** Reads the key of the account at the authority, which is created if it is missing. */
+function readAccount({ accountFile }: AcmeConfig, dataDir: string): KeyObject {
+  if (!existsSync(accountFile)) {
+    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    writeWhole(dataDir, accountFile, privateKey.export({ type: "pkcs8", format: "pem" }), true);
+  }
+  return createPrivateKey(readFileSync(accountFile));
+}
+
+const parsePem = (pem: string, { file }: AcmeConfig) =>
+  parseCertificate({ cert: pem, key: pem }, { cert: file, key: file });
 
 /** Returns when to renew: in the window that the authority suggests (RFC 9773), else at two thirds of the lifetime. */
 export function renewalTime({ from, until, leaf }: Certificate, suggested?: { start: number; end: number }): number {
@@ -120,24 +124,15 @@ export function renewalTime({ from, until, leaf }: Certificate, suggested?: { st
   return start + (end - start) * (Number.parseInt(leaf.fingerprint256.slice(0, 2), 16) / 256);
 }
 
-/** Logs a failure, and mails it once for each certificate that is about to expire. Returns when to try again. */
-async function reportError(
+/** Logs a failure. The result says when to try again. */
+function reportError(
   error: unknown,
-  { names }: AcmeConfig,
-  deps: RenewDeps & { failures: number; present: Certificate | undefined },
-): Promise<Result> {
-  const { failures, now, notice, present } = deps;
+  config: AcmeConfig,
+  { failures, now, notice }: RenewDeps & { failures: number },
+): Result {
   const waitMs = Math.min(firstRetryMs * 2 ** failures, maxRetryMs);
   const nextAt = now() + Math.max(waitMs, error instanceof AcmeProblem ? error.retryAfterMs : 0);
-  const failure = describeError(error, names);
-  const { message, remedy } = describeFailure(failure, nextAt);
-  notice("error", `${message} ${remedy}`);
-  if (present && present.until - now() < expiryWarningDays * 24 * hourMs) {
-    const soon = `The certificate for ${names.join(", ")} expires on ${toTimestamp(present.until)}.`;
-    const alert = { cause: `certificate:${present.leaf.fingerprint256}`, message: `${soon} ${message}`, remedy };
-    await mailServerAlert(deps, alert).catch(() =>
-      notice("warn", "the mail about the certificate could not be queued"),
-    );
-  }
-  return { nextAt, failures: failures + 1, failure };
+  const failure = describeError(error, config, nextAt);
+  notice("error", `${failure.message} ${failure.remedy}`);
+  return { nextAt, failures: failures + 1, failure: JSON.stringify(failure) };
 }

@@ -1,4 +1,7 @@
-import { generateKeyPairSync, type KeyObject, randomBytes, sign, type X509Certificate } from "node:crypto";
+import { generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from "node:crypto";
+import { existsSync } from "node:fs";
+import type { AcmeConfig } from "../../config/acme-config.ts";
+import { writeWhole } from "../../config/data-dir.ts";
 
 const placeholderMs = 30 * 86_400_000;
 
@@ -27,11 +30,12 @@ export function createPlaceholder(names: readonly string[], now: number): string
   const validity = sequence(time(now), time(now + placeholderMs));
   const extensions = der(0xa3, extensionsOf(names));
   const body = sequence(version, serial, algorithm, issuer, validity, issuer, publicKey, extensions);
-  const lines =
-    signed(body, privateKey)
-      .toString("base64")
-      .match(/.{1,64}/g) ?? [];
-  return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n${pem}`;
+  return new X509Certificate(signed(body, privateKey)).toString() + pem;
+}
+
+/** Makes sure that there is a file to serve until the first certificate is obtained. */
+export function placeCertificate({ file, names }: AcmeConfig, dataDir: string): void {
+  if (!existsSync(file)) writeWhole(dataDir, file, createPlaceholder(names, Date.now()));
 }
 
 /** Returns how renewal information names a certificate (RFC 9773, section 4.1); undefined if it names no issuer's key. */
@@ -42,9 +46,8 @@ export function renewalIdOf({ raw, serialNumber }: X509Certificate): string | un
   if (raw.indexOf(id) < 0 || raw[at] !== 0x80) return undefined;
   const key = raw.subarray(at + 2, at + 2 + (raw[at + 1] as number));
   // In DER, a number whose first bit is set gets a zero before it.
-  const serial = Buffer.from(serialNumber.padStart(serialNumber.length + (serialNumber.length % 2), "0"), "hex");
-  const number = (serial[0] ?? 0) < 0x80 ? serial : Buffer.concat([Buffer.of(0), serial]);
-  return `${key.toString("base64url")}.${number.toString("base64url")}`;
+  const serial = Buffer.from(/^[89A-F]/.test(serialNumber) ? `00${serialNumber}` : serialNumber, "hex");
+  return `${key.toString("base64url")}.${serial.toString("base64url")}`;
 }
 
 function createKey() {

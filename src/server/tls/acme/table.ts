@@ -14,7 +14,7 @@ export const acmeCertificates = sqliteTable(
     /** When to look again. A copy that works on the row sets it to the end of its lease. */
     nextAt: text("next_at").notNull(),
     failures: integer("failures").notNull().default(0),
-    /** JSON: the step that failed, the name and the reply of the authority. */
+    /** JSON: message and remedy of the last failure. */
     failure: text("failure"),
   },
   (t) => [check("acme_certificates_json", sql`json_valid(${t.challenges})`)],
