@@ -70,7 +70,7 @@ test("without --allow-writes, all tools read; with it, there are tools that writ
     return answer?.result?.tools ?? [];
   };
   const [readers, all] = [await namesOf(), await namesOf("--allow-writes")];
-  expect(readers.filter(({ name }) => !/^(?:list|get|export)[A-Z]/.test(name))).toEqual([]);
+  expect(readers.filter(({ name }) => !/^(?:list|get|report|export)[A-Z]/.test(name))).toEqual([]);
   expect(readers.map(({ name }) => name)).toEqual(expect.arrayContaining(["listOrders", "getProduct", "getStore"]));
   expect(all.map(({ name }) => name)).toEqual(expect.arrayContaining(["createProduct", "refundOrder", "listOrders"]));
   expect(all.find(({ name }) => name === "patchProduct")?.inputSchema).toMatchObject({

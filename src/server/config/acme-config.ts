@@ -18,7 +18,7 @@ export function readAcmeConfig({ dataDir, get }: Options) {
   const httpPort = integer(get("BODEGA_ACME_HTTP_PORT", "acme-http-port"), 1, 65_535) ?? 80;
   // Certificate chain and private key are in one file, so that one rename replaces both.
   const files = { file: join(dataDir, "acme-certificate.pem"), accountFile: join(dataDir, "acme-account.pem") };
-  return names && { names, email, directory: directory ?? letsEncrypt, httpPort, ...files };
+  return names && { names, email, directory: directory ?? letsEncrypt, httpPort, dataDir, ...files };
 }
 
 function parseNames(value: string): [string, ...string[]] | undefined {

@@ -125,12 +125,13 @@ async function startReplication(config: Config, db: Database, { log, version, ta
   return replicator;
 }
 
-async function startCertificateRenewal(config: Config, deps: Omit<RenewDeps, "dataDir">) {
-  if (config.acme === undefined) return undefined;
+async function startCertificateRenewal(config: Config, deps: RenewDeps) {
+  const { acme } = config;
+  if (acme === undefined) return undefined;
   const { startRenewal } = await import("../tls/acme/renew.ts");
   const { openHttpPort } = await import("./http-port.ts");
-  const port = openHttpPort(config, deps.db);
-  const renewal = startRenewal(config.acme, { ...deps, dataDir: config.dataDir });
+  const port = openHttpPort(config, acme, deps.db);
+  const renewal = startRenewal(acme, deps);
   return { stop: () => Promise.all([port.stop(), renewal.stop()]) };
 }
 

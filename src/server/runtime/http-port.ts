@@ -1,3 +1,4 @@
+import type { AcmeConfig } from "../config/acme-config.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../db/session.ts";
 import { findAnswer } from "../tls/acme/row.ts";
@@ -7,9 +8,7 @@ const challengePath = "/.well-known/acme-challenge/";
 const idleSeconds = 10;
 
 /** Opens the port that answers the challenges of a certificate authority, and redirects everything else to https. */
-export function openHttpPort(config: Config, db: Database) {
-  const { host, acme, publicUrl = "", databaseUrl } = config;
-  if (acme === undefined) throw new TypeError("--acme is not set");
+export function openHttpPort({ host, publicUrl = "", databaseUrl }: Config, acme: AcmeConfig, db: Database) {
   const { port } = new URL(publicUrl);
   const answer = async (request: Request): Promise<Response> => {
     // Without a usable Host, the URL is only the path.

@@ -25,12 +25,7 @@ export interface LocalRequest {
 /** A reply: a status below 400 comes with `data`, and with `page` for lists; another status comes with `error`. */
 export interface LocalReply {
   status: number;
-  envelope: {
-    request_id: string;
-    data?: unknown;
-    page?: { next_cursor: string | null; has_more: boolean };
-    error?: { code: number; type: string; message: string };
-  };
+  envelope: { data?: unknown; page?: { next_cursor: string | null; has_more: boolean } };
 }
 
 /**

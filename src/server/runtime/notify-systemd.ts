@@ -5,11 +5,11 @@ const [afUnix, sockDgramCloexec, msgDontwaitNosignal] = [1, 0o2000002, 0x4040];
 
 /**
  * Tells systemd that the server is ready, and then twice in each watchdog interval that it is alive (sd_notify). Does
- * nothing without systemd. `stop` tells that the server is stopping.
+ * nothing without systemd. Returns a function that tells that the server is stopping.
  */
 export function notifySystemd({ NOTIFY_SOCKET: path, WATCHDOG_USEC: interval }: Environment) {
   const libc = path === undefined ? undefined : openLibc();
-  if (path === undefined || libc === undefined) return { stop() {} };
+  if (path === undefined || libc === undefined) return () => {};
   const { socket, sendto, close } = libc.symbols;
   const address = Buffer.concat([new Uint8Array(Uint16Array.of(afUnix).buffer), Buffer.from(path.replace(/^@/, "\0"))]);
   const send = (state: string) => {
@@ -21,10 +21,8 @@ export function notifySystemd({ NOTIFY_SOCKET: path, WATCHDOG_USEC: interval }: 
   send("READY=1");
   const everyMs = Number(interval ?? 0) / 2000;
   const timer = everyMs > 0 ? setInterval(() => send("WATCHDOG=1"), everyMs) : undefined;
-  return {
-    stop() {
-      clearInterval(timer);
-      send("STOPPING=1");
-    },
+  return () => {
+    clearInterval(timer);
+    send("STOPPING=1");
   };
 }

@@ -110,7 +110,7 @@ async function runMain(given: Config, run: Run): Promise<number> {
     await monitor.open(answering.url);
     await announce(config, run, answering.url);
     await run.onReady?.(answering.url);
-    const { stop: notifyStopping } = (await import("./notify-systemd.ts")).notifySystemd(run.env);
+    const notifyStopping = (await import("./notify-systemd.ts")).notifySystemd(run.env);
     if (!(await hasTenants(db))) {
       log.notice("info", `No store found. Create one: bodega init --data-dir ${quoteWord(config.dataDir)}`);
     }
@@ -185,7 +185,7 @@ async function closeInPlace(db: Database, log: LogWriter): Promise<void> {
 /** The module is loaded on demand, because most servers are behind a proxy that terminates TLS. */
 async function openTls(config: Config, log: LogWriter): Promise<CertificateWatcher | null> {
   if (config.tls === undefined) return null;
-  if (config.acme) (await import("../tls/acme/signing-request.ts")).placeCertificate(config.acme, config.dataDir);
+  if (config.acme) (await import("../tls/acme/signing-request.ts")).placeCertificate(config.acme);
   const { watchCertificate } = await import("../tls/watch-certificate.ts");
   return watchCertificate(config.tls, { publicUrl: config.publicUrl, now: Date.now, notice: log.notice });
 }

@@ -44,7 +44,7 @@ export async function runStandby(config: Config, from: string, self: Omit<Server
   const checkingStop = setInterval(() => existsSync(stopFile(dataDir)) && stop.abort(), stopCheckMs);
   try {
     const standby = new Standby(place, { config, notice: log.notice, signal: stop.signal });
-    if (config.acme) (await import("../tls/acme/signing-request.ts")).placeCertificate(config.acme, dataDir);
+    if (config.acme) (await import("../tls/acme/signing-request.ts")).placeCertificate(config.acme);
     const certificate = config.tls ? await readCertificate(config.tls) : null;
     const port = openPort(config, { shared: false, certificate, fetch: (request) => answer(request, standby) });
     const running = standby.run(port.url);

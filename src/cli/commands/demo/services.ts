@@ -6,6 +6,7 @@ import type { Ctx } from "../../../server/context.ts";
 import { previewMails } from "../../../server/modules/mail/preview.ts";
 import { connectStripe } from "../../../server/modules/payments/stripe/connect.ts";
 import { addressOf, bindPort } from "../../../server/runtime/port.ts";
+import mailPage from "./mail-page-html.txt" with { type: "text" };
 import { answerPayPage, type Page, pageHeaders } from "./stripe-stand-in/pay-page.ts";
 import { openStripeStandIn, postWebhook } from "./stripe-stand-in/stand-in.ts";
 
@@ -84,11 +85,5 @@ async function showMail(store: Ctx, id: string): Promise<Page> {
     return `<li><a href="/mail/${one}">${Bun.escapeHTML(subject)}</a><br>${text}`;
   });
   const list = items.length === 0 ? "<p>No mail yet.</p>" : `<ul>${items.join("")}</ul>`;
-  const head = `<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content="width=device-width">`;
-  const title = "Mail of the demo";
-  const note = "This demo sends no mail. These would have been sent; reload the page to see new ones.";
-  const style = `<link rel=stylesheet href=/pay-page.css>`;
-  return {
-    html: `${head}<title>${title}</title>${style}<main><h1>${title}</h1><p class=test>${note}</p>${list}</main></html>`,
-  };
+  return { html: mailPage.replace("{list}", () => list) };
 }

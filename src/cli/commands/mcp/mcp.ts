@@ -1,18 +1,18 @@
-import { namespaceArg, valueArg } from "../../framework/args.ts";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import { requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { type Console, invalidFlag, warn } from "../../terminal/console.ts";
+import { warn } from "../../terminal/console.ts";
 import { type CallApi, withLocalApi } from "../api/local-api.ts";
 import { buildInfo } from "../version.ts";
 
 /** The versions of the protocol that this command speaks, the newest first. */
 const versions = ["2025-06-18", "2025-03-26", "2024-11-05"];
-const maxLine = 4_194_304;
 
 export default defineCommand({
   description: "Serve the API of a store to an agent, over the Model Context Protocol",
   args: {
-    // An agent cannot answer a question, so the store is not asked for.
-    namespace: namespaceArg,
+    namespace: requiredNamespaceArg,
     "allow-writes": { type: "boolean", description: "Also offer tools that change the store" },
     as: valueArg("id|email", "Act as this user (default: as the operator of the store)", { completes: "user" }),
   },
@@ -21,16 +21,16 @@ export default defineCommand({
     "An agent starts this command and speaks JSON-RPC on its standard input and output, until it closes the input. Each endpoint of the API " +
       "for staff is a tool. Without --allow-writes, no tool can change the store.",
   ],
-  async run({ as, namespace, ...args }, console) {
-    if (namespace === undefined) throw invalidFlag("--namespace", "is required");
+  async run(args, console) {
     if (console.stdinIsTerminal) {
       await warn(console, "Waiting for an agent, which starts this command itself. Press ctrl-D to end.");
     }
-    return withLocalApi({ ...args, namespace }, console, async (call) => {
+    return withLocalApi(args, console, async (call) => {
       const { createTools } = await import("../../../server/runtime/api-tools.ts");
       const tools = createTools(args["allow-writes"]);
-      for await (const line of readLines(console)) {
-        const answer = await answerLine(line, { tools, call, as });
+      const input = Readable.from(console.streamInput(new AbortController().signal));
+      for await (const line of createInterface({ input })) {
+        const answer = await answerLine(line, { tools, call, as: args.as });
         if (answer !== undefined) await console.write(`${JSON.stringify(answer, withoutOwnWords)}\n`);
         if (!console.hasReader()) return;
       }
@@ -41,18 +41,6 @@ export default defineCommand({
 /** Leaves out words of schemas that only this program reads. */
 function withoutOwnWords(key: string, value: unknown): unknown {
   return ["$id", "form", "expects"].includes(key) ? undefined : value;
-}
-
-async function* readLines(console: Console): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const bytes of console.streamInput(new AbortController().signal)) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    yield* lines.filter((line) => line.trim() !== "");
-    // A client that sends no line breaks speaks another protocol.
-    if (rest.length > maxLine) return;
-  }
 }
 
 interface Offer {

@@ -1,37 +1,33 @@
 import { eq, sql } from "drizzle-orm";
-import { alias } from "drizzle-orm/sqlite-core";
 import { paymentOptions } from "../../config/config.ts";
-import type { Ctx, Tenant } from "../../context.ts";
+import type { Ctx } from "../../context.ts";
 import { all, statement } from "../../db/statement.ts";
 import { isAccountFault } from "../../modules/payments/provider.ts";
 import { checkAccount, findUnbooked, registerAgain } from "../../modules/payments/stripe/connect.ts";
 import { paymentAccounts, paymentEvents } from "../../modules/payments/table.ts";
-import { tenantForWork, tenants } from "../../modules/tenants/table.ts";
+import { tenants, workFields } from "../../modules/tenants/table.ts";
 import { type Finding, finding, reasonOf, type StoreSubject } from "../finding.ts";
 import { inScope } from "../records/check.ts";
 
-const t = alias(tenants, "t");
 const selectAccounts = statement((q) =>
   q
     .select({
-      tenant: sql<string>`${tenantForWork}`,
+      ...workFields,
       others: sql`exists (select 1 from ${paymentEvents} e
-        where e.tenant_id = ${t.id} and e.is_live <> ${paymentAccounts.isLive})`.mapWith(Boolean),
+        where e.tenant_id = ${paymentAccounts.tenantId} and e.is_live <> ${paymentAccounts.isLive})`.mapWith(Boolean),
     })
     .from(paymentAccounts)
-    .innerJoin(t, eq(t.id, paymentAccounts.tenantId))
-    .where(sql`${t.status} = 'active' and ${inScope(paymentAccounts.tenantId)}`)
-    .orderBy(t.namespace),
+    .innerJoin(tenants, eq(tenants.id, paymentAccounts.tenantId))
+    .where(sql`${tenants.status} = 'active' and ${inScope(paymentAccounts.tenantId)}`)
+    .orderBy(tenants.namespace),
 );
 
 /** Compares the payment accounts of stores with what their provider knows. */
 export async function* checkPayments(subject: StoreSubject): AsyncGenerator<Finding> {
   const { ctx, tenant, config, timeoutMs } = subject;
-  for (const row of await all(ctx.db, selectAccounts, { tenantId: tenant?.id ?? null })) {
-    const store = JSON.parse(row.tenant) as Tenant;
+  for (const { others, ...store } of await all(ctx.db, selectAccounts, { tenantId: tenant?.id ?? null })) {
     const work: Ctx = { ...ctx, tenant: store, payments: { ...paymentOptions(config), timeoutMs } };
-    for (const found of await describeAccount(work, subject, row.others))
-      yield { ...found, namespace: store.namespace };
+    for (const found of await describeAccount(work, subject, others)) yield { ...found, namespace: store.namespace };
   }
 }
 

@@ -29,7 +29,6 @@ const maxRetryMs = 12 * hourMs;
 export interface RenewDeps {
   db: Database;
   vault: Vault;
-  dataDir: string;
   now: () => number;
   notice: LogWriter["notice"];
 }
@@ -63,11 +62,13 @@ type LookDeps = RenewDeps & { signal: AbortSignal; isForced: boolean };
 
 /** Writes what this or another copy obtained to the file, and renews if it is time. */
 async function renewIfDue(config: AcmeConfig, deps: LookDeps): Promise<void> {
-  const { db, vault, dataDir, now, signal, isForced } = deps;
+  const { db, vault, now, signal, isForced } = deps;
   const row = openRow(db, config);
   const { sealed = null, nextAt = "", failures = 0 } = (await row.read()) ?? {};
   const pem = sealed === null ? null : vault.open("certificate", row.id, sealed);
-  if (pem !== null && attempt(() => readFileSync(config.file, "utf8")) !== pem) writeWhole(dataDir, config.file, pem);
+  if (pem !== null && attempt(() => readFileSync(config.file, "utf8")) !== pem) {
+    writeWhole(config.dataDir, config.file, pem);
+  }
   // After `db rekey`, the certificate cannot be read.
   const isLost = sealed !== null && pem === null && failures === 0;
   if (Date.parse(nextAt) > now() && !isForced && !isLost) return;
@@ -86,10 +87,10 @@ async function renewIfDue(config: AcmeConfig, deps: LookDeps): Promise<void> {
 async function replaceCertificate(
   config: AcmeConfig,
   present: Certificate | undefined,
-  { dataDir, vault, now, signal, row, failures }: LookDeps & { row: ReturnType<typeof openRow>; failures: number },
+  { vault, now, signal, row, failures }: LookDeps & { row: ReturnType<typeof openRow>; failures: number },
 ): Promise<Result> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
-  const client = await openAcme(config.directory, readAccount(config, dataDir), limit);
+  const client = await openAcme(config.directory, readAccount(config), limit);
   const { renewalInfo } = client.directory;
   const replaces = renewalInfo && present && renewalIdOf(present.leaf);
   if (present) {
@@ -105,7 +106,7 @@ async function replaceCertificate(
 }
 
 /** Reads the key of the account at the authority, which is created if it is missing. */
-function readAccount({ accountFile }: AcmeConfig, dataDir: string): KeyObject {
+function readAccount({ accountFile, dataDir }: AcmeConfig): KeyObject {
   if (!existsSync(accountFile)) {
     const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     writeWhole(dataDir, accountFile, privateKey.export({ type: "pkcs8", format: "pem" }), true);

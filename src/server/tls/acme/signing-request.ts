@@ -34,7 +34,7 @@ export function createPlaceholder(names: readonly string[], now: number): string
 }
 
 /** Makes sure that there is a file to serve until the first certificate is obtained. */
-export function placeCertificate({ file, names }: AcmeConfig, dataDir: string): void {
+export function placeCertificate({ file, names, dataDir }: AcmeConfig): void {
   if (!existsSync(file)) writeWhole(dataDir, file, createPlaceholder(names, Date.now()));
 }
 
