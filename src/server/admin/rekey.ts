@@ -47,8 +47,6 @@ const selectAccounts = statement((q) =>
     .orderBy(namespace),
 );
 
-export type RekeyReport = Awaited<ReturnType<typeof rekeyDatabase>>;
-
 /**
  * Makes the present secret key the key of the database after the old one was lost, and removes what only the old key
  * could decrypt. Second factors stay, although they no longer work: without them, a password alone would suffice. No

@@ -51,13 +51,6 @@ export function fingerprintOf(secret: string): string {
   return createVault(() => secret).fingerprint();
 }
 
-/** A vault whose every use throws `cause`, while the rest of the server works. */
-export function closedVault(cause: AppError): Vault {
-  return createVault(() => {
-    throw unavailable("This server does not have the database's secret key.", { cause });
-  });
-}
-
 /** Records the present key; values sealed with an older one become unreadable. Returns whether the key has changed. */
 export async function adoptSecret(db: Session, config: SecretConfig): Promise<boolean> {
   const before = (await get(db, selectFingerprint))?.value;

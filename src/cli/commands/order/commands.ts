@@ -120,33 +120,27 @@ export const exportCommand = defineCommand({
   ],
   async run(args, console) {
     const format = await prepareExport(console, args);
-    if (args.for !== undefined) return exportAccounting(args, console, format);
+    const { output, since, until } = args;
+    const isCsv = format === "csv";
+    // Only the owner can read the file, because orders contain names and addresses.
+    const file = { output, format, mode: 0o600 };
+    const toNdjson = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+    if (args.for === "accounting") {
+      const accounting = await import("../../../server/modules/orders/export/accounting.ts");
+      const header = isCsv ? accounting.accountingHeader : "";
+      const render = isCsv ? accounting.accountingCsv : toNdjson;
+      return withTenant(args, console, (ctx) => {
+        const pages = accounting.readAccounting(ctx, { since, until });
+        return writeExport(console, { ...file, header, noun: "rows", pages, render });
+      });
+    }
     const { readOrderPages } = await import("../../../server/modules/orders/views.ts");
     const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/export/order-csv.ts");
-    const { output } = args;
-    const header = format === "csv" ? orderCsvHeader : "";
-    const toNdjson = (views: readonly OrderView[]) => views.map((one) => `${JSON.stringify(one.order)}\n`).join("");
-    const render = format === "csv" ? orderCsvRows : toNdjson;
+    const header = isCsv ? orderCsvHeader : "";
+    const render = isCsv ? orderCsvRows : (views: readonly OrderView[]) => toNdjson(views.map(({ order }) => order));
     await withTenant(args, console, async (ctx) => {
       const pages = readOrderPages(ctx, { ...(await readOrderFilter(ctx, args)), sort: "created_at" });
-      // Only the owner can read the file, because orders contain names and addresses.
-      await writeExport(console, { output, format, mode: 0o600, header, noun: "orders", pages, render });
+      await writeExport(console, { ...file, header, noun: "orders", pages, render });
     });
   },
 });
-
-async function exportAccounting(
-  args: StoreArgs & { output: string; since: string | undefined; until: string | undefined },
-  console: Console,
-  format: "csv" | "ndjson",
-): Promise<void> {
-  const accounting = await import("../../../server/modules/orders/export/accounting.ts");
-  const { since, until, output } = args;
-  const isCsv = format === "csv";
-  const toNdjson = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-  const file = { output, format, mode: 0o600, header: isCsv ? accounting.accountingHeader : "", noun: "rows" };
-  const render = isCsv ? accounting.accountingCsv : toNdjson;
-  await withTenant(args, console, (ctx) =>
-    writeExport(console, { ...file, render, pages: accounting.readAccounting(ctx, { since, until }) }),
-  );
-}

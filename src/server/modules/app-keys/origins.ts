@@ -113,8 +113,6 @@ async function enforce(ctx: SystemCtx, appId: string, enforceOrigins: boolean, a
   await run(ctx.db, setEnforcement, { appId, enforceOrigins, allowNoOrigin, updatedAt: toTimestamp(ctx.now()) });
 }
 
-export type OriginExplanation = Awaited<ReturnType<typeof explainOrigin>>;
-
 /** Explains how the server would answer this `Origin`; null for a request without one. Errors: notFound. */
 export async function explainOrigin(ctx: SystemCtx, { appId, origin }: { appId: string; origin: string | null }) {
   const key = await getKey(ctx, appId);

@@ -10,7 +10,7 @@ import { readSale } from "../orders/credits.ts";
 import { getOrder, ofOrder, requireRow } from "../orders/read.ts";
 import { orderStateError } from "../orders/statements.ts";
 import { disputes } from "../payments/table.ts";
-import { tenants } from "../tenants/table.ts";
+import { selectSettings } from "../tenants/table.ts";
 import { renderInvoice, type Seller } from "./render.ts";
 import { invoices } from "./table.ts";
 
@@ -23,12 +23,7 @@ const insert = statement((q) =>
     ...{ id: param("invoiceId"), orderId: param("id"), issuedAt: param("now") },
   }),
 );
-const selectSeller = statement((q) =>
-  q
-    .select(pick(tenants, "url", "language", "timezone", "taxNote", "invoiceFrom"))
-    .from(tenants)
-    .where(sql`id = ${param("tenantId")}`),
-);
+const selectSeller = selectSettings("url", "language", "timezone", "taxNote", "invoiceFrom");
 const selectDisputes = statement((q) => q.select(pick(disputes, "id")).from(disputes).where(ofOrder));
 
 /**

@@ -1,3 +1,4 @@
+import { createTransport } from "nodemailer";
 import type { Answer, Attempt, Channel, ChannelDeps } from "../../delivery/channel.ts";
 import type { DeadEnd } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
@@ -7,11 +8,12 @@ import { backOfficeLink } from "./back-office-link.ts";
 import { composeMail, findRecipient } from "./compose.ts";
 import { type ClaimedMail, hasDueMail, mailQueue, openContents } from "./outbox.ts";
 import { renderMail } from "./render.ts";
-import { createSmtpPool, maxConnections, type SmtpServer, secretsOf } from "./smtp.ts";
+import { type SmtpServer, secretsOf, smtpOptions } from "./smtp.ts";
 import { readSmtpFailure } from "./smtp-failure.ts";
 
 const delaysMs = [5, 15, 60, 300, 900, 3600, 21_600, 21_600, 21_600].map((seconds) => seconds * 1000);
 const attemptMs = 50_000;
+export const maxConnections = 4;
 
 const source = { key: "outbox", tenantId: "", receiver: "the mail server" };
 const permits = { total: maxConnections, tenant: maxConnections, receiver: maxConnections };
@@ -26,7 +28,14 @@ export interface MailDeps extends ChannelDeps {
 
 export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
   const { notice = () => {} } = deps;
-  const pool = createSmtpPool(deps.smtp);
+  // The outbox schedules retries.
+  const pool = createTransport({
+    ...smtpOptions(deps.smtp),
+    pool: true,
+    maxConnections,
+    maxMessages: 100,
+    maxRequeues: 0,
+  });
   // Errors of idle connections do not matter. Each attempt opens a connection if needed, and reports its own error.
   pool.on("error", () => {});
   const secrets = secretsOf(deps.smtp.url);

@@ -9,8 +9,6 @@ export interface SmtpServer {
   trusted?: string | undefined;
 }
 
-export const maxConnections = 4;
-
 /** Options of nodemailer. All are set here, so that a URL cannot disable a check. */
 export function smtpOptions({ url, timeoutMs = 20_000, trusted }: SmtpServer) {
   const { protocol, hostname, port, username, password } = new URL(url);
@@ -31,17 +29,6 @@ export function smtpOptions({ url, timeoutMs = 20_000, trusted }: SmtpServer) {
     disableFileAccess: true,
     disableUrlAccess: true,
   };
-}
-
-export function createSmtpPool(server: SmtpServer) {
-  return createTransport({
-    ...smtpOptions(server),
-    pool: true,
-    maxConnections,
-    maxMessages: 100,
-    // The outbox schedules retries.
-    maxRequeues: 0,
-  });
 }
 
 /** Returns the credentials in a URL, to remove them from texts. Omits those of up to three characters. */

@@ -1,14 +1,12 @@
 import { and, asc, eq } from "drizzle-orm";
 import { pick } from "../../db/selection.ts";
 import type { Executor } from "../../db/session.ts";
-import { all, equals, get, ofStore, statement } from "../../db/statement.ts";
-import { tenants } from "../tenants/table.ts";
+import { all, get, ofStore, statement } from "../../db/statement.ts";
+import { selectSettings } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 import { type MailContents, type MailCtx, queueMail } from "./outbox.ts";
 
-const selectNotified = statement((q) =>
-  q.select(pick(tenants, "notify")).from(tenants).where(equals(tenants.id, "tenantId")),
-);
+const selectNotified = selectSettings("notify");
 const isOwner = and(ofStore(users), eq(users.role, "owner"), eq(users.status, "active"));
 const selectOwners = statement((q) =>
   q

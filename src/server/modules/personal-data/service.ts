@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { yieldToEventLoop } from "../../concurrency/event-loop.ts";
 import type { Ctx } from "../../context.ts";
-import { all, bind, equals, get, param, statement } from "../../db/statement.ts";
+import { all, bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { forbidden, twoFactorRequired, wrongState } from "../../errors.ts";
 import { emailKey } from "../../values/email.ts";
@@ -22,7 +22,7 @@ import { rateLimits } from "../rate-limits/table.ts";
 import { reactions } from "../reactions/table.ts";
 import { rewardEntries } from "../rewards/table.ts";
 import { signUps } from "../sign-up/table.ts";
-import { tenants } from "../tenants/table.ts";
+import { selectSettings } from "../tenants/table.ts";
 import { userTokens } from "../tokens/table.ts";
 import { requireSignedIn, verifyThenAct } from "../two-factor/enrolment.ts";
 import { consumeCode, isTwoFactorOn } from "../two-factor/service.ts";
@@ -152,12 +152,10 @@ export async function exportAddress(ctx: Ctx, emailKey: string) {
 
 /** Says how long orders name their buyers. */
 export async function describeRetention(ctx: Ctx): Promise<string> {
-  const { years } = (await get(ctx.db, selectYears, { id: ctx.tenant.id })) ?? {};
+  const { keepInvoices: years } = (await get(ctx.db, selectYears, { tenantId: ctx.tenant.id })) ?? {};
   return `Orders name their buyer for ${years} years from the end of the year of their last change, as tax law asks. Unpaid orders of guests do so for 30 days. An erasure leaves only name and addresses, and only in orders that were paid and their invoices.`;
 }
-const selectYears = statement((q) =>
-  q.select({ years: tenants.keepInvoices }).from(tenants).where(equals(tenants.id, "id")),
-);
+const selectYears = selectSettings("keepInvoices");
 const selectAudit = statement(sql`
   select at, event, actor_kind, actor_id, subject, address, code, details from ${auditLog} where seq in (
     select seq from ${auditLog} where subject = ${param("id")} union select seq from ${auditLog} where actor_id = ${param("id")})

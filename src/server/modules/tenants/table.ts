@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import { type AnySQLiteColumn, check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { Tenant } from "../../context.ts";
 import { pick } from "../../db/selection.ts";
+import { equals, statement } from "../../db/statement.ts";
 
 export const tenants = sqliteTable(
   "tenants",
@@ -105,6 +106,16 @@ const named = Object.entries(workFields);
 export const tenantForWork = sql.raw(
   `json_object(${named.map(([name, column]) => `'${name}', t.${column.name}`).join(", ")})`,
 );
+
+/** Selects settings of the store `tenantId` that few callers need, so that not every request reads them. */
+export function selectSettings<Name extends keyof typeof tenants.$inferSelect>(...names: Name[]) {
+  return statement((q) =>
+    q
+      .select(pick(tenants, ...names))
+      .from(tenants)
+      .where(equals(tenants.id, "tenantId")),
+  );
+}
 
 /** Deleting the row with this id also deletes the rows that refer to it. */
 export const ownerColumn = <Name extends string>(name: Name, id: () => AnySQLiteColumn) =>

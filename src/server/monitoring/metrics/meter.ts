@@ -1,5 +1,4 @@
 export type RouteStatus = Omit<RouteMeter, "record">;
-export type LatencyHistogram = RouteStatus["latency"];
 
 export const boundsMs: readonly number[] = [
   0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000,

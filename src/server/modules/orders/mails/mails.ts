@@ -1,6 +1,5 @@
 import { sql } from "drizzle-orm";
-import { pick } from "../../../db/selection.ts";
-import { all, equals, get, param, statement } from "../../../db/statement.ts";
+import { all, get, param, statement } from "../../../db/statement.ts";
 import { wrongState } from "../../../errors.ts";
 import { sumOf } from "../../../values/money.ts";
 import type { OrderMailKind } from "../../mail/kinds.ts";
@@ -8,7 +7,7 @@ import type { MailOrder } from "../../mail/order-table.ts";
 import { queueMail } from "../../mail/outbox.ts";
 import { listStaffAddresses, mailStore } from "../../mail/store-mail.ts";
 import { countHit } from "../../rate-limits/service.ts";
-import { tenants } from "../../tenants/table.ts";
+import { selectSettings } from "../../tenants/table.ts";
 import { dueOf } from "../amounts.ts";
 import type { Tracking } from "../change-model.ts";
 import { selectRefunds } from "../credits.ts";
@@ -23,12 +22,7 @@ import { transferReference } from "../transfer-reference.ts";
 const limits = { name: "order placed mails", max: 3, windowMs: 60 * 60_000 };
 const limited: readonly OrderMailKind[] = ["order_placed", "order_cancelled", "order_expired"];
 
-const selectStore = statement((q) =>
-  q
-    .select(pick(tenants, "transferInstructions", "taxNote"))
-    .from(tenants)
-    .where(equals(tenants.id, "tenantId")),
-);
+const selectStore = selectSettings("transferInstructions", "taxNote");
 // Without a cause, the newest.
 const selectParcel = statement((q) =>
   q
