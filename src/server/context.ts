@@ -91,7 +91,7 @@ export interface Ctx {
   media?: MediaStore | undefined;
 }
 
-/** Where the server finds payment providers, and they it. */
+/** The addresses of payment providers, and the one at which they call this server. */
 export interface PaymentOptions {
   stripeUrl?: string | undefined;
   publicUrl?: string | undefined;

@@ -72,7 +72,7 @@ describe("a run that uses every kind of secret everywhere, first with a JSON log
       logs.push(server.log());
       announcements.push(server.stdout());
     }
-  }, 60_000);
+  }, 120_000);
 
   /** Uses every feature of a user account, and makes every possible mistake with it. */
   async function liveThrough(): Promise<ServedUser> {

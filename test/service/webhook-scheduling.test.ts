@@ -64,7 +64,7 @@ onDatabase("file", (suite) => {
     expect((await deliveries()).filter(({ status }) => status === "delivered")).toHaveLength(5);
   });
 
-  test("a success counts once its status arrives, even if the body is slow, and the connection is closed", async () => {
+  test("a delivery succeeds as soon as its status arrives; if the body is slow, the sender closes the connection", async () => {
     const held: ServerResponse[] = [];
     const { record, sender, deliveries } = await openHook(suite, {
       answer: (response) => held.push(response.writeHead(200, { "content-length": "100" })) && response.write("x"),

@@ -7,7 +7,7 @@ export interface SchedulerPolicy {
   /** How many permits slow, failing or unknown receivers may use. Most permits are thus left for other receivers. */
   untrusted: Record<"total" | "receiver", number>;
   batch: number;
-  /** How many different targets of a receiver must fail in a row until its circuit opens. */
+  /** A receiver, such as a push service, is paused after so many of its targets, such as devices, failed in a row. */
   opensAfter: number;
   /** How long a receiver can keep its circuit open by Retry-After, in milliseconds. */
   maxRetryAfterMs: number;

@@ -31,7 +31,7 @@ onEachDatabase((suite) => {
     expect(replies.map(({ code, status }) => code ?? status).toSorted()).toEqual([200, 5213, 5213, 5213]);
   });
 
-  test("of many concurrent wrong passwords through two processes, three are 5212", async (shop) => {
+  test("of many wrong passwords that arrive at once at two processes, three get 5212 and the others 5213", async (shop) => {
     const { email } = await openAccount(shop);
     const app = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
     const elsewhere = { callAnonymously: createClient(app, { namespace: shop.namespace }) };

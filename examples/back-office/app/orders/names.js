@@ -11,7 +11,7 @@ const tones = {
   expired: "is-quiet",
 };
 
-/** The states of an order that tell staff something: what it waits for, and what a person must decide. */
+/** Returns the badges of an order: what needs attention, its status, and an unusual payment or partial shipment. */
 export function badges({ status, payment_status: payment, fulfillment_status: fulfillment, needs_attention: needs }) {
   const isOdd = !["unpaid", "paid"].includes(payment);
   return [

@@ -7,7 +7,7 @@ export async function pay(id) {
   const back = (how) => `${location.origin}${location.pathname}${address("order", id, { [how]: true })}`;
   const pages = { success_url: back("returned"), cancel_url: back("left") };
   const { url } = await shop.orders.openCheckout(id, pages, { orderToken: readToken(id) });
-  // So does the browser's way back, also if it kept this page.
+  // The browser's Back button leads to the order, too, even if the browser kept this page in memory.
   history.replaceState(null, "", pages.cancel_url);
   addEventListener("pageshow", ({ persisted }) => persisted && location.reload(), { once: true });
   location.assign(url);

@@ -112,7 +112,7 @@ export const exportCommand = defineCommand({
     "bodega order export -n demo --for accounting --since 2030-01-01 --output books.csv",
   ],
   notes: [
-    "The file is created when the export is complete, and only its owner can read it.",
+    "The file is created when the export is complete. Only your system account can read it.",
     `CSV has one row per order line and the columns: ${columnNames}. Columns without the prefix line_ repeat the order's ` +
       "values in all its rows: to sum orders, count each order_id once. An apostrophe before a text keeps spreadsheets from " +
       "running the text as a formula.",

@@ -58,7 +58,7 @@ const claimAccount = statement(sql`
 const savePoll = statement(sql`
   update ${paymentAccounts} set events_until = ${param("until")} where tenant_id = ${param("id")}`);
 
-/** Reads open pages at the provider, whose calls may have been lost, and closes those of orders whose time has come. */
+/** Reads open payment pages at the provider, because its webhook calls can be lost. Closes those of expired orders. */
 export const readDueCheckouts = (deps: PaymentDeps): Promise<number> =>
   workOn(deps, selectPages, claimPage, (ctx, row) =>
     row.isEnding && row.state === "open" ? closePage(ctx, row) : reconcile(ctx, row),

@@ -2,8 +2,8 @@ import { index, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
 /**
- * Unverified accounts, one per client and address, so that no client replaces another's. Addresses with an account are
- * also here, so that replies take the same time.
+ * Unverified accounts, one per email address and client, so that nobody replaces another person's sign-up. Email
+ * addresses that have an account are also stored here, so that replies take the same time.
  */
 export const signUps = sqliteTable(
   "sign_ups",
