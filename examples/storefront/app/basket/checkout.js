@@ -168,7 +168,7 @@ function explainCode({ details = [] }) {
   return amount ? t("code.minimum", { amount: formatMoney(amount, currency) }) : t("error.5309");
 }
 
-/** The order is placed, so that a fault of the payment is shown there. */
+/** The order exists now, so its page shows the error if the payment cannot start. */
 const leadToPayment = (id) => pay(id).catch(() => go(address("order", id, { failed: true }), { replace: true }));
 
 async function placeOrder({ note, remember, email, shipping_rate, payment_method, ...shipping_address }, sale) {
