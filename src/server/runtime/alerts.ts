@@ -1,10 +1,14 @@
+import { eq } from "drizzle-orm";
 import { runEvery } from "../concurrency/run-every.ts";
+import { all, statement } from "../db/statement.ts";
+import { inTransaction } from "../db/transaction.ts";
 import { checkBackups, checkReplication, checkRestoreTest } from "../health/environment/backups.ts";
 import { checkDisk } from "../health/environment/data-dir.ts";
 import { checkTls } from "../health/environment/server.ts";
 import type { Finding, Findings, StoreSubject } from "../health/finding.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { mailServerAlert } from "../modules/mail/server-alert.ts";
+import { listStaffAddresses, mailStore } from "../modules/mail/store-mail.ts";
+import { tenants, workFields } from "../modules/tenants/table.ts";
 import { toTimestamp } from "../values/stamps.ts";
 
 const everyMs = 5 * 60_000;
@@ -12,6 +16,9 @@ const checks: Record<string, (subject: StoreSubject) => Findings> = {
   ...{ backup: checkBackups, replica: checkReplication, restore: checkRestoreTest, disk: checkDisk },
   certificate: checkTls,
 };
+const selectStores = statement((q) =>
+  q.select(workFields).from(tenants).where(eq(tenants.status, "active")).orderBy(tenants.namespace),
+);
 
 /** Mails errors of backups, replica, disk and certificate to the stores, so that somebody hears of them who reads no log. */
 export function startAlerts(subject: StoreSubject, notice: LogWriter["notice"]) {
@@ -29,11 +36,19 @@ export function createAlerts(subject: StoreSubject): () => Promise<void> {
       const first = (await Array.fromAsync(list(subject))).find(({ severity }) => severity === "error");
       if (first) found.set(check, first);
     }
-    const today = toTimestamp(subject.ctx.now()).slice(0, 10);
-    for (const [check, { message, remedy }] of found) {
-      if (before.has(check))
-        await mailServerAlert(subject.ctx, { cause: `${check}:${today}`, message, remedy: remedy ?? "" });
-    }
+    for (const [check, problem] of found) if (before.has(check)) await mailProblem(subject, check, problem);
     before = new Set(found.keys());
   };
+}
+
+/** An address that several stores name gets one mail. */
+async function mailProblem({ ctx }: StoreSubject, check: string, { message, remedy }: Finding): Promise<void> {
+  const cause = `${check}:${toTimestamp(ctx.now()).slice(0, 10)}`;
+  const mail = { kind: "server_alert", cause, values: { message, remedy: remedy ?? "" } } as const;
+  const known = new Set<string>();
+  for (const tenant of await all(ctx.db, selectStores)) {
+    const addresses = (await listStaffAddresses(ctx.db, tenant.id)).filter(({ email }) => !known.has(email));
+    for (const { email } of addresses) known.add(email);
+    await inTransaction({ ...ctx, tenant }, (tx) => mailStore(tx, mail, addresses));
+  }
 }

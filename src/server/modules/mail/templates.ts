@@ -81,17 +81,17 @@ export function setTemplate(
 ): Promise<MailTemplate> {
   return inTransaction(ctx, async (tx) => {
     const before = await getTemplate(tx, name);
+    const { placeholders: known } = before;
     const { subject = before.subject, heading = before.heading, paragraphs = before.paragraphs } = given;
     requireText("subject", subject, 200);
     if (heading !== null) requireText("heading", heading, 200);
     if (paragraphs.length > maxParagraphs) throw invalidField("paragraphs", `must be at most ${maxParagraphs}`);
     for (const text of paragraphs) checkNote("paragraphs", text, 2000);
     for (const [field, texts] of Object.entries({ subject: [subject], heading: [heading ?? ""], paragraphs })) {
-      requireKnown(field, texts, before.placeholders);
+      const unknown = texts.flatMap((text) => text.match(/\{[^{}]*\}/g) ?? []).find((name) => !known.includes(name));
+      if (unknown !== undefined) throw invalidField(field, `must not contain ${unknown}. Known: ${known.join(" ")}`);
     }
-    const needed = before.placeholders.find(
-      (one) => one === "{code}" || (name.kind === "order_link" && one === "{order.link}"),
-    );
+    const needed = known.find((one) => one === "{code}" || (name.kind === "order_link" && one === "{order.link}"));
     if (needed !== undefined && !paragraphs.includes(needed)) {
       throw invalidField("paragraphs", `must contain ${needed} as a paragraph of its own`);
     }
@@ -99,11 +99,6 @@ export function setTemplate(
     await run(tx.db, upsertText, { ...before, tenantId: tx.tenant.id, text, now: toTimestamp(tx.now()) });
     return record(tx, before);
   });
-}
-
-function requireKnown(field: string, texts: readonly string[], known: readonly string[]): void {
-  const unknown = texts.flatMap((text) => text.match(/\{[^{}]*\}/g) ?? []).find((name) => !known.includes(name));
-  if (unknown !== undefined) throw invalidField(field, `must not contain ${unknown}. Known: ${known.join(" ")}`);
 }
 
 /** Returns to the built-in texts of a kind of mail and language. */
