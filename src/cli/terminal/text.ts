@@ -1,3 +1,5 @@
+import { sumOf } from "../../server/values/money.ts";
+
 // Control characters, line separators, direction overrides and lone surrogates. With them, a stored text could move the
 // cursor, or change the colours and the order of the text on the screen.
 const unsafe = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]/gu;
@@ -123,7 +125,7 @@ function readCells<Row>(rows: readonly Row[], { header, value }: Column<Row>, in
 function fitColumns(columns: readonly Cells[], width: number): readonly Cells[] | undefined {
   const shown = [...columns];
   const isEmpty = ({ texts }: Cells) => texts.every((text) => text === "-" || text === "");
-  while (sum(shown.map(({ minWidth }) => minWidth)) + gap * (shown.length - 1) > width) {
+  while (sumOf(shown, ({ minWidth }) => minWidth) + gap * (shown.length - 1) > width) {
     const candidates = shown.filter(({ isWhole }) => !isWhole);
     const next = candidates.findLast(isEmpty) ?? candidates.at(-1);
     if (next === undefined || 2 * (columns.length - shown.length + 1) >= columns.length) return undefined;
@@ -135,17 +137,13 @@ function fitColumns(columns: readonly Cells[], width: number): readonly Cells[] 
 function fitWidths(columns: readonly Cells[], total: number | undefined): number[] {
   const sizes = columns.map(({ width, minWidth }) => ({ width, minWidth }));
   const room = (total ?? Number.POSITIVE_INFINITY) - gap * (columns.length - 1);
-  while (sum(sizes.map(({ width }) => width)) > room) {
+  while (sumOf(sizes, ({ width }) => width) > room) {
     const open = sizes.filter(({ width, minWidth }) => width > minWidth);
     const [widest] = open.sort((a, b) => b.width - a.width);
     if (widest === undefined) break;
     widest.width -= 1;
   }
   return sizes.map(({ width }) => width);
-}
-
-function sum(numbers: number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }
 
 /** Wraps a text between words to a number of terminal columns. A longer word stays on one line. */

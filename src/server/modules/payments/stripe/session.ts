@@ -1,4 +1,5 @@
 import type { Stripe } from "stripe";
+import { sumOf } from "../../../values/money.ts";
 import type { OrderRow } from "../../orders/read.ts";
 import type { orderLines } from "../../orders/table.ts";
 import type { NewPage } from "../provider.ts";
@@ -68,10 +69,7 @@ function lineItems(order: OrderRow, lines: readonly Line[], due: number): LineIt
     ...(addedTax > 0 ? [item("Tax", addedTax)] : []),
   ];
   // After a part was paid, the lines are not what is due.
-  if (lines.length > maxLines || sumOf(all) !== toStripe(due, currency)) return [item(`Order ${order.number}`, due)];
+  const charged = sumOf(all, ({ quantity = 1, price_data: price }) => quantity * (price?.unit_amount ?? 0));
+  if (lines.length > maxLines || charged !== toStripe(due, currency)) return [item(`Order ${order.number}`, due)];
   return all;
-}
-
-function sumOf(items: readonly LineItem[]): number {
-  return items.reduce((sum, { quantity = 1, price_data: price }) => sum + quantity * (price?.unit_amount ?? 0), 0);
 }
