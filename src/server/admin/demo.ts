@@ -44,17 +44,13 @@ const pageKey = {
 const pictures = collectFiles("admin/demo-pictures") as Record<string, string>;
 const details: Record<string, object> = demoDetails;
 
-/** Where the demo keeps its data, and the address of its shop. */
-interface DemoPlace {
-  dataDir: string;
-  shopUrl: string;
-}
+type DemoPlace = Record<"dataDir" | "shopUrl", string>;
 
 /**
  * Fills an empty data directory with a sample store: products in categories, rates, a discount code, a customer, an owner and two
  * published keys, one of them for pages. Later starts keep the data. Each start prints working requests, so the secrets
  * are stored in `demo-key.json`, readable by its owner only.
- * @returns the secrets, the store, the id of a product, and whether the store is new.
+ * @returns a context for the store, its secrets, the id of a product, and whether the store is new.
  * @throws conflict when the directory contains stores that the demo did not create, or the file is damaged.
  */
 export async function seedDemo(db: Database, vault: Vault, now: () => number, { dataDir, shopUrl }: DemoPlace) {
@@ -81,7 +77,8 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, { 
     const productId = product?.id ?? (await fillShelves(work));
     // The file is written before the commit. A superfluous file does no harm, but a lost secret cannot be read again.
     if (isNew) writeFileSync(path, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
-    return { namespace, email, ownerEmail, ...kept, productId, isNew };
+    const inStore = { ...ctx, tenant: await requireTenant(tx, namespace) };
+    return { ctx: inStore, namespace, email, ownerEmail, ...kept, productId, isNew };
   });
 }
 
@@ -93,12 +90,6 @@ async function createStore(tx: SystemCtx, users: NewUser[]) {
   await openSale(work);
   for (const user of users) await addUser(work, user);
   return { appId: key.app_id, appSecret: key.app_secret, pageId: page.app_id, pageSecret: page.app_secret };
-}
-
-/** What services need to work in the demo's store. */
-export async function demoContext(db: Database, vault: Vault): Promise<Ctx> {
-  const ctx: SystemCtx = { db, actor: { kind: "terminal" }, vault, requestId: "demo", now: Date.now };
-  return { ...ctx, tenant: await requireTenant(ctx, namespace) };
 }
 
 /** Whether the data directory is a demo's, whose secrets may be printed. */

@@ -7,7 +7,6 @@ const isForStaff = (access: Access) => access.kind === "app" || (access.kind ===
 /** A route of the API as a tool, whose arguments are the parameters of path and query, and the `body`. */
 function describeTool(route: Route) {
   const { id, method, summary, params, query, body } = route;
-  const isRead = method === "GET";
   const schemas = [params, query].flatMap((schema) => schema ?? []);
   const required = [...schemas.flatMap((schema) => schema.required ?? []), ...(body ? ["body"] : [])];
   const inputSchema = {
@@ -20,7 +19,7 @@ function describeTool(route: Route) {
     name: id,
     description: `${summary}.`,
     inputSchema,
-    annotations: { readOnlyHint: isRead, destructiveHint: method === "DELETE", openWorldHint: false },
+    annotations: { readOnlyHint: method === "GET", destructiveHint: method === "DELETE", openWorldHint: false },
   };
 }
 

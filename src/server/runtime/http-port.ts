@@ -1,7 +1,7 @@
 import type { AcmeConfig } from "../config/acme-config.ts";
 import type { Config } from "../config/config.ts";
 import type { Database } from "../db/session.ts";
-import { findAnswer } from "../tls/acme/row.ts";
+import { openRow } from "../tls/acme/row.ts";
 import { bindPort } from "./port.ts";
 
 const challengePath = "/.well-known/acme-challenge/";
@@ -14,7 +14,10 @@ export function openHttpPort({ host, publicUrl = "", databaseUrl }: Config, acme
     // Without a usable Host, the URL is only the path.
     const url = URL.parse(request.url, `http://${acme.names[0]}`);
     if (url?.pathname.startsWith(challengePath)) {
-      const text = await findAnswer(db, url.pathname.slice(challengePath.length));
+      const { challenges = "{}" } = (await openRow(db, acme).read()) ?? {};
+      const text = new Map(Object.entries<string>(JSON.parse(challenges))).get(
+        url.pathname.slice(challengePath.length),
+      );
       return new Response(text ?? "Not found.", { status: text === undefined ? 404 : 200 });
     }
     const name = acme.names.find((one) => one === url?.hostname) ?? acme.names[0];

@@ -1,7 +1,6 @@
 import type { seedDemo } from "../../../server/admin/demo.ts";
 import { integer } from "../../../server/config/environment.ts";
 import { isExecutable } from "../../../server/config/own-command.ts";
-import type { Ctx } from "../../../server/context.ts";
 import type { ServerProcess } from "../../../server/runtime/serve.ts";
 import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { readCliConfig } from "../../context/context.ts";
@@ -54,12 +53,11 @@ export default defineCommand({
       throw error;
     });
     let store: DemoStore;
-    let ctx: Ctx;
     const onReady = async (url: string) => {
       const { namespace, appId: app_id, appSecret: app_secret, productId: product_id, email, password } = store;
       const back_office_url = `${url}/back-office/?store=${namespace}`;
       const page = { page_app_id: store.pageId, page_app_secret: store.pageSecret };
-      await services.connect(ctx, url);
+      await services.connect(store.ctx, url);
       shop.present({
         api: url,
         namespace,
@@ -85,7 +83,6 @@ export default defineCommand({
     const print = async () => {};
     const prepare: ServerProcess["prepare"] = async (db, vault) => {
       store = await demo.seedDemo(db, vault, Date.now, { dataDir: config.dataDir, shopUrl: shop.url });
-      ctx = await demo.demoContext(db, vault);
     };
     try {
       // The demo uses plain HTTP, because a configured certificate is for a real store.

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
+import { attempt } from "../../../server/values/attempt.ts";
 import { requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { warn } from "../../terminal/console.ts";
@@ -63,12 +64,8 @@ const failed = (id: string | number | null, code: number, message: string) => ({
 
 /** Returns the answer to a message; undefined for a notification, which gets none. */
 async function answerLine(line: string, offer: Offer): Promise<object | undefined> {
-  let message: Message | null;
-  try {
-    message = JSON.parse(line);
-  } catch {
-    return failed(null, -32700, "This line is not JSON.");
-  }
+  const message = attempt(() => JSON.parse(line) as Message | null);
+  if (message === undefined) return failed(null, -32700, "This line is not JSON.");
   if (typeof message?.method !== "string") return failed(null, -32600, "This is not a request of JSON-RPC.");
   const { id, method, params = {} } = message;
   if (id === undefined) return undefined;

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { runEvery } from "../../concurrency/run-every.ts";
 import type { AcmeConfig } from "../../config/acme-config.ts";
 import { writeWhole } from "../../config/data-dir.ts";
+import type { SystemCtx } from "../../context.ts";
 import type { Database } from "../../db/session.ts";
 import type { LogWriter } from "../../logging/logger.ts";
-import type { Vault } from "../../security/vault.ts";
 import { attempt } from "../../values/attempt.ts";
 import { type Certificate, parseCertificate } from "../certificate.ts";
 import { AcmeProblem, openAcme } from "./client.ts";
@@ -26,10 +26,8 @@ const leaseMs = 2 * deadlineMs;
 const firstRetryMs = 300_000;
 const maxRetryMs = 12 * hourMs;
 
-export interface RenewDeps {
+export interface RenewDeps extends Pick<SystemCtx, "vault" | "now"> {
   db: Database;
-  vault: Vault;
-  now: () => number;
   notice: LogWriter["notice"];
 }
 

@@ -1,35 +1,20 @@
 import { sql } from "drizzle-orm";
-import { eq } from "drizzle-orm/sql";
 import type { AcmeConfig } from "../../config/acme-config.ts";
-import { pick } from "../../db/selection.ts";
 import type { Database } from "../../db/session.ts";
-import { all, get, param, run, statement } from "../../db/statement.ts";
+import { equals, get, param, run, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { acmeCertificates } from "./table.ts";
 
-const isOwn = eq(acmeCertificates.id, param("id"));
-const selectRow = statement((q) => q.select().from(acmeCertificates).where(isOwn));
+const selectRow = statement((q) => q.select().from(acmeCertificates).where(equals(acmeCertificates.id, "id")));
 const claimRow = statement(sql`
   insert into ${acmeCertificates} (id, next_at) values (${param("id")}, ${param("until")})
   on conflict (id) do update set next_at = excluded.next_at where next_at = ${param("at")}`);
-const updateAnswers = statement((q) =>
-  q
-    .update(acmeCertificates)
-    .set({ challenges: param("answers") })
-    .where(isOwn),
-);
+const updateAnswers = statement(sql`
+  update ${acmeCertificates} set challenges = ${param("answers")} where id = ${param("id")}`);
 const updateResult = statement(sql`
   update ${acmeCertificates} set challenges = '{}', sealed = coalesce(${param("sealed")}, sealed),
     next_at = ${param("next")}, failures = ${param("failures")}, failure = ${param("failure")}
   where id = ${param("id")}`);
-const selectAnswers = statement((q) => q.select(pick(acmeCertificates, "challenges")).from(acmeCertificates));
-
-/** Returns the answer to a challenge of any copy; undefined for an unknown token. */
-export async function findAnswer(db: Database, token: string): Promise<string | undefined> {
-  const rows = await all(db, selectAnswers);
-  const answers = rows.flatMap(({ challenges }) => Object.entries<string>(JSON.parse(challenges)));
-  return answers.find(([known]) => known === token)?.[1];
-}
 
 /** When to look again, in epoch milliseconds, and a new certificate with its key, encrypted, or a failure in JSON. */
 export type Result = { nextAt: number; sealed?: string; failures?: number; failure?: string };
