@@ -18,11 +18,11 @@ describe.skipIf(!chromium)("in Chromium,", () => {
   afterEach(async () => expect(await stage.chromium.endVisits()).toEqual([]));
 
   describeReference(stage);
+  describeBackOffice(stage);
   describeCatalogue(stage);
   describeCustomer(stage);
   describeGuest(stage);
   describeCard(stage);
-  describeBackOffice(stage);
   // The last one revokes the key.
   describeOrigins(stage);
 });
