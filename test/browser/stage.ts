@@ -39,6 +39,7 @@ export function useStage() {
     const binary = installBinary();
     // Allows the push service of the tests, which is on this machine.
     binary.env.BODEGA_PUSH_PRIVATE = "1";
+    binary.env.BODEGA_TRUSTED_PROXY = "127.0.0.1/32";
     const server = await binary.serveBy([binary.path, "demo", "--json", "--port", "0"]);
     const printed = JSON.parse(server.stdout()) as Printed;
     const origins = [printed.url, printed.shop_url, printed.payment_url];
