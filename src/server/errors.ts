@@ -100,7 +100,7 @@ export interface ErrorOptions {
   remedy?: string | undefined;
   /** Whether the message is for the terminal and the log only: replies have the general message of the kind. */
   isInternal?: boolean;
-  /** What replies say instead of an internal message, if not the general message of the kind. */
+  /** The message of replies, instead of an internal message, if not the general message of the kind. */
   reply?: string;
   /** Exit code of a command that ends with this error. Default: the exit code of its kind. */
   exit?: 1 | 2 | 3 | 4;

@@ -27,7 +27,7 @@ export class DeliveryEngine<Task extends Claim> {
   #skipped = 0;
   #isStopping = false;
   #timer: Timer | undefined;
-  /** What the notice says about a database that does not answer, such as `mail stays queued`. */
+  /** The text of the notice about a database that does not answer, such as `mail stays queued`. */
   #effect = "";
 
   constructor(channel: Channel<Task>, { policy, ...deps }: ChannelDeps & { policy: SchedulerPolicy }) {

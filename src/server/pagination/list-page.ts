@@ -56,7 +56,7 @@ export const pageSchema = output("Page", {
   facets: Type.Optional(productFacets),
 });
 
-/** What a stream yields: new records, the cursor after them, and whether these are all records for now. */
+/** The items of a stream: new records, the cursor after them, and whether these are all records for now. */
 export interface StreamPart<Row = { id: string }> {
   records: Row[];
   after: string;

@@ -71,7 +71,7 @@ export interface Provider {
 
 export type SignedCall = { body: Uint8Array; signature: string; now: number };
 
-/** What a new page is to ask for. `expiresAt` is in epoch milliseconds. */
+/** The parameters of a new page. `expiresAt` is in epoch milliseconds. */
 export interface NewPage extends CheckoutInput {
   id: string;
   due: number;

@@ -59,9 +59,9 @@ async function applySnapshot(tx: Ctx, id: string, snapshot: Snapshot): Promise<v
     return;
   }
   const known = await bookPayment(tx, row, intentId, payment);
-  // What comes in another currency, and goes back, is no part of the order's sums.
+  // Money in another currency, and its refund, is no part of the order's sums.
   if (known.currency !== row.currency) return;
-  // What has failed or was won comes first, because the same money may have left in another way since.
+  // Refunds that failed and disputes that were won come first, because the same money may have left in another way since.
   const missing = await advanceRefunds(tx, known, snapshot.refunds);
   await applyDisputes(tx, known, snapshot.disputes);
   for (const refund of missing) await addFound(tx, known, refund);

@@ -12,7 +12,7 @@ import { parseRange, periodOf } from "./range.ts";
 const maxOrders = 100_000;
 const batchSize = 100;
 
-// What is reported of an order also changed its `updated_at`, which has an index.
+// Each reported change of an order also changed its `updated_at`, which has an index.
 const selectChanged = statement((q) =>
   q
     .select({ id: orders.id })

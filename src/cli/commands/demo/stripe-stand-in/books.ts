@@ -20,7 +20,7 @@ export type ListName = keyof ReturnType<typeof newLists>;
 /** `now` is in epoch milliseconds; `tell` gets each event. */
 type Account = { livemode: boolean; now: () => number; tell: (books: Books, event: Row) => void };
 
-/** What an account knows in one mode, and what can happen to it. */
+/** The objects of an account in one mode, and the changes that can happen to them. */
 export class Books {
   readonly lists = newLists();
   private readonly account: Account;

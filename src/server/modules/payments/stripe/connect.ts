@@ -134,7 +134,7 @@ function ignoreGone(error: unknown): undefined {
 const removeEndpoint = (stripe: Stripe, id: string) =>
   callStripe(() => stripe.webhookEndpoints.del(id)).catch(ignoreGone);
 
-/** What is wrong with an endpoint at Stripe. Its address is compared only where the server's is known. */
+/** Finds the faults of an endpoint at Stripe. Its address is compared only where the server's is known. */
 async function findFaults(stripe: Stripe, id: string, url: string | null): Promise<string[]> {
   const found = await callStripe(() => stripe.webhookEndpoints.retrieve(id)).catch(ignoreGone);
   if (!found) return ["The endpoint was deleted at Stripe."];
@@ -155,7 +155,7 @@ export async function showAccount(ctx: Ctx) {
   };
 }
 
-/** What to do about a problem that `checkAccount` finds. */
+/** The remedies of a problem that `checkAccount` finds. */
 export const registerAgain = "Connect the store again, with BODEGA_PUBLIC_URL set as for the server:";
 
 /** Compares the account with what Stripe knows. `problems` is empty if all is right. Errors: unavailable, wrongState. */
