@@ -44,13 +44,11 @@ export async function runProgram<T>(program: string, words: string[], config: Da
   throw unavailable(message, { remedy });
 }
 
-type Version = Awaited<ReturnType<typeof inspectVersion>>;
-
 /**
- * Asks an executable for its version, the migrations that it would apply, and the first applied migration that it does
- * not know. Errors: validationFailed for another program; those of `runProgram`.
+ * Asks an executable for its version, the migrations that it would apply, and which kept copy of the database it needs;
+ * null if it needs none. Errors: validationFailed for another program; wrongState if there is no copy; unavailable.
  */
-export async function inspectVersion(program: string, config: DatabaseConfig) {
+export async function inspectVersion(program: string, isBack: boolean, config: DatabaseConfig) {
   const found = await runProgram<typeof buildInfo>(program, ["version"], config).catch(() => undefined);
   if (found?.platform !== buildInfo.platform) {
     const remedy = `Allow its execution with chmod +x, or see what it is: file ${quoteWord(program)}`;
@@ -58,33 +56,21 @@ export async function inspectVersion(program: string, config: DatabaseConfig) {
     throw validationFailed(message, { remedy });
   }
   type Status = { migrations: { name: string; applied_at: string | null; known: boolean }[] };
-  const { migrations } = await runProgram<Status>(program, ["db", "status"], config);
-  const pending = migrations.filter(({ applied_at }) => applied_at === null).map(({ name }) => name);
-  return {
-    version: found.version,
-    commit: found.commit,
-    pending,
-    unknown: migrations.find(({ known }) => !known)?.name,
-  };
-}
-
-/** Returns the kept copy of the database that another version needs; null if it needs none. Errors: wrongState. */
-export function findCopy({ pending, unknown }: Version, isBack: boolean, config: DatabaseConfig): string | null {
-  if (unknown === undefined) {
-    if (pending.length === 0 || config.databaseUrl === undefined) return null;
+  const { migrations: all } = await runProgram<Status>(program, ["db", "status"], config);
+  const migrations = all.filter(({ applied_at }) => applied_at === null).map(({ name }) => name);
+  if (migrations.length > 0 && config.databaseUrl !== undefined) {
     const remedy = "Stop all servers, replace their executables by hand, then migrate: bodega db migrate";
     throw wrongState("The other version migrates the database, which several servers may use.", { remedy });
   }
-  const message = `The other version does not know migration ${unknown}, as the database has it`;
-  if (!isBack) {
-    const remedy = "Keep the installed version, or restore a backup that the other one made.";
-    throw wrongState(`${message}.`, { remedy });
+  const unknown = all.find(({ known }) => !known)?.name;
+  const cwd = backupsFolder(config.dataDir);
+  const copy = isBack && fs.globSync(`before-${unknown}-*.db`, { cwd }).sort().at(-1);
+  if (unknown !== undefined && !copy) {
+    const reason = isBack ? `${cwd} has no copy from before it` : "the database has it";
+    const remedy = "Install a version that knows it, or restore a backup from before it: bodega db restore <backup>";
+    throw wrongState(`The other version does not know migration ${unknown}, and ${reason}.`, { remedy });
   }
-  const folder = backupsFolder(config.dataDir);
-  const name = fs.globSync(`before-${unknown}-*.db`, { cwd: folder }).sort().at(-1);
-  if (name !== undefined) return join(folder, name);
-  const remedy = "Install the earlier version and restore a backup of it: bodega db restore <backup>";
-  throw wrongState(`${message}, and ${folder} has no copy from before it.`, { remedy });
+  return { ...found, migrations, restores: copy ? join(cwd, copy) : null };
 }
 
 export function placeBeside(file: string, installed: string): string {
@@ -108,69 +94,64 @@ function swapExecutable(installed: string, next: string): void {
   syncFile(dirname(installed));
 }
 
-interface Plan {
-  from: string;
-  to: string;
-  executable: string;
-  restores: string | null;
-  unit: string | null;
-}
+type Plan = { from: string; to: string; executable: string; restores: string | null; unit: string | null };
 
 /**
  * Installs another version and restarts the server. If that fails, restores the previous version, and the database if
  * it was migrated. Returns the path of a replaced database; null if none was replaced.
- * @throws unavailable if the other version failed.
+ * @throws unavailable if the server cannot be stopped, and then changes nothing, or if the other version failed.
  */
-export async function changeVersion(next: string, plan: Plan, config: DatabaseConfig): Promise<string | null> {
-  const { executable: installed, unit, from, to } = plan;
+export async function changeVersion(
+  next: string,
+  { executable: installed, unit, ...plan }: Plan,
+  config: DatabaseConfig,
+) {
   const previous = previousOf(installed);
   let kept: string | null = null;
-  const run = async (copy: string | null) => {
+  const install = async (program: string, copy: string | null) => {
+    swapExecutable(installed, program);
     if (copy) kept = (await runProgram<{ kept: string }>(installed, ["db", "restore", copy, "--yes"], config)).kept;
     if (unit !== null) await startServer(unit, config.dataDir);
   };
   const goBack = async () => {
-    swapExecutable(installed, previous);
-    if (next !== previous) fs.rmSync(previous);
-    if (unit !== null) attempt(() => runSystemctl("stop", unit));
-    await run(kept ?? findCopy(await inspectVersion(installed, config), true, config));
-  };
-  swapExecutable(installed, next);
-  try {
     if (unit !== null) runSystemctl("stop", unit);
-    await run(plan.restores);
+    await install(previous, kept ?? (await inspectVersion(previous, true, config)).restores);
+    if (next !== previous) fs.rmSync(previous);
+  };
+  if (unit !== null) runSystemctl("stop", unit);
+  try {
+    await install(next, plan.restores);
     return kept;
   } catch (error) {
     const outcome = await goBack().then(
-      () =>
-        `is back: ${findReason(error)}${kept ? ` Its previous database is restored; the one of ${to} is ${kept}.` : ""}`,
-      (second) => `could not be restored (${findReason(second)}): ${findReason(error)}`,
+      () => "is back",
+      (second) => `could not be restored (${findReason(second)})`,
     );
+    const replaced = kept ? ` The database of version ${plan.to} is ${kept}.` : "";
+    const message = `Version ${plan.to} failed, and version ${plan.from} ${outcome}: ${findReason(error)}${replaced}`;
     const remedy = unit ? `See its log: journalctl -u ${unit}` : undefined;
-    throw unavailable(`Version ${to} failed, and version ${from} ${outcome}`, { exit: 1, cause: error, remedy });
+    throw unavailable(message, { exit: 1, cause: error, remedy });
   }
 }
 
 /** Starts the unit and waits until its server is ready. Errors: unavailable if it ends or takes too long. */
 async function startServer(unit: string, dataDir: string): Promise<void> {
-  // The server is still running if systemd could not stop it.
-  if (findMainProcess(unit) === 0) runSystemctl("start", unit);
+  runSystemctl("start", unit);
   const pid = findMainProcess(unit);
   const deadline = performance.now() + readyMs;
-  for (;;) {
+  while (performance.now() < deadline) {
     const status = await readServerStatus(dataDir, probeMs);
     if (status?.pid === pid && (await probeHealth(status.url, probeMs, true)).status === "ready") return;
     // Another process means that the server ended, and systemd started it again.
     if (pid === 0 || findMainProcess(unit) !== pid) throw unavailable("Its server ended.");
-    if (performance.now() > deadline) throw unavailable("It was not ready within five minutes.");
     await Bun.sleep(everyMs);
   }
+  throw unavailable("It was not ready within five minutes.");
 }
 
 /** The start of a unit ends when its server is ready. */
 function runSystemctl(...words: string[]): string {
-  const stdio: ["ignore", "pipe", "pipe"] = ["ignore", "pipe", "pipe"];
-  const done = attempt(() => Bun.spawnSync(["systemctl", ...words], { stdio, timeout: readyMs }));
+  const done = attempt(() => Bun.spawnSync(["systemctl", ...words], { timeout: readyMs }));
   if (done?.exitCode === 0) return done.stdout.toString().trim();
   throw unavailable(`systemctl ${words.join(" ")} failed: ${done?.stderr.toString().trim() ?? "it is not installed."}`);
 }
@@ -185,6 +166,5 @@ export async function requireUnit({ dataDir }: DatabaseConfig, unit: string): Pr
   if (status === null) return null;
   if (findMainProcess(unit) === status.pid) return unit;
   const remedy = `Name its unit with --unit, or stop it, upgrade, and start it again: kill ${status.pid}`;
-  const server = `The server on ${dataDir} (process ${status.pid})`;
-  throw wrongState(`${server} is not run by the systemd unit ${unit}.`, { remedy });
+  throw wrongState(`The systemd unit ${unit} does not run the server (process ${status.pid}).`, { remedy });
 }

@@ -38,20 +38,17 @@ export default defineCommand({
     if (given !== undefined) version.verifyChecksum(file);
     else if (!existsSync(file))
       throw notFound("earlier version", file, { remedy: "This executable was not upgraded yet." });
-    const other = await version.inspectVersion(file, config);
-    const { pending } = other;
-    const restores = version.findCopy(other, isBack, config);
+    const other = await version.inspectVersion(file, isBack, config);
+    const { migrations, restores } = other;
     const unit = await version.requireUnit(config, args.unit);
-    const name = (one: Pick<typeof other, "version" | "commit">) =>
-      other.version === buildInfo.version ? `${one.version} (commit ${one.commit})` : one.version;
-    const [from, to] = [name(buildInfo), name(other)];
-    const plan = { from, to, executable: installed, migrations: pending, restores, unit };
-    const shown = { ...plan, from: buildInfo.version, to: other.version };
-    if (pending.length > 0) await info(console, `Version ${to} migrates the database: ${pending.join(", ")}.`);
+    const plan = { from: buildInfo.version, to: other.version, executable: installed, migrations, restores, unit };
+    if (migrations.length > 0)
+      await info(console, `The other version migrates the database: ${migrations.join(", ")}.`);
     if (restores !== null && !console.json) {
       await warn(console, `Orders, users and changes since ${statSync(restores).mtime.toISOString()} will be lost.`);
     }
-    if (isDryRun) return printRecord(console, { installed: false, ...shown, backup: null, kept: null }, "to");
+    if (isDryRun) return printRecord(console, { installed: false, ...plan, backup: null, kept: null }, "to");
+    const [from, to] = [buildInfo, other].map((one) => `${one.version} (commit ${one.commit})`);
     const restarts = unit === null ? "" : `, and restart ${unit}`;
     await confirmAction(console, `Replace version ${from} in ${installed} with version ${to}${restarts}?`);
     const placed = isBack ? file : version.placeBeside(file, installed);
@@ -59,7 +56,7 @@ export default defineCommand({
     const { backup } = await version.runProgram<{ backup: string }>(installed, ["db", "backup"], config);
     const release = console.holdSignals();
     const kept = await version.changeVersion(placed, plan, config).finally(release);
-    await printRecord(console, { installed: true, ...shown, backup, kept }, "to");
+    await printRecord(console, { installed: true, ...plan, backup, kept }, "to");
     if (unit === null) await info(console, "Start the server: bodega serve");
     else if (!isBack) await info(console, "To go back: bodega upgrade --back");
   },
