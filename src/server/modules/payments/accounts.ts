@@ -33,7 +33,7 @@ export function keyOf({ vault, tenant }: Ctx, { key }: Pick<Account, "key">): st
 }
 
 export function openProvider(ctx: Ctx, account: Account): Provider {
-  return providers[account.provider].account.open(keyOf(ctx, account), ctx.payments ?? {});
+  return providers[account.provider].account.open(keyOf(ctx, account), ctx.payments);
 }
 
 /** Errors: wrongState for a store without a provider. */

@@ -14,9 +14,8 @@ import { bumpOrder, orderStateError } from "../orders/statements.ts";
 import { orders } from "../orders/table.ts";
 import { type Account, openProvider, requireAccount } from "./accounts.ts";
 import type { Checkout, CheckoutInput } from "./model.ts";
-import { type CheckoutRow, findOpen, openPage } from "./pages.ts";
 import { providers } from "./providers.ts";
-import { closePage } from "./reconcile.ts";
+import { type CheckoutRow, closePage, findOpen, openPage } from "./reconcile.ts";
 
 /** Pages of an order that the provider opened, and tries to open one. */
 const maxPages = 5;
@@ -112,11 +111,10 @@ async function addCheckout(ctx: Ctx, orderId: string, account: Account, urls: Ch
 }
 
 async function requirePayable(tx: Ctx, order: OrderRow, due: number): Promise<void> {
-  const { id, status, paymentStatus, currency } = order;
+  const { id, status, paymentStatus } = order;
   if (status !== "pending") throw orderStateError(id, status, "pending orders can be paid on a page");
   if (paymentStatus === "payment_processing") throw wrongState(`A payment of order ${id} is being decided.`);
   if (due <= 0) throw wrongState(`Nothing is due for order ${id}.`);
-  if (!providers.stripe.account.takesCurrency(currency)) throw wrongState(`Stripe does not charge ${currency}.`);
   const { pages = 0, tries = 0 } = (await get(tx.db, selectCounts, { tenantId: tx.tenant.id, orderId: id })) ?? {};
   if (pages < maxPages && tries < maxTries) return;
   throw wrongState(`Order ${id} has had ${maxPages} payment pages, the most that an order can have.`, {

@@ -28,8 +28,8 @@ const selectCheckout = statement((q) =>
  */
 export async function receiveEvent(ctx: Ctx, body: Uint8Array): Promise<void> {
   const account = await findAccount(ctx);
-  const call = { body, signature: ctx.signature ?? "", now: ctx.now() };
-  const event = account && (await providers.stripe.account.verify(call, secretsOf(ctx, account)));
+  const { verify } = providers.stripe.account;
+  const event = account && (await verify(body, ctx.signature ?? "", secretsOf(ctx, account), ctx.now()));
   if (!event) throw notAuthenticated("The signature is missing, wrong or too old.");
   await handleEvent(ctx, account, event);
 }

@@ -9,7 +9,7 @@ import { checkouts } from "../orders/checkouts/table.ts";
 import { orders } from "../orders/table.ts";
 import { workThrough } from "../tenants/service.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
-import { findAccount, openProvider } from "./accounts.ts";
+import { openProvider, requireAccount } from "./accounts.ts";
 import { handleEvent } from "./events.ts";
 import { closePage, reconcile } from "./reconcile.ts";
 import { paymentAccounts, paymentEvents } from "./table.ts";
@@ -23,10 +23,9 @@ const t = alias(tenants, "t");
 const isActive = (of: { tenantId: SQLiteColumn }) => and(eq(t.id, of.tenantId), eq(t.status, "active"));
 const tenant = sql<string>`${tenantForWork}`;
 const isEnding = sql<number>`(${orders.status} <> 'pending' or ${orders.expiresAt} <= ${param("now")})`;
-// A page has a minute to be read, before another process may read it.
 const selectPages = statement((q) =>
   q
-    .select({ ...getTableColumns(checkouts), isEnding, at: checkouts.nextCheckAt, leaseMs: sql<number>`60000`, tenant })
+    .select({ ...getTableColumns(checkouts), isEnding, tenant })
     .from(checkouts)
     .innerJoin(orders, eq(orders.id, checkouts.orderId))
     .innerJoin(t, isActive(checkouts))
@@ -34,41 +33,33 @@ const selectPages = statement((q) =>
     .orderBy(checkouts.nextCheckAt)
     .limit(20),
 );
+// A page has a minute to be read, before another process may read it.
 const claimPage = statement(sql`
-  update ${checkouts} set next_check_at = ${param("lease")} where id = ${param("id")} and next_check_at = ${param("at")}`);
-// With an endpoint, the provider itself reports what happens.
-const pollMs = sql<number>`iif(${paymentAccounts.endpointId} is null, 60000, 600000)`;
+  update ${checkouts} set next_check_at = ${param("inMinute")}
+  where id = ${param("id")} and next_check_at <= ${param("now")}`);
 const selectAccounts = statement((q) =>
   q
-    .select({
-      id: t.id,
-      ...pick(paymentAccounts, "eventsUntil"),
-      at: paymentAccounts.nextPollAt,
-      leaseMs: pollMs,
-      tenant,
-    })
+    .select({ ...pick(paymentAccounts, "eventsUntil"), id: t.id, tenant })
     .from(paymentAccounts)
     .innerJoin(t, isActive(paymentAccounts))
     .where(sql`${paymentAccounts.nextPollAt} <= ${param("now")}`)
     .limit(20),
 );
+// With an endpoint, the provider itself reports what happens.
 const claimAccount = statement(sql`
-  update ${paymentAccounts} set next_poll_at = ${param("lease")}
-  where tenant_id = ${param("id")} and next_poll_at = ${param("at")}`);
+  update ${paymentAccounts} set next_poll_at = iif(endpoint_id is null, ${param("inMinute")}, ${param("inTenMinutes")})
+  where tenant_id = ${param("id")} and next_poll_at <= ${param("now")}`);
 const savePoll = statement(sql`
   update ${paymentAccounts} set events_until = ${param("until")} where tenant_id = ${param("id")}`);
 
 /** Reads open payment pages at the provider, because its webhook calls can be lost. Closes those of expired orders. */
 export const readDueCheckouts = (deps: PaymentDeps): Promise<number> =>
-  workOn(deps, selectPages, claimPage, (ctx, row) =>
-    row.isEnding && row.state === "open" ? closePage(ctx, row) : reconcile(ctx, row),
-  );
+  workOn(deps, selectPages, claimPage, (ctx, row) => (row.isEnding ? closePage(ctx, row) : reconcile(ctx, row)));
 
 /** Reads the events of accounts, which the provider may not have been able to deliver. */
 export const pollEvents = (deps: PaymentDeps): Promise<number> =>
   workOn(deps, selectAccounts, claimAccount, async (ctx, { id, eventsUntil }) => {
-    const account = await findAccount(ctx);
-    if (!account) return;
+    const account = await requireAccount(ctx);
     const until = toTimestamp(ctx.now());
     const events = await openProvider(ctx, account).listEvents(Date.parse(eventsUntil) - overlapMs);
     for (const event of events) await handleEvent(ctx, account, event);
@@ -76,16 +67,16 @@ export const pollEvents = (deps: PaymentDeps): Promise<number> =>
   });
 
 /** Works on due rows, each claimed for a time. Returns how many it has claimed. */
-async function workOn<Row extends { id: string; tenant: string; at: string | null; leaseMs: number }>(
+async function workOn<Row extends { id: string; tenant: string }>(
   deps: PaymentDeps,
   select: Statement<Row>,
   claim: Statement<unknown>,
   work: (ctx: Ctx, row: Row) => Promise<unknown>,
 ): Promise<number> {
-  const due = await all(deps.db, select, { now: toTimestamp(deps.now()) });
+  const [now, inMinute, inTenMinutes] = [0, 1, 10].map((minutes) => toTimestamp(deps.now() + minutes * 60_000));
+  const due = await all(deps.db, select, { now });
   return workThrough(deps, due, async (ctx, row) => {
-    const { id, at, leaseMs } = row;
-    if ((await run(deps.db, claim, { id, at, lease: toTimestamp(deps.now() + leaseMs) })) === 0) return false;
+    if ((await run(deps.db, claim, { id: row.id, now, inMinute, inTenMinutes })) === 0) return false;
     await work({ ...deps, ...ctx, actor: { kind: "server" }, requestId: "payments" }, row).catch((error: unknown) => {
       // The provider may not answer, or refuse the key.
       if (!(error instanceof AppError)) throw error;

@@ -31,11 +31,10 @@ export interface ProviderDispute extends ProviderMoney {
 
 /** All that a provider knows about a page. */
 export interface Snapshot {
-  state: "open" | "complete" | "expired";
-  /** The page is complete, and the provider has not decided about the payment. */
-  isProcessing: boolean;
+  /** A page is `processing` until the provider has decided about the payment, and `failed` if that fails. */
+  state: "open" | "processing" | "complete" | "expired" | "failed";
   intentId: string | null;
-  payment: (ProviderMoney & { receivedAt: string }) | null;
+  payment: (ProviderMoney & { reference: string; receivedAt: string }) | null;
   refunds: ProviderRefund[];
   disputes: ProviderDispute[];
 }
@@ -69,8 +68,6 @@ export interface Provider {
   listEvents(since: number): Promise<ProviderEvent[]>;
 }
 
-export type SignedCall = { body: Uint8Array; signature: string; now: number };
-
 /** The parameters of a new page. `expiresAt` is in epoch milliseconds. */
 export interface NewPage extends CheckoutInput {
   id: string;
@@ -82,20 +79,27 @@ export interface NewPage extends CheckoutInput {
 /** A way to pay. Without an account, staff book payments and give them back by hand. */
 export interface ProviderKind {
   account?: {
-    takesCurrency(currency: string): boolean;
-    /** The request that opens a page, as JSON. It is kept until the page is known. */
+    /**
+     * The request that opens a page, as JSON. It is kept until the page is known. Errors: wrongState for a currency
+     * that the provider does not charge.
+     */
     requestOf(order: OrderRow, lines: readonly (typeof orderLines.$inferSelect)[], page: NewPage): object;
-    open(key: string, options: PaymentOptions): Provider;
+    open(key: string, options?: PaymentOptions): Provider;
     /**
      * The event of a signed call; undefined if no secret has signed it lately. The signature comes before the body.
      * Errors: malformedRequest for a signed body that is no event.
      */
-    verify(call: SignedCall, secrets: readonly string[]): Promise<ProviderEvent | undefined>;
+    verify(
+      body: Uint8Array,
+      signature: string,
+      secrets: readonly string[],
+      now: number,
+    ): Promise<ProviderEvent | undefined>;
   };
 }
 
 export const isRefusal = (error: unknown): error is AppError =>
-  error instanceof AppError && error.kind !== "unavailable" && error.kind !== "internalError";
+  error instanceof AppError && error.kind === "wrongState";
 
 /** The HTTP status of a provider's answer behind an error. */
 export const statusOf = (error: unknown): number | undefined =>
@@ -112,4 +116,8 @@ export function accountFault(message: string, cause?: unknown): AppError {
 export const isAccountFault = (error: unknown) => error instanceof AppError && error.reply === reply;
 
 /** A provider recognises a repeated request for 24 hours. */
-export const repeatableMs = 20 * 3_600_000;
+const repeatableMs = 20 * 3_600_000;
+
+/** Whether a request of a row may be too old to be repeated. */
+export const isOld = (row: { createdAt: string }, now: number): boolean =>
+  now - Date.parse(row.createdAt) > repeatableMs;

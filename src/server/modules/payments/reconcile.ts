@@ -1,8 +1,8 @@
-import { and, isNotNull, sql } from "drizzle-orm";
+import { and, eq, isNotNull, isNull, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { all, byId, equals, get, ofStore, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, wrongState } from "../../errors.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { needAttention } from "../orders/attention/attention.ts";
@@ -12,28 +12,61 @@ import { insertPayment, refreshPaymentStatus, settle } from "../orders/payments.
 import { getOrder, requireRow } from "../orders/read.ts";
 import { payments } from "../orders/table.ts";
 import { requireProvider } from "./accounts.ts";
-import { type CheckoutRow, expireOpen, findCheckout, findOpen, openPage } from "./pages.ts";
-import { isRefusal, type Snapshot } from "./provider.ts";
-import { addFound, advanceRefunds, applyDisputes, type PaymentRow } from "./refunds.ts";
+import { isOld, isRefusal, type Provider, type Snapshot, statusOf } from "./provider.ts";
+import { applyReturns, type PaymentRow } from "./refunds.ts";
 
-/** When the server next reads a page of its own accord. */
-const nextCheckMs = { open: 600_000, processing: 3_600_000 };
-
-const states = params("state", "isProcessing", "intentId", "nextCheckAt");
-const setState = statement((q) => q.update(checkouts).set(states).where(byId(checkouts)));
-const isReference = and(equals(payments.provider, "provider"), equals(payments.reference, "reference"));
-const isBooked = and(ofStore(payments), isReference);
-const selectPayment = statement((q) => q.select().from(payments).where(isBooked));
+/** How often the server reads an open page of its own accord. */
+const checkMs = 600_000;
 /** How often visitors can have a page read. */
 const everyMs = 5000;
 
-const isWanted = sql`(${param("isAll")} or state = 'open' or is_processing)`;
-const ofOrder = and(ofStore(checkouts), equals(checkouts.orderId, "orderId"), isNotNull(checkouts.sessionId), isWanted);
-const selectPages = statement((q) => q.select().from(checkouts).where(ofOrder).orderBy(checkouts.id));
+const ofCheckout = byId(checkouts);
+const selectCheckout = statement((q) => q.select().from(checkouts).where(ofCheckout));
+const ofOrder = and(ofStore(checkouts), equals(checkouts.orderId, "orderId"));
+const isOpen = and(ofOrder, eq(checkouts.state, "open"));
+const selectOpen = statement((q) => q.select().from(checkouts).where(isOpen));
+const expireOpen = statement((q) => q.update(checkouts).set({ state: "expired" }).where(isOpen));
+const isUnknown = and(ofCheckout, eq(checkouts.state, "open"), isNull(checkouts.sessionId));
+// The request names the buyer's address, and is needed only until the page is known.
+const page = { ...params("sessionId", "url"), request: "{}" };
+const savePage = statement((q) => q.update(checkouts).set(page).where(isUnknown));
+const failure = { state: "failed", ...params("error"), request: "{}", nextCheckAt: null } as const;
+const fail = statement((q) => q.update(checkouts).set(failure).where(isUnknown));
+const states = params("state", "isProcessing", "intentId", "nextCheckAt");
+const setState = statement((q) => q.update(checkouts).set(states).where(ofCheckout));
+const isKnown = and(ofOrder, isNotNull(checkouts.sessionId));
+const selectPages = statement((q) => q.select().from(checkouts).where(isKnown).orderBy(checkouts.id));
 // Of several calls at once, one reads.
 const claim = statement(sql`
   update ${checkouts} set checked_at = ${param("now")}
-  where ${byId(checkouts)} and coalesce(checked_at, '') <= ${param("before")}`);
+  where ${ofCheckout} and coalesce(checked_at, '') <= ${param("before")}`);
+const isReference = and(equals(payments.provider, "provider"), equals(payments.reference, "reference"));
+const isBooked = and(ofStore(payments), isReference);
+const selectPayment = statement((q) => q.select().from(payments).where(isBooked));
+
+export type CheckoutRow = NonNullable<(typeof selectCheckout)["row"]>;
+
+export const findOpen = (ctx: Ctx, orderId: string) => get(ctx.db, selectOpen, { tenantId: ctx.tenant.id, orderId });
+
+/**
+ * Returns a checkout with its page, which is opened unless it is known. The row becomes `failed` if the provider
+ * refuses. Errors: unavailable, wrongState.
+ */
+export async function openPage(ctx: Ctx, provider: Provider, row: CheckoutRow): Promise<CheckoutRow> {
+  if (row.sessionId !== null) return row;
+  const values = { tenantId: ctx.tenant.id, id: row.id };
+  try {
+    const opened = await provider.open(row, isOld(row, ctx.now()));
+    if (!opened) throw wrongState("The provider has no page of this checkout.");
+    await run(ctx.db, savePage, { ...values, ...opened });
+  } catch (error) {
+    // After its own attempts to repeat it, the provider answers a request that it failed with the same failure.
+    const isFinal = isRefusal(error) || ![undefined, 409, 429].includes(statusOf(error));
+    if (isFinal) await run(ctx.db, fail, { ...values, error: (error as Error).message });
+    throw error;
+  }
+  return (await get(ctx.db, selectCheckout, values)) as CheckoutRow;
+}
 
 /**
  * Reads a page at the provider, and adds the facts that are missing here. It may run at any time, in any order and any
@@ -49,62 +82,44 @@ export async function reconcile(ctx: Ctx, row: CheckoutRow): Promise<void> {
 }
 
 async function applySnapshot(tx: Ctx, id: string, snapshot: Snapshot): Promise<void> {
-  const row = await findCheckout(tx, id);
+  const row = await get(tx.db, selectCheckout, { tenantId: tx.tenant.id, id });
   // The store was deleted.
   if (!row) return;
   const hasChanged = await advance(tx, row, snapshot);
-  const { payment, intentId } = snapshot;
-  if (payment === null || intentId === null) {
+  if (snapshot.payment === null) {
     if (hasChanged) await refreshPaymentStatus(tx, row.orderId, "order.updated");
     return;
   }
-  const known = await bookPayment(tx, row, intentId, payment);
+  const known = await bookPayment(tx, row, snapshot.payment);
   // Money in another currency, and its refund, is no part of the order's sums.
-  if (known.currency !== row.currency) return;
-  // Refunds that failed and disputes that were won come first, because the same money may have left in another way since.
-  const missing = await advanceRefunds(tx, known, snapshot.refunds);
-  await applyDisputes(tx, known, snapshot.disputes);
-  for (const refund of missing) await addFound(tx, known, refund);
+  if (known.currency === row.currency) await applyReturns(tx, known, snapshot);
 }
 
 const ranks = { open: 0, processing: 1, expired: 2, failed: 2, complete: 3 };
 
-function stateOf({ state, isProcessing, payment }: Snapshot): keyof typeof ranks {
-  if (state !== "complete") return state;
-  if (isProcessing) return "processing";
-  return payment === null ? "failed" : "complete";
-}
-
 /** Records the state of a page, unless a newer one is known. Returns whether it has changed. */
-async function advance(tx: Ctx, row: CheckoutRow, snapshot: Snapshot): Promise<boolean> {
-  const found = stateOf(snapshot);
+async function advance(tx: Ctx, row: CheckoutRow, { state: found, intentId }: Snapshot): Promise<boolean> {
   const before = row.isProcessing ? "processing" : row.state;
   const isNewer = ranks[found] > ranks[before];
   const next = isNewer ? found : before;
-  const isProcessing = next === "processing";
-  const nextCheckAt = isProcessing || next === "open" ? await nextCheck(tx, row.orderId, next) : null;
+  const { expiresAt } = await requireRow(tx, row.orderId);
+  // An open page is read at the latest when its order ends, so that it is closed first.
+  const checkAt = Math.min(tx.now() + checkMs, Date.parse(expiresAt));
   await run(tx.db, setState, {
-    ...{ tenantId: tx.tenant.id, id: row.id, intentId: snapshot.intentId ?? row.intentId, nextCheckAt },
-    ...{ state: isProcessing ? "complete" : next, isProcessing: isProcessing ? 1 : 0 },
+    ...{ tenantId: tx.tenant.id, id: row.id, intentId: intentId ?? row.intentId },
+    ...{ state: next === "processing" ? "complete" : next, isProcessing: next === "processing" ? 1 : 0 },
+    nextCheckAt: next === "open" ? toTimestamp(checkAt) : null,
   });
   return isNewer;
-}
-
-/** An open page is read at the latest when its order ends, so that it is closed first. */
-async function nextCheck(tx: Ctx, orderId: string, state: keyof typeof nextCheckMs): Promise<string> {
-  const { expiresAt } = await requireRow(tx, orderId);
-  const next = toTimestamp(tx.now() + nextCheckMs[state]);
-  return state === "open" && expiresAt > toTimestamp(tx.now()) && expiresAt < next ? expiresAt : next;
 }
 
 /** Books a payment once. It pays the order only if amount and currency are those of the page. */
 async function bookPayment(
   tx: Ctx,
   { orderId, provider, amountMinor, currency }: CheckoutRow,
-  reference: string,
   paid: NonNullable<Snapshot["payment"]>,
 ): Promise<PaymentRow> {
-  const values = { tenantId: tx.tenant.id, id: orderId, provider, reference, ...paid };
+  const values = { tenantId: tx.tenant.id, id: orderId, provider, ...paid };
   const row = { ...values, paymentId: newId("pay"), recordedBy: null, now: toTimestamp(tx.now()) };
   if ((await run(tx.db, insertPayment, row)) > 0) {
     const isExpected = paid.amountMinor === amountMinor && paid.currency === currency;
@@ -116,14 +131,16 @@ async function bookPayment(
 
 /**
  * Closes the page on which an order can be paid, before something changes what is due. A payment that was made on it is
- * booked. Errors: unavailable if the provider does not answer; wrongState if it refuses.
+ * booked. Errors: notFound if the caller may not see the order; unavailable if the provider does not answer; wrongState
+ * if it refuses.
  */
 export async function closeCheckout(ctx: Ctx, orderId: string): Promise<void> {
+  await getOrder(ctx, orderId);
   const open = await findOpen(ctx, orderId);
   if (open) await closePage(ctx, open);
 }
 
-/** Closes an open page, and adds what it knows. Errors: as `closeCheckout`. */
+/** Closes an open page, and adds what it knows. Errors: unavailable, wrongState. */
 export async function closePage(ctx: Ctx, open: CheckoutRow): Promise<void> {
   const provider = await requireProvider(ctx);
   // A page that the provider refuses to open needs no closing.
@@ -141,12 +158,6 @@ export async function assumeClosed(tx: Ctx, orderId: string): Promise<void> {
   await run(tx.db, expireOpen, { tenantId: tx.tenant.id, orderId });
 }
 
-/** As `closeCheckout`, for a caller who may see the order. Errors: also notFound. */
-export async function closeOwnCheckout(ctx: Ctx, orderId: string): Promise<void> {
-  await getOrder(ctx, orderId);
-  await closeCheckout(ctx, orderId);
-}
-
 /**
  * Reads the payment pages of an order at the provider, and returns the order. For visitors, it does so once in five
  * seconds, and answers from the database if the provider does not answer.
@@ -156,7 +167,7 @@ export async function checkPayment(ctx: Ctx, orderId: string): Promise<Rendered>
   await getOrder(ctx, orderId);
   const isVisitor = isCustomer(ctx) || isPage(ctx);
   const [now, before] = [toTimestamp(ctx.now()), toTimestamp(ctx.now() - everyMs)];
-  const values = { tenantId: ctx.tenant.id, orderId, isAll: isVisitor ? 0 : 1, now, before };
+  const values = { tenantId: ctx.tenant.id, orderId, now, before };
   for (const row of await all(ctx.db, selectPages, values)) {
     if (isVisitor && (await run(ctx.db, claim, { ...values, id: row.id })) === 0) continue;
     await reconcile(ctx, row).catch((error: unknown) => {

@@ -13,8 +13,8 @@ import { orderRefunds, payments } from "../orders/table.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
 import { requireProvider } from "./accounts.ts";
 import type { PaymentDeps } from "./jobs.ts";
-import { isRefusal, repeatableMs, statusOf } from "./provider.ts";
-import { advance, failRefund, findRefund } from "./refunds.ts";
+import { isOld, isRefusal } from "./provider.ts";
+import { advance, findRefund } from "./refunds.ts";
 import { refundDeliveries } from "./table.ts";
 
 const delaysMs = [5, 30, 120, 600, 1800, 3600, 7200, 21_600].map((seconds) => seconds * 1000);
@@ -72,31 +72,24 @@ export function createRefundEngine(deps: PaymentDeps & ChannelDeps): DeliveryEng
     // It never gives up: an unanswered request may have been fulfilled.
     nextAttemptAt: ({ attempts }) =>
       deps.now() + (retryDelayMs(delaysMs, Math.min(attempts, delaysMs.length)) as number),
-    describe: ({ id, orderId }) => `refund ${id} of order ${orderId}`,
   };
   return new DeliveryEngine(channel, { ...deps, policy });
 }
 
-/** Makes a refund at the provider, and records its answer before the delivery ends. */
+/** Makes a refund at the provider, and records its answer, which may be a refusal, before the delivery ends. */
 async function request(ctx: Ctx, task: RefundTask): Promise<Answer> {
   const accepted = { result: "accepted", status: null, error: null, retryAfterMs: 0 } as const;
   // A call of the provider may have reported it already.
   if ((await findRefund(ctx, task.id))?.state !== "requested") return accepted;
-  try {
-    const isOld = ctx.now() - Date.parse(task.createdAt) > repeatableMs;
-    const made = await (await requireProvider(ctx)).refund(task, isOld);
-    await inTransaction(ctx, async (tx) => {
-      const row = await findRefund(tx, task.id);
-      if (row) await advance(tx, row, made);
+  const answer = await requireProvider(ctx)
+    .then((provider) => provider.refund(task, isOld(task, ctx.now())))
+    .catch((error: unknown) => {
+      if (!isRefusal(error)) throw error;
+      return { id: null, state: "failed", error: error.message } as const;
     });
-    return accepted;
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    await inTransaction(ctx, async (tx) => {
-      const row = await findRefund(tx, task.id);
-      if (row?.state === "requested") await failRefund(tx, row, error.message);
-    });
-    const status = statusOf(error) ?? null;
-    return { result: "refused", isFinal: true, status, error: error.message, retryAfterMs: 0 };
-  }
+  await inTransaction(ctx, async (tx) => {
+    const row = await findRefund(tx, task.id);
+    if (row?.state === "requested") await advance(tx, row, answer);
+  });
+  return accepted;
 }

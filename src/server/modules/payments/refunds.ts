@@ -15,11 +15,13 @@ import { requireRow } from "../orders/read.ts";
 import { insertRefund, moneyOnly } from "../orders/refund.ts";
 import { bumpOrder } from "../orders/statements.ts";
 import { orderRefunds, payments } from "../orders/table.ts";
-import type { ProviderDispute, ProviderRefund } from "./provider.ts";
+import type { ProviderDispute, ProviderRefund, Snapshot } from "./provider.ts";
 import { disputes } from "./table.ts";
 
 export type PaymentRow = typeof payments.$inferSelect;
 type RefundRow = typeof orderRefunds.$inferSelect;
+/** Money that left at a provider, and the reason unless it is unknown. */
+type Returned = Omit<ProviderRefund, "currency"> & { reason: string | null };
 
 const selectRefund = statement((q) => q.select().from(orderRefunds).where(byId(orderRefunds)));
 const ofPayment = and(ofStore(orderRefunds), equals(orderRefunds.paymentId, "paymentId"));
@@ -52,43 +54,58 @@ const listRefunds = (tx: Ctx, { id: paymentId }: { id: string }): Promise<Refund
 const leftOf = ({ amountMinor }: PaymentRow, rows: readonly RefundRow[]): number =>
   rows.reduce((left, row) => left - (row.state === "failed" ? 0 : row.amountMinor), amountMinor);
 
-/** Records the states that known refunds of a payment have reached. Returns those that are missing here. */
-export async function advanceRefunds(tx: Ctx, payment: PaymentRow, found: readonly ProviderRefund[]) {
+/**
+ * Adds what a provider knows about the refunds and disputes of a payment. Refunds that failed and disputes that were won
+ * come first, because the same money may have left in another way since.
+ */
+export async function applyReturns(tx: Ctx, payment: PaymentRow, snapshot: Pick<Snapshot, "refunds" | "disputes">) {
+  const found: Returned[] = [];
+  for (const dispute of snapshot.disputes) {
+    if (await recordDispute(tx, payment, dispute)) found.push(returnedBy(dispute));
+  }
+  found.push(...snapshot.refunds.map((refund) => ({ ...refund, reason: null })));
   const rows = await listRefunds(tx, payment);
-  const missing: ProviderRefund[] = [];
+  const missing: Returned[] = [];
   for (const one of found) {
     const row = rows.find(({ id, providerId }) => providerId === one.id || id === one.ownId);
     if (row) await advance(tx, row, one);
     else if (one.state !== "failed") missing.push(one);
   }
-  return missing;
+  for (const one of missing) await addFound(tx, payment, one);
 }
 
-/** Records the state of a refund that is known here, unless a newer one is. */
-export async function advance(tx: Ctx, row: RefundRow, { id: providerId, state, error }: ProviderRefund) {
-  // A refund that the provider has not answered has no state there yet.
-  if (row.providerId === null || ranks[state] > ranks[row.state])
-    await setRefund(tx, { ...row, state, providerId, error });
+/** A lost dispute is a refund that nobody requested. */
+function returnedBy({ id, amountMinor, isLost }: ProviderDispute): Returned {
+  const state = isLost ? "succeeded" : "failed";
+  return { id, ownId: null, amountMinor, state, error: null, reason: `Dispute ${id} was lost.` };
 }
 
-/** Records that money was not given back, and why; null for a dispute that was won after all. */
-export const failRefund = (tx: Ctx, row: RefundRow, error: string | null) =>
-  setRefund(tx, { ...row, state: "failed", error });
-
-async function setRefund(tx: Ctx, row: RefundRow): Promise<void> {
-  await run(tx.db, updateRefund, { ...row, tenantId: tx.tenant.id });
-  if (row.state === "failed" && row.error !== null) await needAttention(tx, row.orderId, "refund_failed");
-  await refreshPaymentStatus(tx, row.orderId, "order.updated");
-}
-
-/** Records money that left at the provider: by a refund made there, or by a lost dispute, which staff know already. */
-export async function addFound(
+/** Records what a provider has done about a refund, unless a newer state is known. */
+export async function advance(
   tx: Ctx,
-  payment: PaymentRow,
-  { id, amountMinor, state }: Pick<ProviderRefund, "id" | "amountMinor" | "state">,
-  reason: string | null = null,
+  { id, orderId, providerId: known, state: before }: RefundRow,
+  { id: providerId, state, error }: Pick<ProviderRefund, "state" | "error"> & { id: string | null },
 ): Promise<void> {
-  const left = await makeRoom(tx, payment, amountMinor);
+  // A refund that the provider has not answered has no state there yet.
+  if (known !== null && ranks[state] <= ranks[before]) return;
+  await run(tx.db, updateRefund, { tenantId: tx.tenant.id, id, state, providerId, error });
+  // A dispute that was won after all has no error.
+  if (state === "failed" && error !== null) await needAttention(tx, orderId, "refund_failed");
+  await refreshPaymentStatus(tx, orderId, "order.updated");
+}
+
+/**
+ * Records money that left at the provider: by a refund made there, or by a lost dispute, which staff know already.
+ * Refunds that only this store knows fail if the provider has given the same money back: it will refuse them.
+ */
+async function addFound(tx: Ctx, payment: PaymentRow, { id, amountMinor, state, reason }: Returned): Promise<void> {
+  const rows = await listRefunds(tx, payment);
+  let left = leftOf(payment, rows);
+  for (const row of rows.reverse()) {
+    if (left >= amountMinor || row.state !== "requested") continue;
+    await advance(tx, row, { id: null, state: "failed", error: "The provider has given this money back already." });
+    left += row.amountMinor;
+  }
   const order = await requireRow(tx, payment.orderId);
   const amount = Math.min(amountMinor, left);
   // Surplus and late money is no part of what the order costs.
@@ -96,21 +113,6 @@ export async function addFound(
   const credited = order.paidAt === null ? 0 : Math.max(amount - surplus, 0);
   await addRefund(tx, { ...payment, amountMinor: amount, creditedMinor: credited, state, providerId: id, reason });
   if (reason === null) await needAttention(tx, order.id, "refund_unassigned");
-}
-
-/**
- * Returns what is left of a payment. Refunds that only this store knows fail if the provider has given the same money
- * back: it will refuse them.
- */
-async function makeRoom(tx: Ctx, payment: PaymentRow, amount: number): Promise<number> {
-  const rows = await listRefunds(tx, payment);
-  let left = leftOf(payment, rows);
-  for (const row of rows.reverse()) {
-    if (left >= amount || row.state !== "requested") continue;
-    await failRefund(tx, row, "The provider has given this money back already.");
-    left += row.amountMinor;
-  }
-  return left;
 }
 
 /**
@@ -154,23 +156,15 @@ async function addRefund(tx: Ctx, { id: paymentId, ...refund }: NewRefund): Prom
   return refreshPaymentStatus(tx, refund.orderId, "order.refunded", mail);
 }
 
-/** Records disputes of a payment. They change neither the order's status nor stock; a lost one returns the money. */
-export async function applyDisputes(tx: Ctx, payment: PaymentRow, found: readonly ProviderDispute[]): Promise<void> {
-  const { orderId, id: paymentId } = payment;
-  for (const dispute of found) {
-    const values = { ...dispute, tenantId: tx.tenant.id, orderId, paymentId, now: toTimestamp(tx.now()) };
-    if ((await run(tx.db, upsertDispute, values)) === 0) continue;
-    const { id, amountMinor, currency, status, reason, dueAt } = dispute;
-    const data = { dispute: id, amount_minor: amountMinor, currency, status, reason, due_at: dueAt };
-    const event = { type: "order.disputed", subject: orderId, data } as const;
-    await tx.db.batch([bind(bumpOrder, { ...values, id: orderId }), bindEvent(tx, event)]);
-    if (dispute.isClosed && !dispute.isLost) await endAttention(tx, orderId, ["dispute"]);
-    else await needAttention(tx, orderId, "dispute");
-    const returned = (await listRefunds(tx, payment)).find(({ providerId }) => providerId === id);
-    if (dispute.isLost && !returned) {
-      await addFound(tx, payment, { id, amountMinor, state: "succeeded" }, `Dispute ${id} was lost.`);
-    } else if (!dispute.isLost && returned && returned.state !== "failed") {
-      await failRefund(tx, returned, null);
-    }
-  }
+/** Records a dispute, which changes neither the order's status nor stock. Returns whether it is new or has advanced. */
+async function recordDispute(tx: Ctx, { orderId, id: paymentId }: PaymentRow, dispute: ProviderDispute) {
+  const values = { ...dispute, tenantId: tx.tenant.id, orderId, paymentId, now: toTimestamp(tx.now()) };
+  if ((await run(tx.db, upsertDispute, values)) === 0) return false;
+  const { id, amountMinor, currency, status, reason, dueAt } = dispute;
+  const data = { dispute: id, amount_minor: amountMinor, currency, status, reason, due_at: dueAt };
+  const event = { type: "order.disputed", subject: orderId, data } as const;
+  await tx.db.batch([bind(bumpOrder, { ...values, id: orderId }), bindEvent(tx, event)]);
+  if (dispute.isClosed && !dispute.isLost) await endAttention(tx, orderId, ["dispute"]);
+  else await needAttention(tx, orderId, "dispute");
+  return true;
 }

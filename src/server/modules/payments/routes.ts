@@ -9,7 +9,7 @@ import { refundOrder } from "../orders/refund.ts";
 import { openCheckout } from "./checkout.ts";
 import { receiveEvent } from "./events.ts";
 import { Checkout, CheckoutInput, WebhookReceived } from "./model.ts";
-import { checkPayment, closeOwnCheckout } from "./reconcile.ts";
+import { checkPayment, closeCheckout } from "./reconcile.ts";
 import { retryRefund } from "./refunds.ts";
 
 const ofOrder = { tag: "Orders", params: IdParams, errors: ["wrongState", "unavailable"] } as const;
@@ -37,7 +37,7 @@ export const paymentRoutes = [
     ...change,
     summary: "Cancel a pending order",
     access: visitors,
-    prepare: ({ ctx, params }) => closeOwnCheckout(ctx, params.id),
+    prepare: ({ ctx, params }) => closeCheckout(ctx, params.id),
     handle: ({ ctx, params, ifMatch }) => cancelOrder(ctx, params.id, ifMatch),
   }),
   defineRoute("POST", "/orders/:id/pay/", "payOrder", {
@@ -45,7 +45,7 @@ export const paymentRoutes = [
     summary: "Book a payment of an order",
     body: PaymentInput,
     errors: ["conflict", ...change.errors],
-    prepare: ({ ctx, params }) => closeOwnCheckout(ctx, params.id),
+    prepare: ({ ctx, params }) => closeCheckout(ctx, params.id),
     handle: ({ ctx, params, body, ifMatch }) => payOrder(ctx, params.id, body, ifMatch),
   }),
   defineRoute("POST", "/orders/:id/refund/", "refundOrder", {
@@ -54,7 +54,7 @@ export const paymentRoutes = [
     query: dryRunQuery(),
     body: RefundInput,
     prepare: async ({ ctx, params, query }) => {
-      if (!query.dry_run) await closeOwnCheckout(ctx, params.id);
+      if (!query.dry_run) await closeCheckout(ctx, params.id);
     },
     handle: ({ ctx, params, query, body, ifMatch }) =>
       refundOrder(ctx, params.id, body, { ifMatch, isDryRun: query.dry_run ?? false }),

@@ -1,15 +1,33 @@
-import type { Stripe as StripeClient } from "stripe";
+import type { Stripe } from "stripe";
 import type { PaymentOptions } from "../../../context.ts";
 import { type AppError, unavailable, wrongState } from "../../../errors.ts";
-import { accountFault } from "../provider.ts";
+import { accountFault, statusOf } from "../provider.ts";
 
 export const stripeVersion = "2026-08-26.dahlia";
 
+type StripeFault = Error & { type?: string; statusCode?: number; code?: string };
+
 /**
- * Returns the client of a key. A call and its two repetitions end before the server closes a connection that waits for
- * its reply. The library is loaded at its first use, because many servers never need it.
+ * Returns a function that makes calls with a key. The library is loaded at its first use, because many servers never
+ * need it.
+ * @throws unavailable if Stripe does not answer, is busy, fails, or does not accept the key; wrongState if it refuses.
+ * The cause is the library's error.
  */
-export async function openStripe(key: string, { stripeUrl, timeoutMs = 8000 }: PaymentOptions): Promise<StripeClient> {
+export function openStripe(key: string, options: PaymentOptions = {}) {
+  return async <T>(call: (stripe: Stripe) => Promise<T>): Promise<T> => {
+    try {
+      return await call(await createClient(key, options));
+    } catch (error) {
+      const fault = error as StripeFault;
+      throw /^Stripe\w+Error$/.test(fault.type ?? "") ? describeFault(fault) : error;
+    }
+  };
+}
+
+export type CallStripe = ReturnType<typeof openStripe>;
+
+/** A call and its two repetitions end before the server closes a connection that waits for its reply. */
+async function createClient(key: string, { stripeUrl, timeoutMs = 8000 }: PaymentOptions): Promise<Stripe> {
   const { Stripe } = await import("stripe");
   const { hostname: host, port, protocol } = new URL(stripeUrl ?? "https://api.stripe.com");
   return new Stripe(key, {
@@ -18,22 +36,6 @@ export async function openStripe(key: string, { stripeUrl, timeoutMs = 8000 }: P
     httpClient: Stripe.createFetchHttpClient(),
   });
 }
-
-/**
- * Calls Stripe.
- * @throws unavailable if it does not answer, is busy, fails, or does not accept the key; wrongState if it refuses. The
- * cause is the library's error.
- */
-export async function callStripe<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (error) {
-    const isOfLibrary = /^Stripe\w+Error$/.test((error as { type?: string }).type ?? "");
-    throw isOfLibrary ? describeFault(error as StripeFault) : error;
-  }
-}
-
-type StripeFault = Error & { statusCode?: number; code?: string };
 
 function describeFault(cause: StripeFault): AppError {
   const { statusCode: status, code, message } = cause;
@@ -47,3 +49,8 @@ function describeFault(cause: StripeFault): AppError {
   }
   return wrongState(`Stripe refused: ${message}`, { cause, remedy: "Change what Stripe names, and try again." });
 }
+
+/** Handles the error of a call that may be answered with a status, such as 404 for what is gone. */
+export const expectStatus = (status: number) => (error: unknown) => {
+  if (statusOf(error) !== status) throw error;
+};

@@ -1,20 +1,19 @@
 import { and, eq, sql } from "drizzle-orm";
-import type { Stripe } from "stripe";
 import type { Ctx } from "../../../context.ts";
 import { all, ofStore, param, params, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
-import { conflict, invalidField, wrongState } from "../../../errors.ts";
+import { conflict, invalidField } from "../../../errors.ts";
 import { toTimestamp } from "../../../values/stamps.ts";
 import { recordAudit } from "../../audit/service.ts";
 import { checkouts } from "../../orders/checkouts/table.ts";
 import { orders } from "../../orders/table.ts";
 import { type Account, findAccount, isAccount, keyOf, placeOf, requireAccount } from "../accounts.ts";
-import { isAccountFault, statusOf } from "../provider.ts";
+import { isAccountFault } from "../provider.ts";
 import { closePage } from "../reconcile.ts";
 import { paymentAccounts } from "../table.ts";
-import { callStripe, openStripe, stripeVersion } from "./client.ts";
+import { type CallStripe, expectStatus, openStripe, stripeVersion } from "./client.ts";
 import { eventTypes } from "./events.ts";
-import { takesCurrency } from "./units.ts";
+import { factorOf } from "./units.ts";
 
 const keyForm = /^(?:sk|rk)_(test|live)_[A-Za-z0-9_]{8,240}$/;
 /** How long the secret of a replaced endpoint stays valid. */
@@ -54,40 +53,34 @@ const selectUnbooked = statement((q) =>
     .orderBy(orders.number),
 );
 
-const stripeOf = (ctx: Ctx, account: Account) => openStripe(keyOf(ctx, account), ctx.payments ?? {});
+const stripeOf = (ctx: Ctx, account: Account) => openStripe(keyOf(ctx, account), ctx.payments);
 const sealedAt = ({ vault, tenant }: Ctx, field: "key" | "secret", text: string) =>
   vault.seal("payment", placeOf(tenant.id, field), text);
 const modeOf = ({ isLive }: Pick<Account, "isLive">) => (isLive ? "live" : "test");
 
 /**
- * Connects a store with its account at Stripe, or replaces the key. Registers an endpoint for events if the server has
- * a public https address.
+ * Connects a store with its account at Stripe, or replaces the key. Registers a new endpoint for events if the server
+ * has a public https address.
  * @param methods payment methods of Stripe; card by default.
  * @throws validationFailed; unavailable if Stripe does not answer; wrongState if it refuses; conflict for another account.
  */
 export async function connectStripe(ctx: Ctx, { key, methods = [] }: { key: string; methods?: readonly string[] }) {
   const [, mode] = keyForm.exec(key) ?? [];
   if (!mode) {
-    const others = "neither the publishable key (pk_…) nor a signing secret (whsec_…)";
-    throw invalidField(
-      "key",
-      `must be a secret key of Stripe (sk_test_… or sk_live_…) or restricted (rk_…), ${others}`,
-    );
+    const form = "must be a secret key of Stripe (sk_test_… or sk_live_…) or restricted (rk_…)";
+    throw invalidField("key", `${form}, neither the publishable key (pk_…) nor a signing secret (whsec_…)`);
   }
   const { tenant } = ctx;
-  if (!takesCurrency(tenant.currency)) {
-    const why = "Stripe charges neither MGA nor currencies of three decimals, nor some others.";
-    throw wrongState(`Stripe does not charge ${tenant.currency}, the currency of the store.`, { remedy: why });
-  }
-  const stripe = await openStripe(key, ctx.payments ?? {});
-  const { id: account } = await callStripe(() => stripe.accounts.retrieveCurrent());
+  factorOf(tenant.currency);
+  const call = openStripe(key, ctx.payments);
+  const { id: account } = await call((stripe) => stripe.accounts.retrieveCurrent());
   const before = await findAccount(ctx);
   if (before && (before.account !== account || modeOf(before) !== mode)) {
     const now = `The store is connected with ${before.account} in ${modeOf(before)} mode.`;
     const remedy = `To change it, disconnect the store first: bodega payment disconnect -n ${tenant.namespace}`;
     throw conflict(`${now} This key is of ${account} in ${mode} mode.`, { remedy });
   }
-  const endpoint = await registerEndpoint(ctx, stripe, before);
+  const endpoint = await replaceEndpoint(ctx, call, before);
   await inTransaction(ctx, async (tx) => {
     await run(tx.db, save, {
       ...{ tenantId: tenant.id, account, isLive: mode === "live" ? 1 : 0, ...endpoint, now: toTimestamp(tx.now()) },
@@ -108,35 +101,28 @@ function endpointUrl({ payments = {}, tenant }: Ctx): string | null {
   return `${publicUrl}/payments/stripe/?namespace=${tenant.namespace}`;
 }
 
-/** Keeps the endpoint of this account if it is right, else makes a new one. Returns its columns. */
-async function registerEndpoint(ctx: Ctx, stripe: Stripe, before: Account | undefined) {
+/** Makes a new endpoint if the server has an address for it. Returns the columns of the account's endpoint. */
+async function replaceEndpoint(ctx: Ctx, call: CallStripe, before: Account | undefined) {
   const url = endpointUrl(ctx);
   const { endpointId = null, secret = null, olderSecret = null, olderUntil = null } = before ?? {};
-  const isReadable = secret !== null && ctx.vault.open("payment", placeOf(ctx.tenant.id, "secret"), secret) !== null;
-  const isRight = async (id: string) => isReadable && (await findFaults(stripe, id, url)).length === 0;
-  if (url === null || (endpointId !== null && (await isRight(endpointId))))
-    return { endpointId, secret, olderSecret, olderUntil };
-  const made = await callStripe(() =>
-    stripe.webhookEndpoints.create({
+  if (url === null) return { endpointId, secret, olderSecret, olderUntil };
+  const made = await call(({ webhookEndpoints }) =>
+    webhookEndpoints.create({
       ...{ url, enabled_events: [...eventTypes], api_version: stripeVersion, description: "Bodega" },
       metadata: { bodega: ctx.tenant.id },
     }),
   );
-  if (endpointId !== null) await removeEndpoint(stripe, endpointId);
+  if (endpointId !== null) await removeEndpoint(call, endpointId);
   const older = { olderSecret: secret, olderUntil: toTimestamp(ctx.now() + overlapMs) };
   return { endpointId: made.id, secret: sealedAt(ctx, "secret", made.secret as string), ...older };
 }
 
-function ignoreGone(error: unknown): undefined {
-  if (statusOf(error) !== 404) throw error;
-}
-
-const removeEndpoint = (stripe: Stripe, id: string) =>
-  callStripe(() => stripe.webhookEndpoints.del(id)).catch(ignoreGone);
+const removeEndpoint = (call: CallStripe, id: string) =>
+  call(({ webhookEndpoints }) => webhookEndpoints.del(id)).catch(expectStatus(404));
 
 /** Finds the faults of an endpoint at Stripe. Its address is compared only where the server's is known. */
-async function findFaults(stripe: Stripe, id: string, url: string | null): Promise<string[]> {
-  const found = await callStripe(() => stripe.webhookEndpoints.retrieve(id)).catch(ignoreGone);
+async function findFaults(call: CallStripe, id: string, url: string | null): Promise<string[]> {
+  const found = await call(({ webhookEndpoints }) => webhookEndpoints.retrieve(id)).catch(expectStatus(404));
   if (!found) return ["The endpoint was deleted at Stripe."];
   const missing = eventTypes.filter((type) => !found.enabled_events.some((one) => one === type || one === "*"));
   return [
@@ -161,12 +147,13 @@ export const registerAgain = "Connect the store again, with BODEGA_PUBLIC_URL se
 /** Compares the account with what Stripe knows. `problems` is empty if all is right. Errors: unavailable, wrongState. */
 export async function checkAccount(ctx: Ctx) {
   const account = await requireAccount(ctx);
-  const stripe = await stripeOf(ctx, account);
-  const { id } = await callStripe(() => stripe.accounts.retrieveCurrent());
-  const problems = id === account.account ? [] : [`The key is of another account: ${id}`];
+  const call = stripeOf(ctx, account);
+  const { endpointId } = account;
   const url = endpointUrl(ctx);
-  if (account.endpointId !== null) problems.push(...(await findFaults(stripe, account.endpointId, url)));
-  else if (url !== null) problems.push("Stripe has no endpoint for its events.");
+  // The key is tried even if there is no endpoint.
+  await call((stripe) => stripe.accounts.retrieveCurrent());
+  const none = url === null ? [] : ["Stripe has no endpoint for its events."];
+  const problems = endpointId === null ? none : await findFaults(call, endpointId, url);
   return { ...(await showAccount(ctx)), problems };
 }
 
@@ -180,7 +167,7 @@ export async function disconnectStripe(ctx: Ctx) {
   const values = { tenantId: ctx.tenant.id };
   try {
     for (const row of await all(ctx.db, selectOpen, values)) await closePage(ctx, row);
-    if (account.endpointId !== null) await removeEndpoint(await stripeOf(ctx, account), account.endpointId);
+    if (account.endpointId !== null) await removeEndpoint(stripeOf(ctx, account), account.endpointId);
   } catch (error) {
     if (!isAccountFault(error)) throw error;
   }
@@ -194,10 +181,10 @@ export async function disconnectStripe(ctx: Ctx) {
 
 /** Returns the orders of the last week that were paid at Stripe and not here. Errors: unavailable, wrongState. */
 export async function findUnbooked(ctx: Ctx): Promise<{ number: number }[]> {
-  const stripe = await stripeOf(ctx, await requireAccount(ctx));
+  const call = stripeOf(ctx, await requireAccount(ctx));
   const created = { gte: Math.floor((ctx.now() - recentMs) / 1000), lte: Math.floor((ctx.now() - quietMs) / 1000) };
   const query = { status: "complete", created, limit: 100 } as const;
-  const found = await callStripe(() => stripe.checkout.sessions.list(query).autoPagingToArray({ limit: 1000 }));
+  const found = await call(({ checkout }) => checkout.sessions.list(query).autoPagingToArray({ limit: 1000 }));
   const sessions = found.filter(({ payment_status }) => payment_status === "paid").map(({ id }) => id);
   return all(ctx.db, selectUnbooked, { tenantId: ctx.tenant.id, sessions: JSON.stringify(sessions) });
 }

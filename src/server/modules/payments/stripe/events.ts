@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
 import { malformedRequest } from "../../../errors.ts";
-import type { ProviderEvent, SignedCall } from "../provider.ts";
+import type { ProviderEvent } from "../provider.ts";
 
 /** The events that the server subscribes to. All else follows from reading the page. */
 export const eventTypes = [
@@ -31,10 +31,7 @@ export function toEvent({ id, type, livemode: isLive, data }: Stripe.Event): Pro
 }
 
 /** Verifies a call, as `ProviderKind` says. Each of the secrets may have signed it, within five minutes. */
-export async function verifyEvent(
-  { body, signature, now }: SignedCall,
-  secrets: readonly string[],
-): Promise<ProviderEvent | undefined> {
+export async function verifyEvent(body: Uint8Array, signature: string, secrets: readonly string[], now: number) {
   const { webhooks, errors } = (await import("stripe")).Stripe;
   const verify = (secret: string) =>
     webhooks.constructEventAsync(Buffer.from(body), signature, secret, toleranceSeconds, undefined, now);

@@ -1,33 +1,31 @@
 import type { Stripe } from "stripe";
 import type { PaymentOptions } from "../../../context.ts";
 import { toTimestamp } from "../../../values/stamps.ts";
-import {
-  type Provider,
-  type ProviderDispute,
-  type ProviderEvent,
-  type ProviderKind,
-  type ProviderRefund,
-  type RefundRequest,
-  type Snapshot,
-  statusOf,
+import type {
+  Provider,
+  ProviderDispute,
+  ProviderEvent,
+  ProviderKind,
+  ProviderRefund,
+  RefundRequest,
+  Snapshot,
 } from "../provider.ts";
-import { callStripe, openStripe } from "./client.ts";
+import { expectStatus, openStripe } from "./client.ts";
 import { eventTypes, toEvent, verifyEvent } from "./events.ts";
 import { sessionParams } from "./session.ts";
-import { fromStripe, takesCurrency, toStripe } from "./units.ts";
+import { fromStripe, toStripe } from "./units.ts";
 
 const expand = ["payment_intent", "payment_intent.latest_charge"];
 const timeOf = (seconds: number) => toTimestamp(seconds * 1000);
 
 /** Stripe Checkout. */
 export const stripe = {
-  account: { takesCurrency, requestOf: sessionParams, open: openAccount, verify: verifyEvent },
+  account: { requestOf: sessionParams, open: openAccount, verify: verifyEvent },
 } satisfies ProviderKind;
 
 /** Opens the account of a key at Stripe. */
-function openAccount(key: string, options: PaymentOptions): Provider {
-  const call = <T>(work: (stripe: Stripe) => Promise<T>) =>
-    callStripe(async () => work(await openStripe(key, options)));
+function openAccount(key: string, options?: PaymentOptions): Provider {
+  const call = openStripe(key, options);
   return {
     open: ({ id, request, createdAt }, isOld) =>
       call(async (stripe) => {
@@ -39,10 +37,8 @@ function openAccount(key: string, options: PaymentOptions): Provider {
     read: (sessionId) =>
       call(async (stripe) => snapshotOf(stripe, await stripe.checkout.sessions.retrieve(sessionId, { expand }))),
     async close(sessionId) {
-      await call(({ checkout }) => checkout.sessions.expire(sessionId)).catch((error: unknown) => {
-        // It is complete or closed already.
-        if (statusOf(error) !== 400) throw error;
-      });
+      // Stripe refuses to close a page that is complete or closed already.
+      await call(({ checkout }) => checkout.sessions.expire(sessionId)).catch(expectStatus(400));
     },
     refund: (request, isOld) => call((stripe) => refundIntent(stripe, request, isOld)),
     listEvents: (since) => call((stripe) => listEvents(stripe, since)),
@@ -64,23 +60,21 @@ async function findSession({ checkout }: Stripe, id: string, created: number) {
 
 async function snapshotOf(stripe: Stripe, session: Stripe.Checkout.Session): Promise<Snapshot> {
   const intent = session.payment_intent as Stripe.PaymentIntent | null;
-  const charge = intent?.latest_charge as Stripe.Charge | null | undefined;
-  const isPaid = session.payment_status === "paid";
-  const isUndecided = session.status === "complete" && !isPaid;
-  const found = {
-    state: session.status as Snapshot["state"],
-    isProcessing: isUndecided && !["requires_payment_method", "canceled"].includes(intent?.status ?? ""),
-    intentId: intent?.id ?? null,
-  };
-  if (!isPaid || !intent) return { ...found, payment: null, refunds: [], disputes: [] };
+  const found = { intentId: intent?.id ?? null, payment: null, refunds: [], disputes: [] };
+  if (session.status !== "complete") return { ...found, state: session.status as "open" | "expired" };
+  if (!intent || session.payment_status !== "paid") {
+    const hasFailed = ["requires_payment_method", "canceled"].includes(intent?.status ?? "");
+    return { ...found, state: hasFailed ? "failed" : "processing" };
+  }
+  const charge = intent.latest_charge as Stripe.Charge;
   const of = { payment_intent: intent.id, limit: 100 };
   const [refunds, disputes] = await Promise.all([
     stripe.refunds.list(of).autoPagingToArray({ limit: 1000 }),
-    charge?.disputed ? stripe.disputes.list(of).autoPagingToArray({ limit: 100 }) : [],
+    charge.disputed ? stripe.disputes.list(of).autoPagingToArray({ limit: 100 }) : [],
   ]);
   const paid = fromStripe(session.amount_total ?? 0, session.currency ?? "");
-  const payment = { ...paid, receivedAt: timeOf(charge?.created ?? intent.created) };
-  return { ...found, payment, refunds: refunds.map(toRefund), disputes: disputes.map(toDispute) };
+  const payment = { ...paid, reference: intent.id, receivedAt: timeOf(charge.created) };
+  return { ...found, state: "complete", payment, refunds: refunds.map(toRefund), disputes: disputes.map(toDispute) };
 }
 
 const refundStates: Record<string, ProviderRefund["state"]> = {

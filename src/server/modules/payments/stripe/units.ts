@@ -1,3 +1,5 @@
+import { wrongState } from "../../../errors.ts";
+
 // Currencies that Stripe charges, by the factor between minor units of ISO 4217 and those of Stripe. Not among them are
 // MGA, which is not decimal, and currencies of three decimals.
 const byFactor: Readonly<Record<number, string>> = {
@@ -13,12 +15,12 @@ const factors = new Map(
   Object.entries(byFactor).flatMap(([factor, codes]) => codes.split(" ").map((code) => [code, Number(factor)])),
 );
 
-export const takesCurrency = (currency: string): boolean => factors.has(currency);
-
-function factorOf(currency: string): number {
+/** Errors: wrongState for a currency that Stripe does not charge. */
+export function factorOf(currency: string): number {
   const factor = factors.get(currency);
-  if (factor === undefined) throw new Error(`Stripe does not charge ${currency}.`);
-  return factor;
+  if (factor !== undefined) return factor;
+  const remedy = "Stripe charges neither MGA nor currencies of three decimals, nor some others. Take bank transfers.";
+  throw wrongState(`Stripe does not charge ${currency}.`, { remedy });
 }
 
 /** Converts an amount in minor units of ISO 4217. */
