@@ -1,29 +1,24 @@
-import { and, asc, eq } from "drizzle-orm";
-import { pick } from "../../db/selection.ts";
+import { sql } from "drizzle-orm";
 import type { Executor } from "../../db/session.ts";
-import { all, get, ofStore, statement } from "../../db/statement.ts";
-import { selectSettings } from "../tenants/table.ts";
+import { all, ofStore, param, statement } from "../../db/statement.ts";
+import { tenants } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 import { type MailContents, type MailCtx, queueMail } from "./outbox.ts";
 
-const selectNotified = selectSettings("notify");
-const isOwner = and(ofStore(users), eq(users.role, "owner"), eq(users.status, "active"));
-const selectOwners = statement((q) =>
-  q
-    .select(pick(users, "email", "name", "lang"))
-    .from(users)
-    .where(isOwner)
-    .orderBy(asc(users.createdAt))
-    .limit(10),
-);
+// The addresses of the store's setting, or its owners.
+const selectStaff = statement<{ email: string; name: string | null; lang: string | null }>(sql`
+  with notified as (select value as email from ${tenants}, json_each(${tenants.notify}) where ${tenants.id} = ${param("tenantId")})
+  select email, null as name, null as lang from notified
+  union all select email, name, lang from (
+    select email, name, lang from ${users}
+    where ${ofStore(users)} and role = 'owner' and status = 'active' and not exists (select 1 from notified)
+    order by created_at limit 10)`);
 
-type StaffAddress = NonNullable<(typeof selectOwners)["row"]>;
+export type StaffAddress = NonNullable<(typeof selectStaff)["row"]>;
 
 /** The addresses that get mail for the store: those of its setting, or those of its owners. */
-export async function listStaffAddresses(db: Executor, tenantId: string): Promise<StaffAddress[]> {
-  const { notify = "[]" } = (await get(db, selectNotified, { tenantId })) ?? {};
-  const addresses = (JSON.parse(notify) as string[]).map((email) => ({ email, name: null, lang: null }));
-  return addresses.length > 0 ? addresses : all(db, selectOwners, { tenantId });
+export function listStaffAddresses(db: Executor, tenantId: string): Promise<StaffAddress[]> {
+  return all(db, selectStaff, { tenantId });
 }
 
 /** Queues a mail for the store, once for each cause and address. */

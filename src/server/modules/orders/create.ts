@@ -16,7 +16,7 @@ import { users } from "../users/table.ts";
 import { type CheckedOrder, checkOrder, isPage, ownOnly, subjectOf } from "./input.ts";
 import { buyerOf, countTry, enforceLongHolds, enforceReservationCap, requireFewPending } from "./limits.ts";
 import { mailLowStock } from "./low-stock/low-stock.ts";
-import { mailOrder } from "./mails/mails.ts";
+import { listNotified, mailPlaced } from "./mails/mails.ts";
 import type { OrderInput } from "./model.ts";
 import { insertLines } from "./new-order.ts";
 import { settle } from "./payments.ts";
@@ -84,10 +84,11 @@ export async function createOrder(
   const id = newId("ord");
   const run = isDryRun ? inDryRun : inTransaction;
   return run(ctx, async (tx) => {
-    const [found, user, pricing] = await Promise.all([
+    const [found, user, pricing, notified] = await Promise.all([
       findLines(tx, checked.lines),
       findUser(tx, userField, userId),
       readPricing(tx, checked),
+      listNotified(tx, checked),
       buyer === null ? undefined : requireFewPending(tx, buyer),
     ]);
     const priced = await priceOrder(tx, checked, found.lines, { ...pricing, discount, isDryRun });
@@ -98,11 +99,8 @@ export async function createOrder(
       await enforceLongHolds(tx, id, checked.holdSeconds);
     }
     if (isDryRun) return showDryRun(order, priced.offers);
-    await mailOrder(tx, id, "order_placed");
-    await mailLowStock(
-      tx,
-      found.items.filter(({ isCounted }) => isCounted),
-    );
+    await mailPlaced(tx, { id, email }, notified);
+    await mailLowStock(tx, id, found.items);
     return priced.total === 0 ? settle(tx, id) : order;
   });
 }

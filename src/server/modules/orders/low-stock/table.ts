@@ -7,7 +7,7 @@ export const lowStock = sqliteTable(
   {
     itemId: text("item_id").primaryKey(),
     tenantId: tenantIdColumn(),
-    /** The id of the mail's cause: each time that the stock becomes low is a new one. */
+    /** The order that made the stock low, which is the cause of the mail. */
     causeId: text("cause_id").notNull(),
     createdAt: text("created_at").notNull(),
   },

@@ -5,7 +5,7 @@ import { sumOf } from "../../../values/money.ts";
 import type { OrderMailKind } from "../../mail/kinds.ts";
 import type { MailOrder } from "../../mail/order-table.ts";
 import { queueMail } from "../../mail/outbox.ts";
-import { listStaffAddresses, mailStore } from "../../mail/store-mail.ts";
+import { listStaffAddresses, mailStore, type StaffAddress } from "../../mail/store-mail.ts";
 import { countHit } from "../../rate-limits/service.ts";
 import { selectSettings } from "../../tenants/table.ts";
 import { dueOf } from "../amounts.ts";
@@ -40,19 +40,43 @@ type Described = Pick<MailOrder, "lines" | "sums" | "taxNote"> & {
 };
 
 /**
- * Queues the mails about a change of an order, in the transaction of the change: to its buyer, and to the store about a
- * new order. A kind and cause is mailed once. An order without an email gets none. Mails to buyers contain none of their texts.
+ * Lists the addresses of the store that hear of a new order at once. They hear of an order for a payment page once it
+ * is paid, because many are left there.
+ */
+export async function listNotified(tx: OrderCtx, { paymentMethod }: Pick<OrderRow, "paymentMethod">) {
+  return paymentMethod === "stripe" ? [] : listStaffAddresses(tx.db, tx.tenant.id);
+}
+
+/** Queues the mails about a new order, in its transaction: to its buyer, and to the store. */
+export async function mailPlaced(
+  tx: OrderCtx,
+  { id, email }: Pick<OrderRow, "id" | "email">,
+  staff: readonly StaffAddress[],
+): Promise<void> {
+  if (email === null && staff.length === 0) return;
+  await queueMails(tx, await requireRow(tx, id), { kind: "order_placed", cause: id, staff });
+}
+
+/**
+ * Queues the mails about a change of an order, in the transaction of the change. A kind and cause is mailed once. An
+ * order without an email gets none. Mails to buyers contain none of their texts.
  */
 export async function mailOrder(tx: OrderCtx, id: string, kind: OrderMailKind, cause = id): Promise<void> {
   const order = await requireRow(tx, id);
-  // The store hears of an order for a payment page once it is paid, because many are left there.
-  const isNew = kind === (order.paymentMethod === "stripe" ? "order_paid" : "order_placed");
+  const isNew = kind === "order_paid" && order.paymentMethod === "stripe";
   const staff = isNew ? await listStaffAddresses(tx.db, tx.tenant.id) : [];
-  if (order.email === null && staff.length === 0) return;
+  if (order.email !== null || staff.length > 0) await queueMails(tx, order, { kind, cause, staff });
+}
+
+async function queueMails(
+  tx: OrderCtx,
+  order: OrderRow,
+  { kind, cause, staff }: { kind: OrderMailKind; cause: string; staff: readonly StaffAddress[] },
+): Promise<void> {
   const mail = await describeOrder(tx, order, kind, cause);
   if (staff.length > 0) {
     const customer = [order.email, order.phone, ...addressLines(order), order.note].filter(Boolean).join("\n");
-    await mailStore(tx, { ...mail, kind: "new_order", cause: id, values: { ...mail.values, customer } }, staff);
+    await mailStore(tx, { ...mail, kind: "new_order", cause: order.id, values: { ...mail.values, customer } }, staff);
   }
   if (order.email === null || (await isLimited(tx, order, kind))) return;
   await queueMail(tx, { ...mail, kind, cause, to: { email: order.email, lang: order.lang } });
