@@ -1,4 +1,4 @@
-import { withPayments, withTenant } from "../../context/context.ts";
+import { withPayments } from "../../context/context.ts";
 import { fileArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { readSecretFile } from "../../secrets/secrets.ts";
@@ -68,8 +68,10 @@ export const disconnectCommand = defineCommand({
   done: "Disconnected the store from account {account}.",
   async run(args, console) {
     const { disconnectStripe, showAccount } = await service();
-    const { account, mode } = await withTenant(args, console, showAccount);
-    await confirmAction(console, `Disconnect the store from ${account} (${mode})? Open payment pages are closed.`);
-    await printRecord(console, await withPayments(args, console, disconnectStripe));
+    const shown = await withPayments(args, console, showAccount);
+    const name = `${shown.account} (${shown.mode})`;
+    await confirmAction(console, `Disconnect the store from ${name}? Open payment pages are closed.`);
+    await withPayments(args, console, disconnectStripe);
+    await printRecord(console, shown);
   },
 });

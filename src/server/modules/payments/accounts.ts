@@ -14,11 +14,11 @@ export type Account = NonNullable<(typeof selectAccount)["row"]>;
 
 export const placeOf = (tenantId: string, field: "key" | "secret") => `${tenantId}:stripe:${field}`;
 
-export const findAccount = ({ db, tenant }: Pick<Ctx, "db" | "tenant">): Promise<Account | undefined> =>
+export const findAccount = ({ db, tenant }: Ctx): Promise<Account | undefined> =>
   get(db, selectAccount, { tenantId: tenant.id });
 
 /** Errors: wrongState for a store without a provider. */
-export async function requireAccount(ctx: Pick<Ctx, "db" | "tenant">): Promise<Account> {
+export async function requireAccount(ctx: Ctx): Promise<Account> {
   const account = await findAccount(ctx);
   if (account) return account;
   const remedy = `Connect one: bodega payment connect stripe -n ${ctx.tenant.namespace} --key-file <file>`;
@@ -26,17 +26,14 @@ export async function requireAccount(ctx: Pick<Ctx, "db" | "tenant">): Promise<A
 }
 
 /** Errors: unavailable if the key was encrypted with another secret key. */
-export function keyOf({ vault, tenant }: Ctx, { key }: Pick<Account, "key">): string {
+export function keyOf({ vault, tenant }: Ctx, { key }: Account): string {
   const opened = vault.open("payment", placeOf(tenant.id, "key"), key);
   if (opened !== null) return opened;
   throw accountFault("The key of the payment provider was encrypted with another secret key.");
 }
 
-export function openProvider(ctx: Ctx, account: Account): Provider {
+/** Errors: wrongState for a store without a provider; as `keyOf`. */
+export async function openProvider(ctx: Ctx): Promise<Provider> {
+  const account = await requireAccount(ctx);
   return providers[account.provider].account.open(keyOf(ctx, account), ctx.payments);
-}
-
-/** Errors: wrongState for a store without a provider. */
-export async function requireProvider(ctx: Ctx): Promise<Provider> {
-  return openProvider(ctx, await requireAccount(ctx));
 }

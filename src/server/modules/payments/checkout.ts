@@ -5,7 +5,6 @@ import { inTransaction } from "../../db/transaction.ts";
 import { invalidField, wrongState } from "../../errors.ts";
 import { toAmount } from "../../values/money.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
-import { matchOrigin, type OriginPattern, parseOriginPattern } from "../app-keys/origin-pattern.ts";
 import { appKeyOrigins, appKeys } from "../app-keys/table.ts";
 import { dueOf } from "../orders/amounts.ts";
 import { checkouts } from "../orders/checkouts/table.ts";
@@ -15,7 +14,7 @@ import { orders } from "../orders/table.ts";
 import { type Account, openProvider, requireAccount } from "./accounts.ts";
 import type { Checkout, CheckoutInput } from "./model.ts";
 import { providers } from "./providers.ts";
-import { type CheckoutRow, closePage, findOpen, openPage } from "./reconcile.ts";
+import { type CheckoutRow, closePage, findOpen, nextCheck, openPage } from "./reconcile.ts";
 
 /** Pages of an order that the provider opened, and tries to open one. */
 const maxPages = 5;
@@ -24,8 +23,6 @@ const maxTries = 20;
 const page = { min: 31 * 60_000, max: 86_400_000 - 60_000 };
 const holdAfterMs = 10 * 60_000;
 const maxHoldMs = 2 * 3_600_000;
-/** When the server reads a new page at the provider if it hears nothing. */
-const firstCheckMs = 120_000;
 
 const ofOrder = and(ofStore(checkouts), equals(checkouts.orderId, "orderId"));
 const counts = { tries: count(), pages: count(checkouts.sessionId) };
@@ -38,12 +35,13 @@ const newCheckout = {
 const insertCheckout = statement((q) => q.insert(checkouts).values(newCheckout).onConflictDoNothing());
 const extendHold = statement(sql`update ${orders} set expires_at = ${param("holdUntil")} where ${byId(orders)}`);
 const isPublished = and(eq(appKeys.active, true), eq(appKeys.published, true), isNull(appKeys.revokedAt));
-const selectOrigins = statement((q) =>
+const isNamed = sql`${appKeyOrigins.pattern} in (${param("host")}, ${param("origin")})`;
+const selectKey = statement((q) =>
   q
-    .select({ pattern: appKeyOrigins.pattern })
+    .select({ id: appKeys.id })
     .from(appKeyOrigins)
     .innerJoin(appKeys, eq(appKeys.id, appKeyOrigins.appId))
-    .where(and(ofStore(appKeyOrigins), isPublished)),
+    .where(and(ofStore(appKeyOrigins), isNamed, isPublished)),
 );
 
 /**
@@ -54,12 +52,9 @@ const selectOrigins = statement((q) =>
 export async function openCheckout(ctx: Ctx, id: string, input: CheckoutInput): Promise<Checkout> {
   await getOrder(ctx, id);
   const account = await requireAccount(ctx);
-  const origins = (await all(ctx.db, selectOrigins, { tenantId: ctx.tenant.id })).map((row) =>
-    parseOriginPattern(row.pattern),
-  );
   const urls = {
-    success_url: parseReturnUrl("success_url", input, origins),
-    cancel_url: parseReturnUrl("cancel_url", input, origins),
+    success_url: await parseReturnUrl(ctx, input, "success_url"),
+    cancel_url: await parseReturnUrl(ctx, input, "cancel_url"),
   };
   const order = await requireRow(ctx, id);
   let row = await findOpen(ctx, id);
@@ -68,21 +63,19 @@ export async function openCheckout(ctx: Ctx, id: string, input: CheckoutInput): 
     row = undefined;
   }
   row ??= await addCheckout(ctx, id, account, urls);
-  return show(await openPage(ctx, openProvider(ctx, account), row), order);
+  return show(await openPage(ctx, await openProvider(ctx), row), order);
 }
 
-/** Returns an address to which a provider sends buyers back. Errors: validationFailed. */
-function parseReturnUrl(field: keyof CheckoutInput, input: CheckoutInput, origins: OriginPattern[]): string {
+/** Returns an address to which a provider sends buyers back: of an exact origin of a key, or of this machine. */
+async function parseReturnUrl(ctx: Ctx, input: CheckoutInput, field: keyof CheckoutInput): Promise<string> {
   const url = URL.parse(input[field]);
   const isPlain = url?.username === "" && url.password === "";
-  const isHere = url?.protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
+  const isHere = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::|$)/.test(url?.origin ?? "");
   if (!isPlain || !(isHere || url.protocol === "https:")) throw invalidField(field, "must be an https address");
-  const exact = origins.filter(({ wildcard }) => !wildcard);
-  if (isHere || url.hostname === "localhost" || matchOrigin(exact, url.origin)) return url.href;
-  throw invalidField(
-    field,
-    `has the origin ${url.origin}, which no published key of the store lists. An entry with * does not count.`,
-  );
+  const { host, origin, href } = url;
+  if (isHere || (await get(ctx.db, selectKey, { tenantId: ctx.tenant.id, host, origin }))) return href;
+  const message = `has the origin ${origin}, which no published key of the store lists. An entry with * does not count.`;
+  throw invalidField(field, message);
 }
 
 async function addCheckout(ctx: Ctx, orderId: string, account: Account, urls: CheckoutInput): Promise<CheckoutRow> {
@@ -98,15 +91,14 @@ async function addCheckout(ctx: Ctx, orderId: string, account: Account, urls: Ch
     await run(tx.db, insertCheckout, {
       ...{ ...values, amountMinor, currency: order.currency, expiresAt: toTimestamp(expiresAt) },
       request: JSON.stringify(providers[account.provider].account.requestOf(order, lines, request)),
-      nextCheckAt: toTimestamp(Math.min(tx.now() + firstCheckMs, holdUntil)),
+      nextCheckAt: nextCheck(tx.now(), toTimestamp(holdUntil)),
     });
-    // Another call may have opened one meanwhile.
-    const row = (await findOpen(tx, orderId)) as CheckoutRow;
-    if (row.id === values.id && holdUntil > Date.parse(order.expiresAt)) {
+    if (holdUntil > Date.parse(order.expiresAt)) {
       const hold = { ...values, id: orderId, holdUntil: toTimestamp(holdUntil) };
       await tx.db.batch([bind(extendHold, hold), bind(bumpOrder, hold)]);
     }
-    return row;
+    // Another call may have opened one meanwhile.
+    return (await findOpen(tx, orderId)) as CheckoutRow;
   });
 }
 

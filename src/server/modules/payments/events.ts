@@ -13,7 +13,7 @@ import { paymentEvents } from "./table.ts";
 const selectEvent = statement((q) => q.select({ id: paymentEvents.id }).from(paymentEvents).where(byId(paymentEvents)));
 const newEvent = { ...params("tenantId", "id", "type", "object", "isLive"), createdAt: param("now") };
 const insertEvent = statement((q) => q.insert(paymentEvents).values(newEvent).onConflictDoNothing());
-const isNamed = or(equals(checkouts.sessionId, "sessionId"), equals(checkouts.intentId, "intentId"));
+const isNamed = or(equals(checkouts.sessionId, "about"), equals(checkouts.intentId, "about"));
 const selectCheckout = statement((q) =>
   q
     .select()
@@ -28,8 +28,9 @@ const selectCheckout = statement((q) =>
  */
 export async function receiveEvent(ctx: Ctx, body: Uint8Array): Promise<void> {
   const account = await findAccount(ctx);
+  const call = { body, signature: ctx.signature ?? "", now: ctx.now() };
   const { verify } = providers.stripe.account;
-  const event = account && (await verify(body, ctx.signature ?? "", secretsOf(ctx, account), ctx.now()));
+  const event = account && (await verify({ ...call, secrets: secretsOf(ctx, account) }));
   if (!event) throw notAuthenticated("The signature is missing, wrong or too old.");
   await handleEvent(ctx, account, event);
 }

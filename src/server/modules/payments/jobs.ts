@@ -59,9 +59,9 @@ export const readDueCheckouts = (deps: PaymentDeps): Promise<number> =>
 /** Reads the events of accounts, which the provider may not have been able to deliver. */
 export const pollEvents = (deps: PaymentDeps): Promise<number> =>
   workOn(deps, selectAccounts, claimAccount, async (ctx, { id, eventsUntil }) => {
-    const account = await requireAccount(ctx);
+    const [account, provider] = await Promise.all([requireAccount(ctx), openProvider(ctx)]);
     const until = toTimestamp(ctx.now());
-    const events = await openProvider(ctx, account).listEvents(Date.parse(eventsUntil) - overlapMs);
+    const events = await provider.listEvents(Date.parse(eventsUntil) - overlapMs);
     for (const event of events) await handleEvent(ctx, account, event);
     await run(ctx.db, savePoll, { id, until });
   });

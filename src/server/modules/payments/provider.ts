@@ -1,32 +1,28 @@
 import type { PaymentOptions } from "../../context.ts";
 import { AppError, unavailable } from "../../errors.ts";
+import type { checkouts } from "../orders/checkouts/table.ts";
 import type { OrderRow } from "../orders/read.ts";
-import type { orderLines } from "../orders/table.ts";
+import type { orderLines, orderRefunds } from "../orders/table.ts";
 import type { CheckoutInput } from "./model.ts";
+import type { disputes, paymentEvents } from "./table.ts";
+
+type Dispute = typeof disputes.$inferSelect;
+type Event = typeof paymentEvents.$inferSelect;
+type Refund = typeof orderRefunds.$inferSelect;
 
 /** Amounts are in minor units of ISO 4217, whatever a provider uses. */
-export interface ProviderMoney {
-  amountMinor: number;
-  currency: string;
-}
+export type ProviderMoney = Pick<Dispute, "amountMinor" | "currency">;
 
-export interface ProviderRefund extends ProviderMoney {
+export interface ProviderRefund extends ProviderMoney, Pick<Refund, "error"> {
   id: string;
   /** The refund of this store that it was requested for; null if it was made at the provider. */
   ownId: string | null;
-  state: "pending" | "succeeded" | "failed";
-  error: string | null;
+  state: Exclude<Refund["state"], "requested">;
 }
 
-export interface ProviderDispute extends ProviderMoney {
-  id: string;
-  status: string;
-  /** Grows with its progress, so that an older read changes nothing. */
-  progress: number;
+export interface ProviderDispute extends Omit<Dispute, "tenantId" | "orderId" | "paymentId" | "createdAt"> {
   isLost: boolean;
   isClosed: boolean;
-  reason: string;
-  dueAt: string | null;
 }
 
 /** All that a provider knows about a page. */
@@ -40,17 +36,12 @@ export interface Snapshot {
 }
 
 /** A provider's notice that something has changed; what, is read at the provider. */
-export interface ProviderEvent {
-  id: string;
-  type: string;
-  isLive: boolean;
-  object: string;
-  /** The page that it is about, or else the payment. */
-  sessionId: string | null;
-  intentId: string | null;
+export interface ProviderEvent extends Omit<Event, "tenantId" | "createdAt"> {
+  /** The page or payment that it is about. */
+  about: string | null;
 }
 
-type NewCheckout = { id: string; request: string; createdAt: string };
+type NewCheckout = Pick<typeof checkouts.$inferSelect, "id" | "request" | "createdAt">;
 export type RefundRequest = ProviderMoney & { id: string; orderId: string; intentId: string };
 
 /**
@@ -62,7 +53,7 @@ export interface Provider {
   open(checkout: NewCheckout, isOld: boolean): Promise<{ sessionId: string; url: string } | undefined>;
   read(sessionId: string): Promise<Snapshot>;
   /** Closes a page, unless it is complete. */
-  close(sessionId: string): Promise<void>;
+  close(sessionId: string): Promise<unknown>;
   refund(request: RefundRequest, isOld: boolean): Promise<ProviderRefund>;
   /** Returns the events since a time in epoch milliseconds, the oldest first. */
   listEvents(since: number): Promise<ProviderEvent[]>;
@@ -75,6 +66,8 @@ export interface NewPage extends CheckoutInput {
   methods: string[];
   expiresAt: number;
 }
+
+export type SignedCall = { body: Uint8Array; signature: string; secrets: readonly string[]; now: number };
 
 /** A way to pay. Without an account, staff book payments and give them back by hand. */
 export interface ProviderKind {
@@ -89,12 +82,7 @@ export interface ProviderKind {
      * The event of a signed call; undefined if no secret has signed it lately. The signature comes before the body.
      * Errors: malformedRequest for a signed body that is no event.
      */
-    verify(
-      body: Uint8Array,
-      signature: string,
-      secrets: readonly string[],
-      now: number,
-    ): Promise<ProviderEvent | undefined>;
+    verify(call: SignedCall): Promise<ProviderEvent | undefined>;
   };
 }
 
@@ -115,9 +103,6 @@ export function accountFault(message: string, cause?: unknown): AppError {
 
 export const isAccountFault = (error: unknown) => error instanceof AppError && error.reply === reply;
 
-/** A provider recognises a repeated request for 24 hours. */
-const repeatableMs = 20 * 3_600_000;
-
-/** Whether a request of a row may be too old to be repeated. */
+/** Whether the request of a row may be too old to be repeated: a provider recognises it for 24 hours. */
 export const isOld = (row: { createdAt: string }, now: number): boolean =>
-  now - Date.parse(row.createdAt) > repeatableMs;
+  now - Date.parse(row.createdAt) > 20 * 3_600_000;

@@ -11,12 +11,15 @@ import { isCustomer, isPage } from "../orders/input.ts";
 import { insertPayment, refreshPaymentStatus, settle } from "../orders/payments.ts";
 import { getOrder, requireRow } from "../orders/read.ts";
 import { payments } from "../orders/table.ts";
-import { requireProvider } from "./accounts.ts";
+import { openProvider } from "./accounts.ts";
 import { isOld, isRefusal, type Provider, type Snapshot, statusOf } from "./provider.ts";
 import { applyReturns, type PaymentRow } from "./refunds.ts";
 
 /** How often the server reads an open page of its own accord. */
-const checkMs = 600_000;
+const checkMs = 120_000;
+/** An open page is read at the latest when its order ends, so that it is closed first. */
+export const nextCheck = (now: number, orderEnds: string) =>
+  toTimestamp(Math.min(now + checkMs, Date.parse(orderEnds)));
 /** How often visitors can have a page read. */
 const everyMs = 5000;
 
@@ -73,7 +76,7 @@ export async function openPage(ctx: Ctx, provider: Provider, row: CheckoutRow): 
  * number of times: facts are only added, and states only advance. Errors: unavailable, wrongState.
  */
 export async function reconcile(ctx: Ctx, row: CheckoutRow): Promise<void> {
-  const provider = await requireProvider(ctx);
+  const provider = await openProvider(ctx);
   const { id, sessionId } = await openPage(ctx, provider, row);
   if (sessionId === null) return;
   const snapshot = await provider.read(sessionId);
@@ -103,12 +106,10 @@ async function advance(tx: Ctx, row: CheckoutRow, { state: found, intentId }: Sn
   const isNewer = ranks[found] > ranks[before];
   const next = isNewer ? found : before;
   const { expiresAt } = await requireRow(tx, row.orderId);
-  // An open page is read at the latest when its order ends, so that it is closed first.
-  const checkAt = Math.min(tx.now() + checkMs, Date.parse(expiresAt));
   await run(tx.db, setState, {
     ...{ tenantId: tx.tenant.id, id: row.id, intentId: intentId ?? row.intentId },
     ...{ state: next === "processing" ? "complete" : next, isProcessing: next === "processing" ? 1 : 0 },
-    nextCheckAt: next === "open" ? toTimestamp(checkAt) : null,
+    nextCheckAt: next === "open" ? nextCheck(tx.now(), expiresAt) : null,
   });
   return isNewer;
 }
@@ -142,7 +143,7 @@ export async function closeCheckout(ctx: Ctx, orderId: string): Promise<void> {
 
 /** Closes an open page, and adds what it knows. Errors: unavailable, wrongState. */
 export async function closePage(ctx: Ctx, open: CheckoutRow): Promise<void> {
-  const provider = await requireProvider(ctx);
+  const provider = await openProvider(ctx);
   // A page that the provider refuses to open needs no closing.
   const row = await openPage(ctx, provider, open).catch((error: unknown) => {
     if (isRefusal(error)) return undefined;

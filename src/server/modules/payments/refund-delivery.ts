@@ -11,7 +11,7 @@ import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { orderRefunds, payments } from "../orders/table.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
-import { requireProvider } from "./accounts.ts";
+import { openProvider } from "./accounts.ts";
 import type { PaymentDeps } from "./jobs.ts";
 import { isOld, isRefusal } from "./provider.ts";
 import { advance, findRefund } from "./refunds.ts";
@@ -27,9 +27,8 @@ const create = statement(sql`
   insert into ${refundDeliveries} (id, tenant_id, status, next_attempt_at, created_at)
   select r.id, r.tenant_id, 'waiting', ${param("now")}, ${param("now")} from ${orderRefunds} r
   where r.state = 'requested' and not exists (select 1 from ${refundDeliveries} d where d.id = r.id) limit 200`);
-const isReady = sql`${tenants.status} = 'active'
-  and exists (select 1 from ${refundDeliveries} where tenant_id = ${tenants.id} and ${isDue})`;
-const selectReady = statement((q) => q.select({ id: tenants.id }).from(tenants).where(isReady));
+const selectReady = statement<{ id: string }>(sql`
+  select distinct tenant_id as id from ${refundDeliveries} where ${isDue}`);
 const which = sql`
   select id from ${refundDeliveries} where tenant_id = ${param("key")} and ${isDue}
     order by next_attempt_at, id limit ${param("max")}`;
@@ -53,7 +52,6 @@ const queue = createQueue(refundDeliveries, { which, read, delivered: "delivered
 
 /** Requests refunds from providers, until these accept or refuse them. Its deliveries are made from refunds. */
 export function createRefundEngine(deps: PaymentDeps & ChannelDeps): DeliveryEngine<RefundTask> {
-  const receiverOf = (tenantId: string) => `provider of ${tenantId}`;
   const channel: Channel<RefundTask> = {
     queue,
     async createDeliveries() {
@@ -61,13 +59,13 @@ export function createRefundEngine(deps: PaymentDeps & ChannelDeps): DeliveryEng
     },
     async listReady() {
       const rows = await all(deps.db, selectReady, { now: toTimestamp(deps.now()) });
-      return rows.map(({ id }) => ({ key: id, tenantId: id, receiver: receiverOf(id) }));
+      return rows.map(({ id }) => ({ key: id, tenantId: id, receiver: id }));
     },
     prepare(task) {
       const tenant = JSON.parse(task.tenant) as Tenant;
       const ctx: Ctx = { ...deps, tenant, actor: { kind: "server" }, requestId: task.id };
       const send = () => request(ctx, task);
-      return { receiver: receiverOf(tenant.id), target: task.id, timeoutMs: attemptMs, send };
+      return { receiver: tenant.id, target: task.id, timeoutMs: attemptMs, send };
     },
     // It never gives up: an unanswered request may have been fulfilled.
     nextAttemptAt: ({ attempts }) =>
@@ -81,7 +79,7 @@ async function request(ctx: Ctx, task: RefundTask): Promise<Answer> {
   const accepted = { result: "accepted", status: null, error: null, retryAfterMs: 0 } as const;
   // A call of the provider may have reported it already.
   if ((await findRefund(ctx, task.id))?.state !== "requested") return accepted;
-  const answer = await requireProvider(ctx)
+  const answer = await openProvider(ctx)
     .then((provider) => provider.refund(task, isOld(task, ctx.now())))
     .catch((error: unknown) => {
       if (!isRefusal(error)) throw error;

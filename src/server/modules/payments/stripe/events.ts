@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
 import { malformedRequest } from "../../../errors.ts";
-import type { ProviderEvent } from "../provider.ts";
+import type { ProviderEvent, SignedCall } from "../provider.ts";
 
 /** The events that the server subscribes to. All else follows from reading the page. */
 export const eventTypes = [
@@ -19,19 +19,15 @@ export const eventTypes = [
 
 const toleranceSeconds = 300;
 
-/** Throws TypeError unless it is an event about an object. */
+type EventObject = Record<"id" | "object", string> & { payment_intent?: string | null };
+
 export function toEvent({ id, type, livemode: isLive, data }: Stripe.Event): ProviderEvent {
-  const object = data.object as { id?: unknown; object?: unknown; payment_intent?: unknown };
-  const { id: name, payment_intent: intent } = object;
-  if (![id, type, name].every((text) => typeof text === "string")) throw new TypeError("An event has no id.");
-  const isSession = object.object === "checkout.session";
-  const intentId = isSession || typeof intent !== "string" ? null : intent;
-  const of = { object: name as string, sessionId: isSession ? (name as string) : null, intentId };
-  return { id, type, isLive: Boolean(isLive), ...of };
+  const { id: object, object: kind, payment_intent: intent = null } = data.object as EventObject;
+  return { id, type, isLive, object, about: kind === "checkout.session" ? object : intent };
 }
 
 /** Verifies a call, as `ProviderKind` says. Each of the secrets may have signed it, within five minutes. */
-export async function verifyEvent(body: Uint8Array, signature: string, secrets: readonly string[], now: number) {
+export async function verifyEvent({ body, signature, secrets, now }: SignedCall) {
   const { webhooks, errors } = (await import("stripe")).Stripe;
   const verify = (secret: string) =>
     webhooks.constructEventAsync(Buffer.from(body), signature, secret, toleranceSeconds, undefined, now);
