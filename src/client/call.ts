@@ -20,7 +20,7 @@ export interface ClientOptions extends Partial<RetryPolicy> {
   onSession?: (session: Session | null) => void;
 }
 
-/** A call without its types. */
+/** The options of a call, without the types of its operation. */
 export interface LooseOptions extends SendOptions {
   path?: Record<string, string>;
   query?: object;
@@ -49,7 +49,7 @@ function headersOf(
   };
 }
 
-/** Sends requests with the client's credentials and retries. */
+/** Returns functions that send requests with the client's credentials, and repeat them after temporary errors. */
 export function createSender(options: ClientOptions = { url: "", namespace: "" }) {
   const { app, namespace, storage = memoryStorage(), onSession = () => {} } = options;
   const base = readBase(options);
@@ -121,7 +121,7 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
     const path = template.replace(/\{(\w+)\}/g, (_, id: string) => pathPart(id, given.path?.[id]));
     if (!forVisitors.test(path)) return sendAsUser(method, path, given);
     if (method !== "POST" || (await storage.getItem(`${name} visitor`))) return sendAsVisitor(method, path, given);
-    // Otherwise each of a page's first calls would create a visitor.
+    // If a page's first calls did not wait for each other, each would create a visitor.
     const sent = visitorMade.then(() => sendAsVisitor(method, path, given));
     visitorMade = sent.catch(() => {});
     return sent;

@@ -5,9 +5,9 @@ import type { Item, Query, SendOptions } from "./operations.ts";
 type EventQuery = Pick<Query<"GET /events/">, "after" | "since" | "types">;
 
 /**
- * Yields the events of a store as they happen, after `after`, since `since`, or from now on. It needs an app key with
- * `events:read`. A lost connection is opened again where it ended. It ends with `break`, or with the signal's reason.
- * Errors: {@link BodegaError}, also when the key is revoked.
+ * Yields the events of a store as they happen: after the event `after`, from the time `since`, or from now on. Needs an
+ * app key with `events:read`. Connects again after a lost connection, and continues after the last event. Ends with
+ * `break`, or with the signal's reason. Errors: {@link BodegaError}, also when the key is revoked.
  */
 export type FollowEvents = (
   query?: EventQuery,
@@ -19,11 +19,11 @@ type SendFeed = (
   options: SendOptions & { query: EventQuery; as: "key" },
 ) => Promise<Envelope>;
 
-/** The server sends something every 15 seconds. */
+/** The server sends something every 15 seconds, so after this time without data the connection counts as lost. */
 const silenceMs = 40_000;
 const longestDelayMs = 30_000;
 
-/** The function that follows the events of the store to which `send` sends. */
+/** Returns the function that follows the events of a store. `send` sends requests to the store. */
 export function createFollower(send: SendFeed): FollowEvents {
   return async function* follow(query = {}, { signal } = {}) {
     let place = query;
@@ -49,7 +49,7 @@ export function createFollower(send: SendFeed): FollowEvents {
 
 interface Reading {
   signal: AbortSignal | undefined;
-  /** Called with the place after each frame. */
+  /** Called after each frame, with the id after which a new connection continues. */
   move: (after: string) => void;
 }
 

@@ -13,7 +13,7 @@ export interface RetryPolicy {
 export interface Outgoing {
   url: string;
   init: RequestInit;
-  /** Whether it may run twice. If the connection is lost, nobody knows whether it ran. */
+  /** Whether the request may run twice: after a lost connection, the client cannot know whether it ran. */
   isRepeatable: boolean;
 }
 
@@ -47,7 +47,7 @@ export async function exchange({ url, init, isRepeatable }: Outgoing, policy: Re
 
 const isStream = (type: string | null) => type?.startsWith("text/event-stream") === true;
 
-/** A stream has no time limit. */
+/** Returns a signal that aborts after the timeout, or when the caller aborts. Streams have no timeout. */
 function signalOf(init: RequestInit, timeoutMs: number): AbortSignal | null {
   if (isStream(new Headers(init.headers).get("accept"))) return init.signal ?? null;
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -66,7 +66,7 @@ async function sendOnce(
     isAnswered = true;
     if (isStream(response.headers.get("content-type"))) return { request_id: "", data: response.body };
     const text = await response.text();
-    // A reply that ends early means a lost connection, whatever its status. Without a length, it ends as invalid JSON.
+    // JSON that cannot be parsed was cut off: a lost connection, whatever its status. So `status` is set after parsing.
     if (!response.headers.get("content-type")?.startsWith("application/json")) status = response.status;
     const { request_id: requestId, error, ...rest } = JSON.parse(text) as Partial<Envelope & { error: ErrorBody }>;
     status = response.status;
@@ -81,7 +81,7 @@ async function sendOnce(
     if (status !== undefined)
       return new BodegaError({ ...network, message: `The reply (${status}) could not be read.`, status, cause });
     if (isAnswered) return new BodegaError({ ...network, message: "The reply broke off before its end.", cause });
-    // Browsers do not report the cause.
+    // Browsers do not say whether CORS or the network was the cause.
     const isPage = "document" in globalThis;
     const message = `The server cannot be reached${isPage ? ", or the key does not allow this page's origin" : ""}.`;
     const remedy = isPage ? "Check the address, and the origin: bodega origin check" : undefined;

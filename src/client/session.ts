@@ -39,7 +39,7 @@ interface Locks {
 
 /** The share of a token's lifetime after which it is refreshed. */
 const renewAfter = 0.8;
-/** After a failed refresh, the next try is this much later, because the token is still valid. */
+/** After a failed refresh, the old token is still valid, so the next try waits this long. */
 const pauseMs = 60_000;
 
 /** Whether a call failed because its token is or has become invalid. */

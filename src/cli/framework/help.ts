@@ -77,7 +77,7 @@ export function labelArg(name: string, arg: Arg): string {
   return `${short}--${name}${arg.type === "boolean" ? "" : ` <${hint}>`}`;
 }
 
-/** Returns the description of an argument with its default, and in brackets further facts, such as `required`. */
+/** Returns the description of an argument, with its default and further facts, such as `required`, in brackets. */
 export function explainArg(arg: Arg): string {
   const isWord = arg.type === "positional";
   const notes = [

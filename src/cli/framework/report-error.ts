@@ -9,7 +9,7 @@ import { isGiven } from "./parse-values.ts";
 
 const cancelledExitCode = 130;
 const maxCharacters = 1000;
-// For these kinds, the usual remedy helps only clients of the HTTP API.
+// The usual remedies of these kinds help only clients of the HTTP API.
 const withoutRemedy = new Set<ErrorKind>(["internalError", "unavailable", "validationFailed", "wrongState"]);
 
 /** Prints an error on standard error, with `--json` as JSON. Returns the exit code. */
@@ -48,7 +48,7 @@ function describeProblem(error: unknown, run: Run) {
   const { exit, kind } = error;
   const details = error.details?.map((detail) => ({ ...detail, flag: findArg(detail.field, run) }));
   const only = details?.length === 1 ? details[0] : undefined;
-  // --variant has several fields, so `variants.0.sku` also needs the name `sku`.
+  // --variant sets several fields, so the message also names the field, such as `sku` for `variants.0.sku`.
   const part = only?.field.match(/^variants\.\d+\.(\w+)/)?.[1] ?? "";
   const message = only?.flag === undefined ? error.message : `${`${only.flag} ${part}`.trim()} ${only.message}`;
   const isObvious = kind === "malformedRequest" || withoutRemedy.has(kind);

@@ -39,7 +39,7 @@ export interface NewPassword {
   isRandom: boolean;
 }
 
-/** Reads, generates or asks for a new password. `others` are further flags that the error for no password names. */
+/** Reads, generates or asks for a new password. The error for a missing one also names the flags in `others`. */
 export async function resolvePassword(
   args: PasswordChoice,
   console: Console,

@@ -93,7 +93,7 @@ export async function printRecord(console: Console, record: object, idField?: st
   await console.write(renderFields(fields, { width: console.columns, color: console.color }));
 }
 
-/** Replaces `{name}` in a sentence by a field of a record. `{revoked token}` becomes `1 token` or `2 tokens`. */
+/** Replaces `{name}` by a field of a record, and `{revoked token}` by `1 token` or `2 tokens`, the field `revoked`. */
 function fillIn(sentence: string, record: object): string {
   return sentence.replace(/\{(\w+)( ?)(.*?)\}/g, (_, field, space, noun) => {
     const value: unknown = Object.entries(record).find(([name]) => name === field)?.[1];

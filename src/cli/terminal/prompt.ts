@@ -71,7 +71,7 @@ export async function askNewPassword(needs: string, check: (password: string) =>
 }
 
 function askHidden(message: string): Promise<string> {
-  // No key may show the password, because it would stay on the screen.
+  // The library's key for showing the password is off, because a shown password would stay on the screen.
   return ask(({ password }, context) => password({ message, mask: true, toggleMask: false }, context));
 }
 
@@ -95,7 +95,7 @@ function needsFlag(flag: string, question: string): AppError {
 async function ask<T>(
   prompt: (prompts: typeof import("@inquirer/prompts"), context: object) => Promise<T>,
 ): Promise<T> {
-  // After ctrl-D no answer can come. Without this, the process would end silently.
+  // After ctrl-D, the library would wait for input that cannot come, and the process would end silently.
   const abandoned = new AbortController();
   const abandon = () => abandoned.abort();
   process.once("beforeExit", abandon);

@@ -9,7 +9,7 @@ export type Terminal = ReturnType<typeof openTerminal>;
 const interruptedExitCode = 130;
 const terminatedExitCode = 143;
 const defaultColumns = 80;
-/** After ctrl-C, a command has this time to clean up, because a service may not answer. */
+/** How long a command may clean up after ctrl-C. The time is limited, because a remote service may never answer. */
 const cleanUpMs = 5000;
 const endings = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 

@@ -79,7 +79,7 @@ export default defineCommand({
       const values = new Map<string, unknown>(Object.entries({ ...store, url, mail }));
       await console.write(requests.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values.get(name))));
     };
-    // The server prints nothing, because `onReady` prints its addresses.
+    // The server itself prints nothing: `onReady` prints its addresses.
     const print = async () => {};
     const prepare: ServerProcess["prepare"] = async (db, vault) => {
       store = await demo.seedDemo(db, vault, Date.now, { dataDir: config.dataDir, shopUrl: shop.url });

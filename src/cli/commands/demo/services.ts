@@ -15,8 +15,8 @@ const key = "sk_test_demo_charges_no_card";
 const mailSafety = "default-src 'none'; style-src 'unsafe-inline'; img-src http: https:";
 
 /**
- * Starts what the demo has instead of Stripe and a mailbox: a page to pay on, and a page with the mail that would have
- * been sent. The books of the payments are kept in the data directory. Errors: unavailable if the port is in use.
+ * Starts the server that replaces Stripe and the mailbox in the demo, with a payment page and a page that shows the
+ * queued mail. Saves the payments in the data directory. Errors: unavailable if the port is in use.
  */
 export async function startDemoServices(config: Config, given: number | undefined) {
   const port = given ?? (config.port === 0 ? 0 : config.port + 2);
@@ -68,7 +68,7 @@ export async function startDemoServices(config: Config, given: number | undefine
   };
 }
 
-/** Commands that work on the data directory ask the stand-in, too. */
+/** Saves the address of the stand-in in `bodega.env`, so that commands call it instead of Stripe. */
 function keepAddress(dataDir: string, url: string): void {
   const path = envFilePath(dataDir);
   const lines = existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n") : [];

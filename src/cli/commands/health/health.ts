@@ -53,7 +53,7 @@ async function findServer(args: DatabaseFlags, console: Console, timeoutMs: numb
 
 /**
  * Requests `/health/ready`. Follows no redirects, because the login page of a proxy does not prove a healthy server.
- * @param isOwn does not verify the certificate, because it names the public host instead of this machine.
+ * @param isOwn whether `base` is this machine's server, whose certificate names the public host and is not verified.
  * @returns the health; without a reply, its HTTP status is null.
  */
 export async function probeHealth(base: string, timeoutMs: number, isOwn: boolean) {

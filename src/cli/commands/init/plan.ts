@@ -119,8 +119,8 @@ export async function createShop(console: Console, plan: Awaited<ReturnType<type
   const { dataDir, port } = plan.config;
   const { namespace, store, owner, key, serve, runningUrl } = answers;
   const settings = addToEnvFile(dataDir, { ...readSettings(args), ...mail });
-  // For the server that starts now, flags override saved settings. Not the replica's place: later servers must use the
-  // same one.
+  // For the server that starts now, flags override saved settings, except the replica's place, which later servers must
+  // use too.
   const flags = serve ? { ...args, "replicate-to": undefined, port: String(port) } : {};
   const config = readCliConfig({ ...flags, "data-dir": dataDir, "database-url": args["database-url"] }, console);
   const account = owner && { email: owner.email, password: owner.password, ...(owner.name && { name: owner.name }) };

@@ -41,7 +41,7 @@ export default defineCommand({
   },
 });
 
-/** Leaves out words of schemas that only this program reads. */
+/** Omits keywords of schemas that only this program understands. */
 function withoutOwnWords(key: string, value: unknown): unknown {
   return ["$id", "form", "expects"].includes(key) ? undefined : value;
 }
@@ -64,7 +64,7 @@ const failed = (id: string | number | null, code: number, message: string) => ({
   error: { code, message },
 });
 
-/** Returns the answer to a message; undefined for a notification, which gets none. */
+/** Returns the answer to a message; undefined for a notification, which needs no answer. */
 async function answerLine(line: string, offer: Offer): Promise<object | undefined> {
   const message = attempt(() => JSON.parse(line) as Message | null);
   if (message === undefined) return failed(null, -32700, "This line is not JSON.");

@@ -39,8 +39,8 @@ export async function changeAtOnce(args: OrderArgs, console: Console, act: Chang
 
 /**
  * Tries a change, asks about its result, makes the change, and prints the order. A dry run only tries and prints.
- * @param question with `closesPage`, the order's payment page is closed first. The text is such as `Cancel {order}[ and refund {amount}]?`; `{amount}` is the sum that the change receives or
- * returns. If it is 0, the words in brackets are left out.
+ * @param question such as `Cancel {order}[ and refund {amount}]?`: `{amount}` is received or returned; if it is 0, the
+ * part in brackets is omitted. With `closesPage`, the order's payment page is closed first.
  */
 export async function changeOrder(
   args: OrderArgs & { "dry-run"?: boolean },

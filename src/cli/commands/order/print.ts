@@ -100,7 +100,7 @@ function toTables(view: OrderView): Row[][] {
     disputes.map(({ id, status, amount_minor, reason, due_at }) => {
       return { dispute_id: id, status, amount: amount(amount_minor), reason, answer_by: due_at };
     }),
-    // The rates that apply, in a dry run that chose none.
+    // Only a dry run without a chosen rate has offers.
     offers.map(({ id, name, zone, price_minor }) => ({ shipping_rate: name, price: amount(price_minor), zone, id })),
   ];
 }

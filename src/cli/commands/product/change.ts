@@ -165,7 +165,7 @@ export const restoreCommand = defineCommand({
   },
 });
 
-/** Returns the id of a product named by id, slug or its own SKU. Errors: malformedRequest for the SKU of a variant. */
+/** Returns the id of a product named by id, slug or SKU. Errors: malformedRequest if the SKU is that of one variant. */
 async function findWhole(ctx: Ctx, name: string): Promise<string> {
   const { productId, variantId } = await product.find(ctx, name);
   if (variantId === null) return productId;

@@ -73,7 +73,7 @@ export const serveFlags = withVariables({
   },
 });
 
-/** Describes the process of a server. `--json` and `-q` suppress its announcement. */
+/** Describes the process of a server. `--json` and `-q` suppress the lines that announce it. */
 export function describeServerProcess(console: Console) {
   return {
     version: buildInfo.version,

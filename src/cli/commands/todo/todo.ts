@@ -6,7 +6,7 @@ import { requiredNamespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { printList } from "../../terminal/console.ts";
 
-/** The words of the command that is next, by what is to do. */
+/** For each kind of task, the command to run next, without the program's name. */
 const nextOf: Record<TodoKind, (subject: string) => string> = {
   unpaid_transfer: (subject) => `order pay ${subject}`,
   to_ship: (subject) => `order fulfill ${subject}`,

@@ -45,8 +45,8 @@ export async function runProgram<T>(program: string, words: string[], config: Da
 }
 
 /**
- * Asks an executable for its version, the migrations that it would apply, and which kept copy of the database it needs;
- * null if it needs none. Errors: validationFailed for another program; wrongState if there is no copy; unavailable.
+ * Asks an executable for its version and migrations. `restores` is the kept copy of the database that an older version
+ * needs. Errors: validationFailed for another program; wrongState without such a copy; unavailable.
  */
 export async function inspectVersion(program: string, isBack: boolean, config: DatabaseConfig) {
   const found = await runProgram<typeof buildInfo>(program, ["version"], config).catch(() => undefined);
@@ -98,8 +98,8 @@ type Plan = { from: string; to: string; executable: string; restores: string | n
 
 /**
  * Installs another version and restarts the server. If that fails, restores the previous version, and the database if
- * it was migrated. Returns the path of a replaced database; null if none was replaced.
- * @throws unavailable if the server cannot be stopped, and then changes nothing, or if the other version failed.
+ * it was migrated. Returns the path at which a replaced database is kept; null if none was replaced.
+ * @throws unavailable if the server cannot be stopped (nothing is changed then), or if the other version failed.
  */
 export async function changeVersion(
   next: string,
@@ -142,14 +142,14 @@ async function startServer(unit: string, dataDir: string): Promise<void> {
   while (performance.now() < deadline) {
     const status = await readServerStatus(dataDir, probeMs);
     if (status?.pid === pid && (await probeHealth(status.url, probeMs, true)).status === "ready") return;
-    // Another process means that the server ended, and systemd started it again.
+    // If the process id has changed, the server ended and systemd started it again.
     if (pid === 0 || findMainProcess(unit) !== pid) throw unavailable("Its server ended.");
     await Bun.sleep(everyMs);
   }
   throw unavailable("It was not ready within five minutes.");
 }
 
-/** The start of a unit ends when its server is ready. */
+/** `systemctl start` returns when the server is ready, which can take as long as a migration. */
 function runSystemctl(...words: string[]): string {
   const done = attempt(() => Bun.spawnSync(["systemctl", ...words], { timeout: readyMs }));
   if (done?.exitCode === 0) return done.stdout.toString().trim();

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { Refusal } from "./form.ts";
 
-/** An object as Stripe's API shows it, without `hidden`. Amounts are in Stripe's units, times in seconds. */
+/** An object of Stripe's API; replies omit `hidden`. Amounts are in Stripe's units, times in seconds. */
 export interface Row extends Record<"id" | "object" | "status" | "currency", string> {
   created: number;
   amount: number;
@@ -17,10 +17,10 @@ const newLists = () => ({
 });
 export type ListName = keyof ReturnType<typeof newLists>;
 
-/** `now` is in epoch milliseconds; `tell` gets each event. */
+/** `now` returns epoch milliseconds; `tell` is called with each event. */
 type Account = { livemode: boolean; now: () => number; tell: (books: Books, event: Row) => void };
 
-/** The objects of an account in one mode, and the changes that can happen to them. */
+/** The objects of an account in one mode, and the operations that change them. */
 export class Books {
   readonly lists = newLists();
   private readonly account: Account;
@@ -70,7 +70,7 @@ export class Books {
     return session;
   }
 
-  /** Begins an attempt to pay, which is declined unless the money is taken. @throws Refusal unless the session is open. */
+  /** Begins a payment attempt, which is declined unless `take` follows. @throws Refusal unless the session is open. */
   attempt(id: string) {
     this.expireDue();
     const session = this.openSession(id);
@@ -81,7 +81,7 @@ export class Books {
     return { session, intent: this.find("payment_intents", session.payment_intent) };
   }
 
-  /** Takes the money of an intent. */
+  /** Charges the payment intent, and marks the session as paid. */
   take({ session, intent }: Record<"session" | "intent", Row>): void {
     const { id: payment_intent, amount, currency, metadata } = intent;
     const state = { status: "succeeded", amount_refunded: 0, refunded: false, disputed: false };
@@ -90,7 +90,7 @@ export class Books {
     session.payment_status = "paid";
   }
 
-  /** The visitor pays. Money that takes days is `processing`. */
+  /** Completes the session, as when the visitor pays. With `isProcessing`, the money has not arrived yet. */
   pay(id: string, { isProcessing = false } = {}): void {
     const { session, intent } = this.attempt(id);
     Object.assign(session, { status: "complete", url: null });
@@ -99,7 +99,7 @@ export class Books {
     this.record("checkout.session.completed", session);
   }
 
-  /** Refunds a charge, as the API and the dashboard do. @throws Refusal when less is left of it. */
+  /** Refunds a charge, as the API and the dashboard do. @throws Refusal if less than the amount is left. */
   refund(of: string, given: { amount?: number; metadata?: object; status?: string } = {}): Row {
     const charge = this.lists.charges.find(({ id, payment_intent }) => id === of || payment_intent === of);
     if (!charge) throw new Refusal(`No such payment_intent: '${of}'`, { code: "resource_missing", status: 404 });

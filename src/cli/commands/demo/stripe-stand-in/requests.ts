@@ -7,7 +7,7 @@ const asForm = (value: unknown) => (typeof value === "object" && value ? (value 
 const asList = (value: unknown) => (Array.isArray(value) ? (value as unknown[]) : []);
 
 /**
- * Answers a request to `/v1/` from the books; `call` is such as "POST refunds". `page` is the address of the page to pay on.
+ * Answers a request to `/v1/`. `call` is such as "POST refunds", `page` the address of the payment page.
  * @throws Refusal
  */
 export function answer(books: Books, call: string, { expand, ...given }: Form, page: string): object {

@@ -5,14 +5,14 @@ import { answer } from "./requests.ts";
 
 /** A webhook on its way to an endpoint. */
 export type Webhook = Record<"url" | "type" | "body" | "secret", string>;
-/** A request of the API. `call` is such as "POST refunds". */
+/** A request to the API. `call` is method and path, such as "POST refunds". */
 export type ApiRequest = { call: string; text: string; authorization: string | null };
 export type Reply = { status: number; body: string };
 
 interface Options {
   /** Epoch milliseconds. */
   now: () => number;
-  /** The address of the page to pay on, without the id of a session. */
+  /** The address of the payment page, without the id of a session. */
   page: () => string;
   send: (webhook: Webhook) => void;
 }
