@@ -222,7 +222,7 @@ onDatabase("file", (suite) => {
     const { id } = await placeAsGuest(page, product);
     await shop.call(`POST /orders/${id}/pay/`, { body: {} });
     const ctx = await tenantContext(shop);
-    expect((await previewMails(ctx)).map(({ kind }) => kind)).toEqual(["order_paid"]);
+    expect((await previewMails(ctx, "")).map(({ kind }) => kind)).toEqual(["order_paid"]);
     const found = await findRecipient(suite.app.db, ctx.tenant.id, "order_placed", { email: "eve@example.com" });
     expect(found?.to).toBeNull();
   });

@@ -21,7 +21,7 @@ const mailSafety = "default-src 'none'; style-src 'unsafe-inline'; img-src http:
 export async function startDemoServices(config: Config, given: number | undefined) {
   const port = given ?? (config.port === 0 ? 0 : config.port + 2);
   const file = join(config.dataDir, "demo-payments.json");
-  let store: Ctx | undefined;
+  let store: { ctx: Ctx; url: string } | undefined;
   const stripe = openStripeStandIn({
     now: Date.now,
     page: () => `${url}/c/pay`,
@@ -45,10 +45,10 @@ export async function startDemoServices(config: Config, given: number | undefine
       return new Response(body, { status, headers: { "Content-Type": "application/json" } });
     }
     const act = method === "POST" ? new URLSearchParams(text).get("act") : null;
-    const isMail = store && /^\/mail(?:\/|$)/.test(pathname);
-    const page: Page = isMail
-      ? await showMail(store as Ctx, pathname.slice(6))
-      : answerPayPage(stripe.test, pathname, act, headers.get("accept-language"));
+    const page: Page =
+      store && /^\/mail(?:\/|$)/.test(pathname)
+        ? await showMail(store, pathname.slice(6))
+        : answerPayPage(stripe.test, pathname, act, headers.get("accept-language"));
     return new Response(page.html ?? null, { ...page, headers: { ...pageHeaders, ...page.headers } });
   }
 
@@ -60,7 +60,7 @@ export async function startDemoServices(config: Config, given: number | undefine
     mailUrl: `${url}/mail`,
     /** Connects the store with the stand-in, which then sends its events to the server at `publicUrl`. */
     async connect(ctx: Ctx, publicUrl: string): Promise<void> {
-      store = ctx;
+      store = { ctx, url: publicUrl };
       keepAddress(config.dataDir, url);
       await connectStripe({ ...ctx, payments: { stripeUrl: url, publicUrl } }, { key });
     },
@@ -76,8 +76,8 @@ function keepAddress(dataDir: string, url: string): void {
   writeFileSync(path, `${[...others, `BODEGA_STRIPE_URL=${url}`].join("\n")}\n`, { mode: 0o600 });
 }
 
-async function showMail(store: Ctx, id: string): Promise<Page> {
-  const mails = await previewMails(store);
+async function showMail({ ctx, url }: { ctx: Ctx; url: string }, id: string): Promise<Page> {
+  const mails = await previewMails(ctx, url);
   const mail = mails.find((one) => one.id === id);
   if (mail) return { headers: { "Content-Security-Policy": mailSafety }, html: mail.html };
   const items = mails.map(({ id: one, subject, to, created_at }) => {

@@ -2,17 +2,18 @@ import type { findRecipient } from "./compose.ts";
 
 type Found = NonNullable<Awaited<ReturnType<typeof findRecipient>>>;
 
-/** The page of the back office that a mail to staff leads to; undefined for other mail. */
+/** The page of the back office that a mail to staff leads to; empty for other mail, and if no address is known. */
 export function backOfficeLink(
-  base: string,
+  base: string | undefined,
   { kind, store: { namespace }, to }: Found,
   values: Record<string, string>,
-): string | undefined {
+): string {
+  if (base === undefined) return "";
   const start = `${base}/back-office/?${new URLSearchParams({ store: namespace })}#/`;
   const isStaff = to?.role === "staff" || to?.role === "owner";
   // Browsers send nothing behind the # to a server, so the code does not get into logs.
   if (isStaff && ["invitation", "reset_code"].includes(kind))
     return `${start}reset?${new URLSearchParams({ email: to.email, code: values.code ?? "" })}`;
   if (["new_order", "needs_attention"].includes(kind)) return `${start}orders?q=${values.number}`;
-  return kind === "low_stock" ? start : undefined;
+  return kind === "low_stock" ? start : "";
 }

@@ -50,8 +50,7 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
     const { store, to, kind } = found;
     const send = async (signal: AbortSignal): Promise<Answer> => {
       const { language, order, thread } = contents;
-      const back_office = (deps.backOffice && backOfficeLink(deps.backOffice, found, contents.values)) ?? "";
-      const values = { ...contents.values, back_office };
+      const values = { ...contents.values, back_office: backOfficeLink(deps.backOffice, found, contents.values) };
       const rendered = renderMail({ kind, store, name: to.name, languages: [language, to.lang], values, order });
       // Short values, such as the number of an order, also occur in replies of mail servers.
       const longValues = Object.values(values).filter((value) => value.length > 3);
