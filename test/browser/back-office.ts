@@ -57,6 +57,9 @@ export function describeBackOffice(stage: Stage): void {
     test("on a phone: books a payment, ships in parts, refunds a line after a preview, and shows hostile texts as texts", async () => {
       const { id, number, items } = await placeOrder();
       const line = items[0]?.id as string;
+      const mail = /mail_\w+(?=">[^<]*New order)/.exec(await (await fetch(stage.mail_url)).text())?.[0];
+      const link = `${stage.back_office_url}#/orders?q=${number}`;
+      expect(await (await fetch(`${stage.mail_url}/${mail}`)).text()).toContain(`href="${link}"`);
       const { page } = await visitOffice();
       await find(page, "main form");
       await expectUsable(page);
@@ -99,11 +102,17 @@ export function describeBackOffice(stage: Stage): void {
       await see(page, "You are offline.");
     }, 90_000);
 
-    test("on a phone: creates a product with dropped and chosen pictures, publishes it, and changes its price", async () => {
-      const { page } = await signIn();
+    test("on a phone: creates a product with dropped and chosen pictures, publishes it, and changes its price after a fault in German", async () => {
+      const visit = await signIn();
+      const { page } = visit;
       await find(page, "h1", "To do");
       await open(page, "#/products/new");
       await find(page, "[name=price]");
+      const asked: string[] = [];
+      page.on("dialog", (dialog) => {
+        asked.push(dialog.message());
+        return dialog.dismiss();
+      });
       const png = newPng();
       const file = join(stage.binary.dir, "mug.png");
       writeFileSync(file, png);
@@ -123,12 +132,22 @@ export function describeBackOffice(stage: Stage): void {
       await find(page, ".pictures li:nth-child(2)");
       await fillIn(page, "main form", { title: hostile, price: "12,50", stock: "4" });
       await expectUsable(page);
+      await click(page, ".places a", "Orders");
+      await click(page, ".languages button", "DE");
+      expect(asked).toEqual(Array(2).fill("Leave this page? Your changes are not saved."));
       await click(page, "main form > button");
+      await see(page, "saved as a draft");
       await click(page, "button", "Publish");
       await see(page, "The product is published.");
-      await submit(page, "main form", { price: "13.90" });
-      await see(page, "Saved.");
+      await click(page, ".languages button", "DE");
+      await find(page, "button", "Speichern");
+      visit.allow(/status of 422/);
+      await submit(page, "main form", { price: "13,905" });
+      await see(page, "Höchstens 2 Nachkommastellen.");
+      await submit(page, "main form", { price: "13,90" });
+      await see(page, "Gespeichert.");
       await expectUsable(page);
+      expect(asked).toHaveLength(2);
       const id = new URL(page.url()).hash.split("/").at(-1);
       const product = await stage.call<{ images: object[] }>("GET", `/products/${id}/`);
       expect(product).toMatchObject({ title: hostile, price: 13.9, stock: 4, status: "published" });
@@ -136,16 +155,22 @@ export function describeBackOffice(stage: Stage): void {
       await stage.call("DELETE", `/products/${id}/`);
     }, 90_000);
 
-    test("admits staff with their second factor only, ends a session that is replaced, and cannot be framed", async () => {
+    test("admits staff with their second factor only, to the store of the tab, ends a session that is replaced, and cannot be framed", async () => {
       const { headers } = await fetch(stage.back_office_url);
       expect(headers.get("x-frame-options")).toBe("DENY");
       expect(headers.get("content-security-policy")).toMatch(/connect-src 'self';.*frame-ancestors 'none'/);
       expect(headers.get("content-security-policy")).not.toContain("unsafe");
       const visit = await signIn({ email: stage.email });
       const { page } = visit;
-      visit.allow(/status of (?:401|403)/);
+      visit.allow(/status of (?:401|403|404)/);
       await see(page, "This account belongs to a customer.");
-      await enter(page);
+      const other = await visit.context.newPage();
+      await other.goto(stage.back_office_url.replace("=demo", "=other"));
+      await find(other, "main form");
+      await other.close();
+      await enter(page, { store: "other" });
+      await see(page, "There is no store with this name.");
+      await enter(page, { store: "demo" });
       await find(page, "h1", "To do");
       const lifetime = `Object.entries(sessionStorage).filter(([name]) => /^back-office bodega.*session$/.test(name))
         .map(([, kept]) => Math.ceil((Date.parse(JSON.parse(kept).expires_at) - Date.now()) / 3_600_000))`;

@@ -12,27 +12,42 @@ export function set(element, attributes) {
   return element;
 }
 
-export function h(tag, attributes, ...children) {
-  const element = set(document.createElement(tag), attributes);
-  element.append(...children.flat(Infinity).filter((child) => !isNone(child)));
+/** `h("p.hint", { id: "x" }, "text")`: an element with its class, its attributes, if any, and its children. */
+export function h(name, ...children) {
+  const [tag, ...classes] = name.split(".");
+  const element = document.createElement(tag);
+  if (classes.length > 0) element.className = classes.join(" ");
+  for (const child of children.flat(Infinity)) {
+    if (child?.constructor === Object) set(element, child);
+    else if (!isNone(child)) element.append(child);
+  }
   return element;
 }
 
-export function translate(root) {
+/** Sets the texts of an element's descendants, which have the attributes `data-word` and `data-label`. */
+export function translate(root, values) {
   for (const element of root.querySelectorAll("[data-word], [data-label]")) {
     const { word, label } = element.dataset;
-    if (word) element.textContent = t(word);
+    if (word) element.textContent = t(word, values);
     if (label) element.ariaLabel = t(label);
   }
 }
 
+const toasts = document.querySelector("#toast");
 let fading;
+let isForNext = false;
 
-export function toast(text) {
-  const box = document.querySelector("#toast");
-  box.replaceChildren(h("p", {}, text));
+/** Shows a text for some seconds, at most until the page is left. A text that is for the next page stays then. */
+export function toast(text, { next = false } = {}) {
+  isForNext = next;
+  toasts.replaceChildren(h("p", text));
   clearTimeout(fading);
-  fading = setTimeout(() => box.replaceChildren(), 6000);
+  fading = setTimeout(() => toasts.replaceChildren(), 6000);
+}
+
+export function leaveToasts() {
+  if (!isForNext) toasts.replaceChildren();
+  isForNext = false;
 }
 
 export function focusOn(element) {
@@ -41,16 +56,28 @@ export function focusOn(element) {
   element.focus({ preventScroll: true });
 }
 
-/** A page or a part of it with a heading, which gets the focus. */
-export const section = (title, ...children) => h("section", {}, h("h2", {}, title), ...children);
-
-export const page = (title, ...children) => h("div", { class: "page" }, h("h1", { tabindex: -1 }, title), ...children);
-
-/** A term and its value, for a `dl`. Nothing without a value. */
-export const fact = (word, value) => value && h("div", {}, h("dt", {}, t(word)), h("dd", {}, value));
-
-export const facts = (...all) => h("dl", { class: "facts" }, ...all);
-
-export function badge(name, tone = "") {
-  return h("span", { class: `badge ${tone}` }, t(name));
+/** Shows a part of a page instead of another, moves the focus to its beginning, and says what was done. */
+export function replace(old, next, text) {
+  old.replaceWith(next);
+  focusOn(next.querySelector("h1, h3, p"));
+  if (text) toast(text);
 }
+
+export const section = (word, ...children) => h("section", h("h2", t(word)), children);
+
+export const page = (title, ...children) => h("div.page", h("h1", { tabindex: -1 }, title), children);
+
+/** A page of one form. */
+export const narrowPage = (word, ...children) => h("div.page.narrow", h("h1", { tabindex: -1 }, t(word)), children);
+
+/** A term and its value, for `facts`. Nothing without a value. */
+export const fact = (word, value) => value && h("div", h("dt", t(word)), h("dd", value));
+
+export const facts = (...all) => h("dl.facts", all);
+
+export const badge = (word, tone = "") => h("span", { class: `badge ${tone}` }, t(word));
+
+export const link = (href, word) => h("p", h("a", { href }, t(word)));
+
+/** Parts of a line of text; empty ones are left out. */
+export const joined = (...parts) => parts.filter(Boolean).join(" · ");

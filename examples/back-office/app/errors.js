@@ -1,29 +1,41 @@
 import { h, toast } from "./dom.js";
 import { hasWords, t } from "./words.js";
 
-/** Says in words what failed. The server's own message tells staff most, and is shown as text. */
+/** Quoted names, ids, numbers and amounts of the server's messages. */
+const variables = /"[^"]*"|\b[a-z]{3}_[0-9a-z]{26}|\d+(?:\.\d+)?(?: [A-Z]{3})?/g;
+
+/** A message of the server in our words, if they have it. There, `#` stands for the variables. */
+function translateMessage(message) {
+  const name = `fault.${message.replace(/ or null$/, "").replace(variables, "#")}`;
+  return hasWords(name) && t(name, message.match(variables) ?? []);
+}
+
+/** Says in words what failed. */
 export function explain(error) {
-  const { code, message, retryAfter = 60, requestId } = error;
+  const { code, message, retryAfter = 60, requestId, details = [] } = error;
+  if (details.length > 0) return t("error.5102");
   // Without a connection, not even the script of a page can be loaded.
   const name = `error.${code ?? (navigator.onLine ? "" : "network")}`;
-  if (hasWords(name)) return t(name, { count: Math.ceil(retryAfter / 60) });
-  if (typeof code === "number" && code !== 5000) {
-    const details = (error.details ?? []).map((one) => `${one.field}: ${one.message}`);
-    return [message, ...details].join(" ");
-  }
+  const words = translateMessage(message);
+  if (words) return words;
+  if (hasWords(name)) return t(name, { count: Math.ceil(retryAfter / 60), message });
+  if (typeof code === "number" && code !== 5000) return t("error.refused", { message });
   console.warn(error);
   return [t("error.unknown"), requestId && t("error.quote", { id: requestId })].filter(Boolean).join(" ");
 }
 
+export const explainField = (message) => translateMessage(message) || t("form.refused", { message });
+
+/** The same with the name of the field in front. */
+export function nameFault({ field, message }) {
+  const name = `field.${field.split(".").at(-1)}`;
+  return `${hasWords(name) ? t(name) : field}: ${explainField(message)}`;
+}
+
 export function apology(error, retry) {
-  const isMissing = error.code === 5301;
-  return h(
-    "section",
-    { class: "narrow" },
-    h("h1", { tabindex: -1 }, t(isMissing ? "error.missing" : "error.title")),
-    h("p", {}, explain(error)),
-    h("button", { type: "button", class: "button", onclick: retry }, t("error.retry")),
-  );
+  const title = t(error.code === 5301 ? "error.missing" : "error.title");
+  const button = h("button.button", { type: "button", onclick: retry }, t("error.retry"));
+  return h("section.narrow", h("h1", { tabindex: -1 }, title), h("p", explain(error)), button);
 }
 
 /** Runs an action once at a time, and shows its error. */
@@ -33,7 +45,7 @@ export async function act(button, action) {
   try {
     await action();
   } catch (error) {
-    toast(explain(error));
+    toast([explain(error), ...(error.details ?? []).map(nameFault)].join(" "));
   } finally {
     button.ariaBusy = null;
   }

@@ -1,6 +1,7 @@
 import { parse } from "./address.js";
 import { h, toast, translate } from "./dom.js";
 import { explain } from "./errors.js";
+import { mayLeave } from "./form.js";
 import { isSignedIn, readProfile } from "./store.js";
 import { language, loadWords, t } from "./words.js";
 
@@ -36,10 +37,11 @@ async function drawStore() {
 }
 
 function drawConnection() {
-  find("#notice").replaceChildren(navigator.onLine ? "" : h("p", {}, t("frame.offline")));
+  find("#notice").replaceChildren(navigator.onLine ? "" : h("p", t("frame.offline")));
 }
 
 async function changeLanguage(next) {
+  if (!mayLeave()) return;
   try {
     await loadWords(next);
     drawFrame();

@@ -2,12 +2,14 @@ import { h } from "./dom.js";
 import { actionButton } from "./errors.js";
 import { t } from "./words.js";
 
+export const none = (word = "list.none") => h("p.none", t(word));
+
 /** The first page of a list of the client, with a button for the next one. */
-export async function drawList(list, draw, none = "list.none") {
+export async function drawList(list, draw) {
   const { data, page } = await list.page();
-  if (data.length === 0) return h("p", { class: "none" }, t(none));
-  const rows = h("ul", { class: "rows" }, data.map(draw));
-  const root = h("div", {}, rows);
+  if (data.length === 0) return none();
+  const rows = h("ul.rows", data.map(draw));
+  const root = h("div", rows);
   const offer = ({ has_more: hasMore, next_cursor: cursor }) => {
     if (!hasMore) return;
     const more = actionButton("list.more", async () => {
@@ -24,21 +26,10 @@ export async function drawList(list, draw, none = "list.none") {
   return root;
 }
 
+const parts = (title, below, end) => [h("strong", title), h("span.below", below), h("span.end", end)];
+
 /** A line with a title, a text below it, and things at its end; `more` comes below. */
-export const line = (title, below, end, ...more) =>
-  h("li", {}, h("strong", {}, title), h("span", { class: "below" }, below), h("span", { class: "end" }, end), more);
+export const line = (title, below, end, ...more) => h("li", parts(title, below, end), more);
 
 /** A row that is one link, with a title, a line below it, and things at its end. */
-export function row(href, title, below, ...end) {
-  return h(
-    "li",
-    {},
-    h(
-      "a",
-      { class: "row", href },
-      h("strong", {}, title),
-      h("span", { class: "below" }, below),
-      h("span", { class: "end" }, end),
-    ),
-  );
-}
+export const row = (href, title, below, ...end) => h("li", h("a.row", { href }, parts(title, below, end)));

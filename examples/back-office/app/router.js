@@ -1,6 +1,7 @@
 import { address, go, parse } from "./address.js";
-import { focusOn } from "./dom.js";
+import { focusOn, leaveToasts } from "./dom.js";
 import { apology, coded } from "./errors.js";
+import { hasChanges, mayLeave, watchChanges } from "./form.js";
 import { drawFrame } from "./frame.js";
 import { isSignedIn, keepSession, knownStore, openStore } from "./store.js";
 
@@ -29,7 +30,15 @@ export function startRouter() {
   if (knownStore()) openStore(knownStore());
   addEventListener("hashchange", () => render());
   addEventListener("redraw", () => render());
-  addEventListener("signed-out", () => go(address("sign-in", { next: location.hash, ended: 1 })));
+  // Waits until the form whose call has ended the session says so.
+  addEventListener("signed-out", () => setTimeout(go, 0, address("sign-in", { next: location.hash, ended: 1 })));
+  watchChanges();
+  globalThis.navigation?.addEventListener("navigate", (event) => {
+    if (event.hashChange && event.cancelable && !mayLeave()) event.preventDefault();
+  });
+  addEventListener("beforeunload", (event) => {
+    if (hasChanges()) event.preventDefault();
+  });
   return render();
 }
 
@@ -38,6 +47,7 @@ async function render() {
   controller = new AbortController();
   const { signal } = controller;
   const route = { ...parse(location.hash), signal };
+  leaveToasts();
   try {
     if (!open.includes(route.name) && !(await isSignedIn())) {
       return go(address("sign-in", { next: location.hash }), { replace: true });

@@ -14,26 +14,28 @@ const storage = {
 };
 
 export let shop;
-let profile;
-let me;
+/** The store of this tab. Others may have other ones. */
+let opened;
+/** What does not change until somebody else signs in. */
+let kept = {};
 let isLeaving = false;
 
-/** The store that the address names, or the last one. */
+/** The store of the address, or the last one that was opened. */
 export const knownStore = () =>
   new URLSearchParams(location.search).get("store") ?? localStorage.getItem(storeKey) ?? "";
 
 export function openStore(namespace) {
-  if (shop && namespace === localStorage.getItem(storeKey)) return;
+  if (namespace === opened) return;
+  opened = namespace;
   localStorage.setItem(storeKey, namespace);
   history.replaceState(history.state, "", `?${new URLSearchParams({ store: namespace })}${location.hash}`);
-  profile = undefined;
-  me = undefined;
+  kept = {};
   shop = createClient({
     url: new URL("..", document.baseURI).href,
     namespace,
     storage,
     onSession: (session) => {
-      me = undefined;
+      kept = {};
       if (session) sessionStorage.setItem(usedKey, Date.now());
       else if (!isLeaving) dispatchEvent(new Event("signed-out"));
     },
@@ -56,8 +58,7 @@ export async function signOut() {
   isLeaving = true;
   await shop.auth.logout().catch(console.warn);
   isLeaving = false;
-  profile = undefined;
-  me = undefined;
+  kept = {};
 }
 
 /** Exchanges the token once an hour while it is used, so that twelve hours without use end it. */
@@ -67,18 +68,15 @@ export async function keepSession() {
   await shop.auth.refresh().catch(console.warn);
 }
 
-export function readProfile() {
-  profile ??= shop.store().catch((error) => {
-    profile = undefined;
+function keep(name, read) {
+  const reads = kept;
+  reads[name] ??= read().catch((error) => {
+    delete reads[name];
     throw error;
   });
-  return profile;
+  return reads[name];
 }
 
-export function readMe() {
-  me ??= shop.users.me().catch((error) => {
-    me = undefined;
-    throw error;
-  });
-  return me;
-}
+export const readProfile = () => keep("profile", () => shop.store());
+
+export const readMe = () => keep("me", () => shop.users.me());

@@ -1,5 +1,6 @@
 import { address } from "./address.js";
-import { h, page, section } from "./dom.js";
+import { h, page } from "./dom.js";
+import { none } from "./list.js";
 import { orderRow } from "./orders/names.js";
 import { readLowStock } from "./products/low-stock.js";
 import { productRow } from "./products/row.js";
@@ -20,21 +21,19 @@ export async function show({ signal }) {
   const [low, ...pages] = await Promise.all([readLowStock(signal), ...reads]);
   return page(
     t("todo.title"),
-    ...pages.map(({ data, page: { total } }, index) => {
+    pages.map(({ data, page: { total } }, index) => {
       const [word, query] = lists[index];
-      return part(t(word), total, data.map(orderRow), total > data.length && address("orders", query));
+      return part(word, total, data.map(orderRow), total > data.length && address("orders", query));
     }),
-    part(t("todo.low"), low.length, low.slice(0, 10).map(productRow)),
+    part("todo.low", low.length, low.slice(0, 10).map(productRow)),
   );
 }
 
-function part(title, count, rows, more) {
-  const heading = h("span", { class: "count" }, String(count));
-  const root = section(
-    title,
-    count === 0 ? h("p", { class: "none" }, t("todo.none")) : h("ul", { class: "rows" }, rows),
-    more && h("p", {}, h("a", { href: more }, t("todo.all", { count }))),
+function part(word, count, rows, more) {
+  return h(
+    "section",
+    h("h2", t(word), " ", h("span.count", String(count))),
+    count === 0 ? none("todo.none") : h("ul.rows", rows),
+    more && h("p", h("a", { href: more }, t("todo.all", { count }))),
   );
-  root.querySelector("h2").append(" ", heading);
-  return root;
 }

@@ -32,12 +32,15 @@ export const formatNumber = (number) => new Intl.NumberFormat(current).format(nu
 
 export const countryName = (code) => new Intl.DisplayNames(current, { type: "region" }).of(code);
 
-const moneyFormat = (currency) => new Intl.NumberFormat(current, { style: "currency", currency });
+export function formatMoney(amount, currency, style) {
+  return new Intl.NumberFormat(current, { style: "currency", currency, ...style }).format(amount);
+}
 
-export const formatMoney = (amount, currency) => moneyFormat(currency).format(amount);
+/** An amount for the axis of a chart, such as `€2K`. */
+export const shortMoney = (amount, currency) => formatMoney(amount, currency, { notation: "compact" });
 
 /** An amount as people type it: `12,5` in German. */
 export const amountText = (amount) => (amount ?? "") && String(amount).replace(".", current === "de" ? "," : ".");
 
-/** Reads an amount with a comma or a point; undefined for an empty text. */
-export const readAmount = (text) => (text ? Number(text.replace(",", ".")) : undefined);
+/** Reads an amount with a comma or a point; null for none. */
+export const readAmount = (text) => text && Number(text.replace(",", "."));

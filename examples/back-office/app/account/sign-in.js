@@ -1,37 +1,30 @@
 import { address, go } from "../address.js";
-import { h, page } from "../dom.js";
-import { form } from "../form.js";
-import { openStore, signIn } from "../store.js";
+import { h, link, narrowPage } from "../dom.js";
+import { form, given } from "../form.js";
+import { knownStore, openStore, signIn } from "../store.js";
 import { t } from "../words.js";
-import { emailField, otpField, passwordField, storeField } from "./fields.js";
 
 export function show({ query }) {
-  const otp = h("div", {});
-  const content = page(
-    t("signIn.title"),
-    query.has("ended") && h("p", { class: "note", role: "alert" }, t("signIn.ended")),
-    form(
-      "signIn.submit",
-      async ({ store, ...given }, root) => {
-        openStore(store);
-        try {
-          await signIn(given);
-        } catch (error) {
-          if (error.code !== 5211 || otp.hasChildNodes()) throw error;
-          otp.append(otpField(t("signIn.otpHint")));
-          return root.elements.otp.focus();
-        }
-        const next = query.get("next");
-        go(next?.startsWith("#/") ? next : "#/", { replace: true });
-      },
-      storeField(),
-      emailField(query.get("email")),
-      passwordField(),
-      otp,
-    ),
-    h("p", {}, h("a", { href: address("reset") }, t("reset.open"))),
-    h("p", { class: "hint" }, t("signIn.once")),
+  const submit = async ({ store, ...values }, root) => {
+    openStore(store);
+    const { otp } = root.elements;
+    const place = otp.closest(".field");
+    try {
+      await signIn(given(values));
+    } catch (error) {
+      if (error.code !== 5211 || !place.hidden) throw error;
+      place.hidden = false;
+      otp.required = true;
+      return otp.focus();
+    }
+    const next = query.get("next");
+    go(next?.startsWith("#/") ? next : "#/", { replace: true });
+  };
+  return narrowPage(
+    "signIn.title",
+    query.has("ended") && h("p.note", { role: "alert" }, t("signIn.ended")),
+    form("sign-in", submit, { store: knownStore(), email: query.get("email") }),
+    link(address("reset"), "reset.open"),
+    h("p.hint", t("signIn.once")),
   );
-  content.classList.add("narrow");
-  return content;
 }

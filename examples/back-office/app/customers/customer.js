@@ -1,10 +1,9 @@
 import { go } from "../address.js";
-import { badge, fact, facts, focusOn, h, page, section, toast } from "../dom.js";
+import { badge, fact, facts, h, page, replace, section, toast } from "../dom.js";
 import { actionButton, coded } from "../errors.js";
-import { field, fold, form } from "../form.js";
+import { fold, form } from "../form.js";
 import { drawList } from "../list.js";
-import { addressLines } from "../orders/address-lines.js";
-import { orderRow } from "../orders/names.js";
+import { addressLines, orderRow } from "../orders/names.js";
 import { save } from "../save.js";
 import { readMe, shop } from "../store.js";
 import { formatDate, t } from "../words.js";
@@ -18,17 +17,10 @@ export async function show({ id, signal }) {
 function draw(user, me, orders) {
   const { id, name, email, phone, role, status, addresses, created_at: at, last_login_at: last } = user;
   const canManage = id !== me.id && (me.role === "owner" || role === "customer");
-  const redraw = (next) => {
-    const fresh = draw(next, me, orders);
-    content.replaceWith(fresh);
-    focusOn(fresh.querySelector("h1"));
-    toast(t("product.saved"));
-  };
   const content = page(
     name ?? email,
     h(
-      "p",
-      { class: "badges" },
+      "p.badges",
       role !== "customer" && badge(`role.${role}`, "is-open"),
       status === "disabled" && badge("customer.disabled", "is-alert"),
     ),
@@ -39,8 +31,8 @@ function draw(user, me, orders) {
       fact("customer.lastLogin", last && formatDate(last)),
       addresses.map((one) => fact("buyer.to", addressLines(one))),
     ),
-    section(t("orders.title"), orders),
-    canManage && drawManagement(user, redraw),
+    section("orders.title", orders),
+    canManage && drawManagement(user, (next) => replace(content, draw(next, me, orders), t("product.saved"))),
   );
   return content;
 }
@@ -48,29 +40,18 @@ function draw(user, me, orders) {
 function drawManagement({ id, email, status, version }, redraw) {
   const next = status === "active" ? "disabled" : "active";
   const change = async () => redraw(await shop.users.update(id, { status: next }, { ifVersion: version }));
+  const download = async () => {
+    save(`${id}.json`, JSON.stringify(await shop.users.export(id), null, 2), "application/json");
+  };
+  const erase = async ({ typed }) => {
+    if (typed.toLowerCase() !== email.toLowerCase()) throw coded("otherEmail");
+    await shop.users.erase(id);
+    go("#/customers", { replace: true });
+    toast(t("customer.erased"), { next: true });
+  };
   return section(
-    t("customer.data"),
-    h(
-      "p",
-      { class: "buttons" },
-      actionButton("customer.export", async () => {
-        save(`${id}.json`, JSON.stringify(await shop.users.export(id), null, 2), "application/json");
-      }),
-      actionButton(`customer.set.${next}`, change),
-    ),
-    fold(
-      "customer.erase",
-      h("p", {}, t("customer.eraseHelp")),
-      form(
-        "customer.eraseNow",
-        async ({ typed }) => {
-          if (typed.toLowerCase() !== email.toLowerCase()) throw coded("otherEmail");
-          await shop.users.erase(id);
-          go("#/customers", { replace: true });
-          toast(t("customer.erased"));
-        },
-        field("typed", "customer.typeEmail", { required: true, autocomplete: "off", hint: email }),
-      ),
-    ),
+    "customer.data",
+    h("p.buttons", actionButton("customer.export", download), actionButton(`customer.set.${next}`, change)),
+    fold(t("customer.erase"), h("p", t("customer.eraseHelp")), form("erase", erase, { email })),
   );
 }

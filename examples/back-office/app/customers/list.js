@@ -1,43 +1,35 @@
 import { address, go } from "../address.js";
-import { badge, page } from "../dom.js";
-import { field, fold, form } from "../form.js";
+import { badge, page, toast } from "../dom.js";
+import { fold, form, given } from "../form.js";
 import { drawList, row } from "../list.js";
 import { searchForm } from "../search.js";
 import { readMe, shop } from "../store.js";
 import { language, t } from "../words.js";
 
 export async function show({ query, signal }) {
-  const { q = "" } = Object.fromEntries(query);
-  const list = shop.users.list({ limit: 25, ...(q && { q }) }, { signal });
+  const q = query.get("q");
   return page(
     t("customers.title"),
     searchForm("customers", { q, word: "customers.search" }),
-    await drawList(list, drawUser),
-    (await readMe()).role === "owner" && drawInvitation(),
+    await drawList(shop.users.list({ limit: 25, q }, { signal }), drawUser),
+    (await readMe()).role === "owner" && fold(t("invite.open"), form("invite", invite)),
   );
 }
 
 function drawUser({ id, name, email, role, status }) {
-  const marks = [
+  return row(
+    address("customers", id),
+    name ?? email,
+    name ? email : "",
     role !== "customer" && badge(`role.${role}`, "is-open"),
     status === "disabled" && badge("customer.disabled", "is-quiet"),
-  ];
-  return row(address("customers", id), name ?? email, name ? email : "", marks.filter(Boolean));
+  );
 }
 
 /** A colleague gets a mail with a code to choose a password. */
-function drawInvitation() {
-  return fold(
-    "invite.open",
-    form(
-      "invite.submit",
-      async ({ email, name }) => {
-        const { id } = await shop.users.create({ email, role: "staff", ...(name && { name }) });
-        await shop.auth.forgotPassword({ email, language: language() });
-        go(address("customers", id));
-      },
-      field("email", "signIn.email", { type: "email", required: true, hint: t("invite.hint") }),
-      field("name", "buyer.name", { maxlength: 200 }),
-    ),
-  );
+async function invite(values) {
+  const { id, email } = await shop.users.create({ ...given(values), role: "staff" });
+  await shop.auth.forgotPassword({ email, language: language() });
+  go(address("customers", id));
+  toast(t("invite.done", { email }), { next: true });
 }

@@ -1,7 +1,7 @@
 import { address } from "../address.js";
-import { badge } from "../dom.js";
+import { badge, h, joined } from "../dom.js";
 import { row } from "../list.js";
-import { formatDate, formatMoney, t } from "../words.js";
+import { countryName, formatDate, formatMoney, t } from "../words.js";
 
 const tones = {
   pending: "is-waiting",
@@ -15,11 +15,11 @@ const tones = {
 export function badges({ status, payment_status: payment, fulfillment_status: fulfillment, needs_attention: needs }) {
   const isOdd = !["unpaid", "paid"].includes(payment);
   return [
-    ...(needs ?? []).map((kind) => badge(`attention.${kind}`, "is-alert")),
+    (needs ?? []).map((kind) => badge(`attention.${kind}`, "is-alert")),
     badge(`status.${status}`, tones[status]),
     isOdd && badge(`payment.${payment}`, "is-quiet"),
     fulfillment === "partially_fulfilled" && badge("fulfillment.partially_fulfilled", "is-quiet"),
-  ].filter(Boolean);
+  ];
 }
 
 export const buyerOf = ({ shipping_address: to, billing_address: bill, email }) =>
@@ -27,7 +27,7 @@ export const buyerOf = ({ shipping_address: to, billing_address: bill, email }) 
 
 export function orderRow(order) {
   const { id, number, created_at: at, total, currency } = order;
-  const below = `${buyerOf(order)} · ${formatDate(at, { dateStyle: "medium" })}`;
+  const below = joined(buyerOf(order), formatDate(at, { dateStyle: "medium" }));
   return row(address("orders", id), t("order.number", { number }), below, formatMoney(total, currency), badges(order));
 }
 
@@ -40,3 +40,10 @@ export const sent = ({ fulfilled_quantity: all, refunded_quantity: refunded, can
   all - (refunded - cancelled);
 
 export const lineName = ({ title, variant_title: variant }) => [title, variant].filter(Boolean).join(", ");
+
+export function addressLines({ name, company, line1, line2, postal_code: code, city, region, country, phone, vat_id }) {
+  const place = [code, city].filter(Boolean).join(" ");
+  const vat = vat_id && t("buyer.vatId", { id: vat_id });
+  const lines = [name, company, line1, line2, place, region, countryName(country), phone, vat];
+  return lines.filter(Boolean).map((text) => h("span.line", text));
+}

@@ -1,19 +1,10 @@
 import { section } from "../dom.js";
-import { area, form } from "../form.js";
+import { form } from "../form.js";
 import { shop } from "../store.js";
-import { t } from "../words.js";
 
 /** A note of the staff, which buyers never see. */
-export function drawNote({ id, version, staff_note: note, status }, changed) {
-  if (status === "completed" && !note) return null;
-  return section(
-    t("note.title"),
-    form(
-      "note.save",
-      async ({ staff_note: text }) => {
-        changed(await shop.orders.update(id, { staff_note: text || null }, { ifVersion: version }), "note.done");
-      },
-      area("staff_note", "note.label", note, { maxlength: 2000 }),
-    ),
-  );
+export function drawNote({ id, version, staff_note, status }, changed) {
+  if (status === "completed" && !staff_note) return null;
+  const save = async (note) => changed(await shop.orders.update(id, note, { ifVersion: version }), "note.done");
+  return section("note.title", form("note", save, { staff_note }));
 }

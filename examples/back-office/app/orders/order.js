@@ -1,13 +1,12 @@
 import { address } from "../address.js";
-import { fact, facts, focusOn, h, page, section, toast } from "../dom.js";
+import { fact, facts, h, joined, link, page, replace, section, toast } from "../dom.js";
 import { actionButton } from "../errors.js";
-import { line } from "../list.js";
+import { line, none } from "../list.js";
 import { save } from "../save.js";
 import { shop } from "../store.js";
 import { formatDate, formatMoney, t } from "../words.js";
-import { addressLines } from "./address-lines.js";
 import { drawAttention } from "./attention.js";
-import { badges, lineName, unsent } from "./names.js";
+import { addressLines, badges, lineName, unsent } from "./names.js";
 import { drawNote } from "./note.js";
 import { drawParcels, drawShipping } from "./parcels.js";
 import { drawPay } from "./pay.js";
@@ -22,39 +21,33 @@ export async function show({ id, part, query, signal }) {
 function draw(order) {
   const { id, number, created_at: at, status, received, total } = order;
   /** Draws the order anew after a change, whose reply it is, and says what was done. */
-  const changed = (next, word, values) => {
-    const fresh = draw(next);
-    content.replaceWith(fresh);
-    focusOn(fresh.querySelector("h1"));
-    toast(t(word, values));
-  };
+  const changed = (next, word, values) => replace(content, draw(next), t(word, values));
   const isOver = status === "cancelled" || status === "expired";
   const canShip = status === "paid" && order.items.some((line) => unsent(line) > 0);
   const canRefund = received > order.returned || (total === 0 && !isOver && status !== "pending");
   const content = page(
     t("order.number", { number }),
-    h("p", { class: "badges" }, badges(order)),
-    h("p", {}, t("order.placed", { date: formatDate(at) })),
+    h("p.badges", badges(order)),
+    h("p", t("order.placed", { date: formatDate(at) })),
     drawAttention(order, changed),
     h(
-      "div",
-      { class: "actions" },
+      "div.actions",
       (order.due > 0 || status === "expired") && status !== "cancelled" && drawPay(order, changed),
       canShip && drawShipping(order, changed),
       canRefund && drawRefund(order, changed),
       status === "pending" && drawCancel(order, changed),
     ),
     h(
-      "p",
-      { class: "buttons" },
-      h("a", { class: "button is-quiet", href: address("orders", id, "slip") }, t("slip.open")),
+      "p.buttons",
+      h("a.button.is-quiet", { href: address("orders", id, "slip") }, t("slip.open")),
       order.paid_at && actionButton("invoice.open", () => saveInvoices(id)),
     ),
-    section(t("order.goods"), drawLines(order), drawTotals(order)),
+    section("order.goods", drawLines(order), drawTotals(order)),
     drawParcels(order, changed),
     drawPayments(order),
     drawRefunds(order, changed),
     drawBuyer(order),
+    drawMetadata(order),
     drawNote(order, changed),
   );
   return content;
@@ -70,21 +63,21 @@ function drawCancel({ id, version, received, currency }, changed) {
 
 /** The invoice and the credit notes, as files to print. Those that are missing are issued. */
 async function saveInvoices(id) {
-  const { data } = await shop.call("POST /orders/{id}/invoice/", { path: { id } });
+  const data = await shop.orders.invoice(id);
   for (const { kind, number, html } of data) if (html) save(`${kind}-${number}.html`, html, "text/html");
   toast(t("invoice.saved", { count: data.length }));
 }
 
 function drawLines({ items, currency }) {
   const draw = (item) => {
+    const { quantity, fulfilled_quantity: sent, refunded_quantity: refunded, sku, subtotal } = item;
     const states = [
-      item.fulfilled_quantity > 0 && t("line.sent", { count: item.fulfilled_quantity }),
-      item.refunded_quantity > 0 && t("line.refunded", { count: item.refunded_quantity }),
+      sent > 0 && t("line.sent", { count: sent }),
+      refunded > 0 && t("line.refunded", { count: refunded }),
     ];
-    const below = [item.sku, ...states].filter(Boolean).join(" · ");
-    return line(`${item.quantity} × ${lineName(item)}`, below, formatMoney(item.subtotal, currency));
+    return line(`${quantity} × ${lineName(item)}`, joined(sku, ...states), formatMoney(subtotal, currency));
   };
-  return h("ul", { class: "lines" }, items.map(draw));
+  return h("ul.lines", items.map(draw));
 }
 
 function drawTotals(order) {
@@ -96,34 +89,32 @@ function drawTotals(order) {
     fact("total.shipping", `${money(shipping)}${rate ? ` (${rate.name})` : ""}`),
     fact("total.shippingTax", !order.prices_include_tax && money(order.shipping_tax)),
     fact("total.tax", tax || (order.tax > 0 && money(order.tax))),
-    fact("total.total", h("strong", {}, money(order.total))),
+    fact("total.total", h("strong", money(order.total))),
     fact("total.received", received > 0 && money(received)),
     fact("total.returned", returned > 0 && money(returned)),
-    fact("total.due", due > 0 && h("strong", {}, money(due))),
+    fact("total.due", due > 0 && h("strong", money(due))),
   );
 }
 
 function drawPayments({ payments, payment_method: method, transfer_reference, expires_at: until, status, currency }) {
   const draw = ({ received_at: at, provider, reference, amount }) => {
-    const below = [t(`method.${provider}`), reference].filter(Boolean).join(" · ");
+    const below = joined(t(`method.${provider}`), reference);
     return line(formatDate(at, { dateStyle: "medium" }), below, formatMoney(amount, currency));
   };
   return section(
-    t("payments.title"),
+    "payments.title",
     facts(
       fact("payments.method", method && t(`method.${method}`)),
       fact("payments.transfer", transfer_reference),
       fact("payments.until", status === "pending" && formatDate(until)),
     ),
-    payments.length === 0
-      ? h("p", { class: "none" }, t("payments.none"))
-      : h("ul", { class: "lines" }, payments.map(draw)),
+    payments.length === 0 ? none("payments.none") : h("ul.lines", payments.map(draw)),
   );
 }
 
 function drawBuyer({ user_id: user, email, phone, shipping_address: to, billing_address: bill, note }) {
   return section(
-    t("buyer.title"),
+    "buyer.title",
     facts(
       fact("buyer.email", email && h("a", { href: `mailto:${encodeURIComponent(email)}` }, email)),
       fact("buyer.phone", phone && h("a", { href: `tel:${encodeURIComponent(phone)}` }, phone)),
@@ -131,6 +122,14 @@ function drawBuyer({ user_id: user, email, phone, shipping_address: to, billing_
       fact("buyer.bill", bill && addressLines(bill)),
       fact("buyer.note", note),
     ),
-    user && h("p", {}, h("a", { href: address("customers", user) }, t("buyer.open"))),
+    user && link(address("customers", user), "buyer.open"),
   );
+}
+
+/** Data that a page or another program stored with the order. */
+function drawMetadata({ metadata }) {
+  const entries = Object.entries(metadata ?? {});
+  const draw = ([name, value]) =>
+    h("div", h("dt", name), h("dd", typeof value === "string" ? value : JSON.stringify(value)));
+  return entries.length > 0 && section("order.metadata", facts(entries.map(draw)));
 }

@@ -9,14 +9,14 @@ import { listFields, productRow } from "./row.js";
 const statuses = ["published", "draft", "archived"];
 
 export async function show({ query, signal }) {
-  const { q = "", status = "" } = Object.fromEntries(query);
+  const { q, status } = Object.fromEntries(query);
   const options = [["", t("list.all")], ...statuses.map((one) => [`status=${one}`, t(`product.${one}`)])];
-  const search = searchForm("products", { q, word: "products.search", options, filter: status && `status=${status}` });
-  const asked = { limit: 25, fields: listFields, ...(q && { q }), ...(status && { status }) };
+  const search = { q, word: "products.search", options, filter: `status=${status}` };
+  const list = shop.products.list({ limit: 25, fields: listFields, q, status }, { signal });
   return page(
     t("products.title"),
-    h("p", {}, h("a", { class: "button", href: address("products", "new") }, t("products.new"))),
-    search,
-    await drawList(shop.products.list(asked, { signal }), productRow),
+    h("p", h("a.button", { href: address("products", "new") }, t("products.new"))),
+    searchForm("products", search),
+    await drawList(list, productRow),
   );
 }

@@ -1,4 +1,5 @@
 import { shop } from "../store.js";
+import { listFields } from "./row.js";
 
 const lowAt = 5;
 /** Larger stores watch their stock elsewhere. */
@@ -6,7 +7,7 @@ const maxPages = 5;
 
 /** Published products with few pieces left, fewest first. A product with variants counts if one of them is low. */
 export async function readLowStock(signal) {
-  const query = { status: "published", limit: 100, fields: "title,price,currency,images,status,available,variants" };
+  const query = { status: "published", limit: 100, fields: listFields };
   const list = shop.products.list(query, { signal });
   const low = [];
   let cursor;

@@ -11,24 +11,24 @@ const maxBytes = 20 * 1024 * 1024;
 /** The pictures of a product. They are uploaded at once, and saved with the product. */
 export function drawPictures(images) {
   let chosen = images.map(({ media_id, url, alt }) => ({ media_id, url, alt }));
-  const list = h("ul", { class: "pictures" });
-  const draw = () => list.replaceChildren(...chosen.map(drawOne));
+  const list = h("ul.pictures");
+  const draw = (next) => {
+    chosen = next;
+    list.replaceChildren(...chosen.map(drawOne));
+    list.dispatchEvent(new Event("change", { bubbles: true }));
+  };
   const drawOne = (image, index) => {
-    const alt = field(`alt ${index}`, "picture.alt", { value: image.alt, maxlength: 500 });
+    const alt = field(t("picture.alt"), { value: image.alt, maxlength: 500 });
     alt.addEventListener("input", ({ target }) => {
       image.alt = target.value.trim();
     });
-    const first = () => {
-      chosen = [image, ...chosen.filter((one) => one !== image)];
-      draw();
-    };
+    const others = () => chosen.filter((one) => one !== image);
     const remove = () => {
-      chosen = chosen.filter((one) => one !== image);
-      draw();
+      draw(others());
       pick.focus();
     };
-    const buttons = [index > 0 && actionButton("picture.first", first), actionButton("picture.remove", remove)];
-    return h("li", {}, picture(image), h("div", {}, alt, h("p", { class: "buttons" }, buttons)));
+    const first = index > 0 && actionButton("picture.first", () => draw([image, ...others()]));
+    return h("li", picture(image), h("div", alt, h("p.buttons", first, actionButton("picture.remove", remove))));
   };
   const add = async (files) => {
     for (const file of files) {
@@ -36,16 +36,15 @@ export function drawPictures(images) {
         if (!types.includes(file.type)) throw coded("pictureType");
         if (file.size > maxBytes) throw coded("pictureSize");
         const { id: media_id, url } = await shop.media.upload(file);
-        chosen.push({ media_id, url, alt: "" });
-        draw();
+        draw([...chosen, { media_id, url, alt: "" }]);
       } catch (error) {
         toast(`${file.name}: ${explain(error)}`);
       }
     }
   };
   const input = (word, attributes) => {
-    const control = h("input", { type: "file", class: "visually-hidden", ...attributes });
-    const label = h("label", { class: "button is-quiet" }, t(word), control);
+    const control = h("input.visually-hidden", { type: "file", ...attributes });
+    const label = h("label.button.is-quiet", t(word), control);
     control.addEventListener("change", () => {
       const files = [...control.files];
       control.value = "";
@@ -55,7 +54,7 @@ export function drawPictures(images) {
   };
   const { control: pick, label } = input("picture.choose", { accept: types.join(), multiple: true });
   const camera = input("picture.take", { accept: "image/*", capture: "environment" }).label;
-  const zone = h("div", { class: "drop" }, h("p", {}, t("picture.drop")), h("p", { class: "buttons" }, label, camera));
+  const zone = h("div.drop", h("p", t("picture.drop")), h("p.buttons", label, camera));
   for (const name of ["dragover", "dragleave", "drop"]) {
     zone.addEventListener(name, (event) => {
       event.preventDefault();
@@ -63,8 +62,8 @@ export function drawPictures(images) {
       if (name === "drop") void act(zone, () => add([...event.dataTransfer.files]));
     });
   }
-  draw();
-  return { root: h("div", {}, list, zone), read: () => chosen.map(asWritten) };
+  draw(chosen);
+  return { parts: [list, zone], read: () => chosen.map(asWritten) };
 }
 
 /** A picture as a write names it: an uploaded one by its id. */

@@ -7,22 +7,17 @@ import { formatMoney, formatNumber, t } from "../words.js";
 export const listFields = "title,price,currency,images,status,available,variants";
 
 export function picture(image, width = 320) {
-  if (!image) return h("span", { class: "picture" });
-  const img = h("img", { class: "picture", alt: "", loading: "lazy", src: shop.imageUrl(image, width) });
+  if (!image) return h("span.picture");
+  const img = h("img.picture", { alt: "", loading: "lazy", src: shop.imageUrl(image, width) });
   // Pictures that are stored elsewhere are not loaded.
-  img.addEventListener("error", () => img.replaceWith(h("span", { class: "picture" })));
+  img.addEventListener("error", () => img.replaceWith(h("span.picture")));
   return img;
 }
 
 export function productRow({ id, title, price, currency, images, status, available }) {
   const stock = available === null ? t("stock.uncounted") : t("stock.left", { count: formatNumber(available) });
-  const item = row(
-    address("products", id),
-    title,
-    stock,
-    formatMoney(price, currency),
-    status !== "published" && badge(`product.${status}`, "is-quiet"),
-  );
+  const mark = status !== "published" && badge(`product.${status}`, "is-quiet");
+  const item = row(address("products", id), title, stock, formatMoney(price, currency), mark);
   item.firstElementChild.prepend(picture(images[0]));
   return item;
 }

@@ -1,37 +1,23 @@
 import { section, toast } from "../dom.js";
-import { amount, field, fold, form, whole } from "../form.js";
+import { fold, form } from "../form.js";
 import { shop } from "../store.js";
-import { amountText, readAmount, t } from "../words.js";
+import { t } from "../words.js";
 
 /** Price and stock of each form in which the product is sold. An empty price is the product's. */
 export function drawVariants({ id, variants }) {
   return section(
-    t("variants.title"),
+    "variants.title",
     variants.map((variant) => drawVariant(id, variant)),
   );
 }
 
-function drawVariant(product, variant) {
-  const root = fold(
-    "variants.title",
-    form(
-      "product.save",
-      async ({ price, stock, sku }) => {
-        const body = { price: readAmount(price) ?? null, stock: stock ? Number(stock) : null, sku: sku || null };
-        const call = { path: { id: product, variant_id: variant.id }, body, ifVersion: variant.version };
-        const { data } = await shop.call("PATCH /products/{id}/variants/{variant_id}/", call);
-        root.replaceWith(drawVariant(product, data));
-        toast(t("product.saved"));
-      },
-      field("price", "product.price", {
-        ...amount,
-        value: variant.has_own_price ? amountText(variant.price) : "",
-        hint: t("variants.priceHint"),
-      }),
-      field("stock", "product.stock", { ...whole, value: variant.stock, hint: t("product.stockHint") }),
-      field("sku", "product.sku", { value: variant.sku, maxlength: 100 }),
-    ),
-  );
-  root.querySelector("summary").textContent = `${variant.title}: ${variant.stock ?? "∞"}`;
+function drawVariant(product, { id, title, version, price, has_own_price: hasPrice, stock, sku }) {
+  const save = async (values) => {
+    const next = await shop.variants.update(product, id, values, { ifVersion: version });
+    root.replaceWith(drawVariant(product, next));
+    toast(t("product.saved"));
+  };
+  const fields = form("variant", save, { price: hasPrice ? price : null, stock, sku });
+  const root = fold(`${title}: ${stock ?? "∞"}`, fields);
   return root;
 }

@@ -6,5 +6,5 @@ const places = ["sales", "shipping", "taxes", "codes", "account"];
 
 export function show() {
   const rows = places.map((name) => row(`#/${name}`, t(`${name}.title`), t(`${name}.lead`)));
-  return page(t("more.title"), h("ul", { class: "rows" }, rows));
+  return page(t("more.title"), h("ul.rows", rows));
 }

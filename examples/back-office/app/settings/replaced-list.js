@@ -1,37 +1,27 @@
-import { focusOn, h, page, toast } from "../dom.js";
+import { h, page, replace } from "../dom.js";
 import { actionButton } from "../errors.js";
 import { fold, form } from "../form.js";
+import { none } from "../list.js";
 import { t } from "../words.js";
 
 /** A page of rates, which the server replaces as a whole: each has a form, and saving one sends all. */
 export function drawReplacedList(kind, rates, parts) {
-  const { name, fields, read, save } = parts;
-  const redraw = async (next) => {
-    const fresh = drawReplacedList(kind, await save(next), parts);
-    content.replaceWith(fresh);
-    focusOn(fresh.querySelector("h1"));
-    toast(t("product.saved"));
-  };
+  const { name, fill, read, save } = parts;
+  const redraw = async (next) => replace(content, drawReplacedList(kind, await save(next), parts), t("product.saved"));
   const drawRate = (rate, index) => {
-    const root = fold(
-      `${kind}.add`,
-      form("product.save", (values) => redraw(rates.with(index, read(values, rate))), fields(rate)),
-      actionButton(`${kind}.remove`, async () => {
-        if (confirm(t(`${kind}.removeSure`, { name: name(rate) }))) await redraw(rates.toSpliced(index, 1));
-      }),
-    );
-    root.querySelector("summary").textContent = name(rate);
-    return root;
+    const change = (values) => redraw(rates.with(index, read(values, rate)));
+    const remove = async () => {
+      if (confirm(t("rates.removeSure", { name: name(rate) }))) await redraw(rates.toSpliced(index, 1));
+    };
+    return fold(name(rate), form(kind, change, fill(rate)), actionButton(`${kind}.remove`, remove));
   };
+  const add = (values) => redraw([...rates, read(values, {})]);
   const content = page(
     t(`${kind}.title`),
-    h("p", {}, t(`${kind}.help`)),
-    rates.length === 0 && h("p", { class: "none" }, t("list.none")),
+    h("p", t(`${kind}.help`)),
+    rates.length === 0 && none(),
     rates.map(drawRate),
-    fold(
-      `${kind}.add`,
-      form(`${kind}.add`, (values) => redraw([...rates, read(values, {})]), fields({})),
-    ),
+    fold(t(`${kind}.add`), form(kind, add)),
   );
   return content;
 }
