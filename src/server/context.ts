@@ -35,7 +35,7 @@ export interface Tenant {
 }
 
 export type Actor =
-  /** `isWeb`: whether web pages use the key, so that the address of the call is the visitor's. */
+  /** `isWeb`: whether web pages use the key. The address of a call is then the visitor's. */
   | { kind: "app"; appId: string; scopes: ReadonlySet<string>; isWeb?: boolean }
   /** `tokenId` is the id of the token that authenticated the user, if any. */
   | { kind: "user"; userId: string; role: "customer" | "staff" | "owner"; tokenId?: string }
@@ -85,7 +85,7 @@ export interface Ctx {
   /** The token of a guest's order, sent as `X-Order-Token`. */
   orderToken?: string | undefined;
   payments?: PaymentOptions | undefined;
-  /** With which a payment provider signed the request, as `Stripe-Signature` says. */
+  /** The value of the header that signs a payment provider's webhook call, such as `Stripe-Signature`. */
   signature?: string | undefined;
   /** Where new pictures are stored; undefined is the database. */
   media?: MediaStore | undefined;
@@ -95,7 +95,7 @@ export interface Ctx {
 export interface PaymentOptions {
   stripeUrl?: string | undefined;
   publicUrl?: string | undefined;
-  /** For one call of a provider. */
+  /** The timeout of one request to a provider. */
   timeoutMs?: number;
 }
 

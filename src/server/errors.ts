@@ -98,9 +98,9 @@ export interface ErrorOptions {
   details?: FieldError[];
   /** The remedy for this error, instead of the remedy of its kind. */
   remedy?: string | undefined;
-  /** Whether the message is for the terminal and the log only: replies have the general message of the kind. */
+  /** Whether the message is only for the terminal and the log. Replies then have `reply`, or the general message. */
   isInternal?: boolean;
-  /** The message of replies, instead of an internal message, if not the general message of the kind. */
+  /** The message of replies if the message is internal. Default: the general message of the kind. */
   reply?: string;
   /** Exit code of a command that ends with this error. Default: the exit code of its kind. */
   exit?: 1 | 2 | 3 | 4;

@@ -42,7 +42,7 @@ const kindOf = (id: string, table: SQLWrapper, columns: string[], options?: Para
 });
 const ordersBy = { about: "status", where: "true" };
 const product = kindOf("prod_", products, ["slug", "sku"]);
-/** How to find the names of each kind. Ids begin with `id`; other names are unique within a store only. */
+/** The statements that find names of each kind. Ids begin with `id`; other names are unique in a store only. */
 const kinds: Record<string, ReturnType<typeof kindOf>> = {
   key: kindOf("app_", appKeys, ["name"], { about: "name", where: "revoked_at is null" }),
   user: kindOf("usr_", users, ["email_key"], { about: "role", where: "true" }),

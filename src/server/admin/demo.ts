@@ -105,7 +105,7 @@ function readKept(path: string): Kept {
   throw conflict(`${path} is damaged. To start the demo again, delete its directory.`);
 }
 
-/** Creates the products. Returns the id of the last one, which lists show first. `picture` is an alternative text. */
+/** Creates the products. Returns the id of the last one, which lists show first. `picture` is the alternative text. */
 async function fillShelves(ctx: Ctx): Promise<string> {
   const known = (await listCategoryTree(ctx)).map(({ slug }) => slug);
   for (const category of demoCategories as (CategoryInput & { slug: string })[]) {

@@ -13,7 +13,7 @@ export const commandLockDeadlineMs = 30_000;
 
 let loading: Promise<BeforeCommit> | undefined;
 
-/** Loads the work before the COMMIT of each group of writes: it links new audit rows and indexes changed products. */
+/** Loads the work that each group of writes does before its COMMIT: linking audit rows and indexing products. */
 async function loadBeforeCommit(): Promise<BeforeCommit> {
   const { auditLinking } = await import("../modules/audit/service.ts");
   const { searchIndexing } = await import("../modules/catalogue/list/search.ts");

@@ -81,7 +81,7 @@ const countedKinds: ReadonlySet<AppError["kind"]> = new Set([
 ] as const);
 
 /**
- * If several methods were sent, the first that succeeds counts (specification, section 5).
+ * If several credentials were sent, the first valid one counts (specification, section 5).
  * @throws one of the errors from invalidAppCredentials to tokenExpired in `errors.ts`; userTokenInvalid if the route is
  * about the token itself; tooManyAuthAttempts instead of these once the address has used up its attempts.
  */
@@ -142,7 +142,7 @@ function isAdmitted(access: readonly Access[], actor: Actor): boolean {
   return false;
 }
 
-/** The methods of a route that do not depend on who the visitor of a page is. */
+/** Returns the ways to be admitted that do not depend on which visitor of a page is calling. */
 function withoutVisitors(access: readonly Access[]): readonly Access[] {
   if (allowsAnonymous(access)) return [];
   const isForUsers = access.some(({ kind }) => kind === "token");

@@ -24,7 +24,7 @@ export interface BodyMemory {
 }
 
 /**
- * Counts memory for a body. The first 64 KiB of a JSON body do not count, so that idle connections do not use up the
+ * Reserves memory for a body. The first 64 KiB of a JSON body do not count, so that idle connections do not use up the
  * limit.
  * @param store the request's store. All its bodies together may use at most half of the memory that other stores leave.
  */

@@ -64,7 +64,7 @@ type UserCredentials = Partial<Record<"user_id" | "token", string | undefined>>;
 
 /**
  * Returns the user's credentials; null if none were sent. Beside app credentials, `user_id` alone only names a user.
- * @throws invalidTokenParams if one of the two is missing or malformed.
+ * @throws invalidTokenParams if id or token is missing or malformed.
  */
 export function tokenCredentialsOf(sent: UserCredentials, besideApp: boolean): TokenCredentials | null {
   const { user_id: userId, token } = sent;
@@ -82,7 +82,7 @@ export function bodyMayCarryCredentials(route: Route, query: Common, authorizati
   const header = readBearer(authorization);
   const namesUser = header?.isUser || ("user_id" in query && "token" in query);
   if ((allowsAnonymous(route.access) || asksOwnToken(route.access)) && !namesUser) return true;
-  // Beside a user token in the query or header, the body may contain app credentials, and one valid method suffices.
+  // The body may contain app credentials besides a user token in query or header, and one valid credential suffices.
   return (header === null || header.isUser) && !("app_id" in query && "app_secret" in query);
 }
 

@@ -45,7 +45,7 @@ export async function answerStream(
   const open = frames();
   // An error before the first part is answered as JSON.
   const first = await open.next();
-  // A generator that waits for the next part ends with `client`, one whose part nobody has taken by `return`.
+  // `return` ends a generator at its next `yield` only. One that waits for events ends because `client` is aborted.
   const leave = () => {
     client.abort();
     void open.return();

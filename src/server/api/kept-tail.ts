@@ -2,12 +2,12 @@ import { type Coding, compress } from "./compression.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Joins a head to a compressed tail. */
+/** Returns a complete compressed message: the given head, then the tail. */
 type CompressedTail = (head: Bytes) => Bytes;
 
 const encoder = new TextEncoder();
 
-/** The tail of a reply. Its compressed forms are made when they are first asked for, and kept. */
+/** The tail of a reply: all of it after the request id. Its compressed forms are made at first use, and kept. */
 export class KeptTail {
   readonly #tail: Bytes;
   readonly #compressed: Partial<Record<Coding, CompressedTail>> = {};

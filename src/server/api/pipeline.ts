@@ -63,7 +63,7 @@ interface Sources {
   find: CredentialLookup["find"];
 }
 
-/** How long a request waits for a database server, without the check of its credentials. */
+/** How long the statements of a request may take on a database server, not counting the check of its credentials. */
 const serverLimitMs = 10_000;
 
 /** Answers one request of a route: identifies store and key, admits the caller, and answers or refuses. */
@@ -215,7 +215,7 @@ async function countForgery(deps: PipelineDeps, incoming: RouteRequest, { failur
   );
 }
 
-/** Whether a page may read why it was refused. If its key was not accepted, only allowed origins of that key may. */
+/** Whether a page may read why it was refused. If its key was not accepted, only the key's allowed origins may. */
 function mayReadRefusal({ sent, actor, known }: Found, origin: string): boolean {
   if (!sent?.app || actor || known?.tenant === null) return true;
   // The key has the id that was sent; the secret that was sent may be wrong.

@@ -20,7 +20,7 @@ export function bodyLimitsOf(route: Route, { bytes, ms }: BodyLimits): BodyLimit
   return { bytes: isPublic ? Math.min(bytes, publicBytes) : bytes, ms };
 }
 
-/** Errors of requests that were refused before the service counted them. Some notFound come later and count twice. */
+/** Errors of requests that were refused before the service counted them. A notFound that comes later counts twice. */
 const uncounted: ReadonlySet<ErrorKind> = new Set([
   "malformedRequest",
   "validationFailed",

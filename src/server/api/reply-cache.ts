@@ -22,7 +22,7 @@ interface Share {
   bytes: number;
 }
 
-/** Keys and objects of an entry. */
+/** The memory that an entry takes besides its texts. */
 const overheadBytes = 1024;
 
 /** Includes the compressed forms, which are made later and take about half as much as the tail. */
@@ -37,7 +37,7 @@ function bytesOf(name: string, { tail, state }: KeptReply): number {
 export class ReplyCache {
   readonly #maxBytes: number;
   readonly #shares = new Map<string, Share>();
-  /** Hashes of names that were asked for. Most searches are never repeated. */
+  /** Hashes of the names that were requested. Most searches are never repeated. */
   readonly #asked = new LruCache<true>(10_000);
   #bytes = 0;
 
@@ -55,7 +55,7 @@ export class ReplyCache {
     return kept;
   }
 
-  /** Whether a reply is to be kept, because it is asked for the second time. */
+  /** Whether to keep a reply, which is the case from its second request on. */
   wants(name: string): boolean {
     if (this.#maxBytes === 0) return false;
     const hash = Bun.hash(name).toString(36);

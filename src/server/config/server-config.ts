@@ -35,12 +35,12 @@ export function readServerConfig(options: Options) {
   const host = matching(get("BODEGA_HOST", "host"), /^[\w.:%[\]-]+$/, "must be an IP address or a host name");
   const port = integer(get("BODEGA_PORT", "port"), 0, 65535) ?? (acme ? 443 : 8080);
   return {
-    // A certificate authority comes from outside.
+    // A certificate authority connects from outside, so with ACME the default is all IPv4 addresses.
     host: host ?? (acme ? "0.0.0.0" : "127.0.0.1"),
     port,
     acme,
     workers: integer(get("BODEGA_WORKERS", "workers"), 1, 64) ?? 1,
-    /** The memory for replies, in MiB. */
+    /** The maximum memory for kept replies, in MiB. */
     replyCache: integer(get("BODEGA_REPLY_CACHE", "reply-cache"), 0, 65_536) ?? 32,
     publicUrl: publicUrl(get("BODEGA_PUBLIC_URL", "public-url")) ?? (acme && urlOf(acme.names[0], port)),
     trustedProxies: proxies(get("BODEGA_TRUSTED_PROXY", "trusted-proxy")),

@@ -43,7 +43,7 @@ export function successResponse(requestId: string, answer: Reply, status: number
   return new Response(bodyOf(successText(requestId, answer, headers)), { status, headers });
 }
 
-/** Any page may show the file, so caches need one version only. */
+/** Any origin may load the file, so caches need only one copy for all origins. */
 function fileResponse({ bytes, type }: NonNullable<Reply["file"]>, headers: Record<string, string>): Response {
   headers["Content-Type"] = type;
   headers["Cache-Control"] = "public, max-age=31536000, immutable";

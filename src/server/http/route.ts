@@ -38,7 +38,7 @@ export const asksOwnToken = (access: readonly Access[]): boolean => access.some(
 export const allowsAnonymous = (access: readonly Access[]): boolean => access.some(isPublic);
 export const ignoresCredentials = (access: readonly Access[]): boolean => access.some(isNoAuth);
 
-/** A short text that changes with the reply. `version` is that of a single record. */
+/** A short text that changes with the reply, and the version if the reply is a single record. */
 export interface State {
   state: string;
   version?: number | undefined;
@@ -102,8 +102,8 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
   query?: Q;
   body?: B;
   /**
-   * `existing` describes the 200 reply of a route that otherwise replies 201. `single` are schemas of `data` without
-   * `page`, for calls about one record or named ones. `type` is the content type of a file.
+   * `existing` describes the 200 reply of a route that otherwise replies 201. `single` lists other schemas of `data`,
+   * for replies without `page` about one or several named records. `type` is the content type of a file.
    */
   reply: { status?: 200 | 201; data: TSchema; page?: boolean; existing?: string; single?: TSchema[]; type?: string };
   /** The body is a file, or a form with one file; the handler gets a Uint8Array. */

@@ -175,16 +175,15 @@ export class GenerationLease {
       });
     }
     const isRestored = generation === 0 && known?.isSameFile && known.restored === newest;
-    // An earlier key may have signed the claim, if it is of this server's generation or of a restore without
-    // signatures.
+    // A claim is not verified if it is this server's own or a restore's, because an earlier key may have signed it.
     if (claim === undefined || found.generation <= generation || isRestored) return found;
     await readClaim(this.#place, found.generation).catch((error: AppError) => {
-      // A server that had this replica starts without it. For another server, the place may be the wrong one.
+      // A server that had this replica starts without it for now. For another one, the place may be wrong, so it ends.
       throw wasHere || error.kind === "unavailable" ? error : conflict(error.message, { remedy: error.remedy });
     });
     if (takeOver && !this.#isOver) return found;
     const isOwn = claim.host === hostname() && claim.data_dir === dataDir && wasHere;
-    // A replaced server must not return, even if nothing was written since.
+    // A replaced server must not take the place back, even if the new server has written nothing.
     if (isOwn || (generation === 0 && this.#has(lastSegment))) return found;
     throw await newerState(this.#place, found, generation);
   }

@@ -1,4 +1,4 @@
-/** Has two generations, so that a hit is one look-up. A strict order of use would change the map at each read. */
+/** Has two generations of entries. A strict order of use would change the map at each hit. */
 export class LruCache<T> {
   readonly #half: number;
   #young = new Map<string, T>();

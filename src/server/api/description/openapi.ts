@@ -131,7 +131,7 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query", 
       in: where,
       ...((where === "path" || property[OptionalKind] !== "Optional") && { required: true }),
       ...(description !== undefined && { description }),
-      // Of generated clients, only Go's can send `deepObject`, and it does so even for this form.
+      // Only clients generated for Go can send `deepObject`, and they do so even for a parameter described as JSON.
       ...(property[Kind] === "Record" ? { content: { "application/json": { schema: rest } } } : { schema: rest }),
     };
   });

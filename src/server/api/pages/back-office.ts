@@ -3,7 +3,7 @@ import { collectFiles } from "../../values/collect-files.ts" with { type: "macro
 import { filePages } from "./file-pages.ts";
 import type { Answer } from "./pages.ts";
 
-/** Pictures that somebody else stores are not shown, so that no page can be told who looks at it. */
+/** Pictures on other servers are not loaded, because those servers would learn who looks at the page. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; " +
   "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +

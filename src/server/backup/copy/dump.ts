@@ -20,8 +20,8 @@ const cacheKiB = 64 * 1024;
 const pragmas = "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = OFF";
 
 /**
- * Writes a snapshot of a libSQL server to a new SQLite file, with one page of a table in memory. After an error, the
- * file is incomplete.
+ * Writes a snapshot of a libSQL server to a new SQLite file, with at most one page of a table in memory. After an
+ * error, the file is incomplete.
  * @throws unavailable for the server; wrongState during a restore.
  */
 export async function dumpDatabase(db: Database, targetPath: string, options: CopyOptions = {}): Promise<void> {

@@ -38,7 +38,7 @@ export async function replaceFile(replacement: Replacement): Promise<string | nu
     onStep?.("the old WAL is merged");
     kept = join(makeBackupsFolder(dataDir), `before-restore-${now.toISOString().replace(/[-:]/g, "")}.db`);
     if (hasWal(old)) {
-      // The WAL is copied, not linked: a damaged database needs it, and links of an unfinished restore are removed.
+      // A damaged or empty database is kept together with its WAL, both as copies instead of links.
       copyWhole(`${old}-wal`, `${kept}-wal`);
       copyWhole(old, kept);
     } else linkOrCopy(old, kept);
@@ -53,7 +53,7 @@ export async function replaceFile(replacement: Replacement): Promise<string | nu
   }
   // SQLite would apply the old WAL to the new file.
   removeWal(path);
-  // A directory with a database but without a standby's copy counts as that of a standby that took over.
+  // The standby's copy is removed first, because a promotion would replace the new file by it.
   rmSync(copyFile(dataDir), { force: true });
   syncFile(dirname(path));
   onStep?.("the old WAL is gone");

@@ -20,7 +20,7 @@ export interface GroupOptions {
   groupMs: number;
   /** Milliseconds that one unit may take. */
   writeTimeoutMs: number;
-  /** The first group loads it, because many commands only read. */
+  /** Loaded by the first group of writes, because many commands only read. */
   beforeCommit?: (() => Promise<BeforeCommit>) | undefined;
 }
 

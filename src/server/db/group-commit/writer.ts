@@ -19,10 +19,10 @@ export interface Writer {
    * @param deadline until when its oldest unit may wait for the lock, by `performance.now()`.
    */
   begin(deadline: number): Answer<boolean>;
-  /** Only if `begin` can return false. */
+  /** Present only if `begin` can return false. */
   waitForLock?(): Promise<void>;
   yieldLock?(): Promise<void>;
-  /** @param ahead the reads before the commit, to send them early if this may be the last unit; otherwise empty. */
+  /** @param ahead the reads before the commit, to send them early; empty unless this may be the last unit. */
   beginUnit(ahead: readonly InStatement[]): void;
   /**
    * Runs statements of the unit, in order.
@@ -43,9 +43,9 @@ export interface Writer {
 }
 
 export interface CommitResult {
-  /** Results of the statements that ran first; undefined if it is committed but the answer was lost. */
+  /** Results of `first`; undefined if the group was committed but the answer was lost. */
   results: Result[] | undefined;
-  /** Results of the reads; undefined once it is committed. */
+  /** Results of the reads in `unless`; undefined once the group is committed. */
   found?: Result[];
 }
 

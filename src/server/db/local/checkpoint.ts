@@ -75,7 +75,7 @@ export function startCheckpointer(
   };
   run(fillReserve);
   const timer = setInterval(() => {
-    // The file is filled as soon as there is room, because the next writes may fill the disk.
+    // The ballast file is filled as soon as there is room, because the next writes may fill the disk.
     if (running === undefined) run(!isPaused() && isDue() ? checkpoint : fillReserve);
   }, everyMs);
   timer.unref();

@@ -8,7 +8,7 @@ import { readToEnd } from "./sync-file.ts";
 
 /**
  * How long a checkpoint waits for the write lock. Without waiting, SQLite would checkpoint while others write. Two
- * seconds are enough, because the lock was free just before. A reader in another program can block the process.
+ * seconds are enough, because the lock was free just before. A reader elsewhere blocks the process for as long.
  */
 const timeoutMs = 2000;
 /** Reads the WAL of a server before it is emptied. All calls are synchronous. */

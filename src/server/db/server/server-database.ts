@@ -10,9 +10,9 @@ import { bindForServer, type ServerAddress, ServerConnection } from "./connectio
 import { ServerWriter } from "./server-writer.ts";
 import { SharedReads } from "./shared-reads.ts";
 
-/** A server ends a transaction after five seconds, and other copies wait for the lock. */
+/** Groups are short, because other processes wait for the lock, and the server ends them after five seconds. */
 const limits = { groupMs: 20, writeTimeoutMs: 1000 };
-/** If the server answered no write for this long, a check connects again. It has as long to answer. */
+/** If the server has answered no write for this long, a check connects again, and waits as long for an answer. */
 const checkMs = 5000;
 
 type ServerOptions = Pick<ServerAddress, "readToken"> & Pick<WriteQueueOptions, "lockDeadlineMs" | "beforeCommit">;
@@ -47,7 +47,7 @@ export class ServerDatabase implements Database {
 
   async batch(stmts: InStatement[], mode: BatchMode = "write"): Promise<Result[]> {
     if (mode === "write") return this.queue.run(stmts);
-    // A server also writes in a read-only transaction.
+    // sqld would execute writes even in a read-only transaction, so they are refused here.
     if (stmts.every((stmt) => shapeOf(sqlOf(stmt)).reads)) return this.#reads.run(stmts.map(bindForServer));
     throw new TypeError("A read batch takes only statements that read.");
   }
@@ -85,7 +85,7 @@ export class ServerDatabase implements Database {
     return "The libSQL server acknowledges writes before they are on its disk, so a crash of its machine can lose orders.";
   }
 
-  // The server manages its own files.
+  // A libSQL server manages its own files, so these functions do nothing.
   readonly dataVersion = () => null;
   readonly checkpoint = async () => false;
   readonly walBytes = () => 0;

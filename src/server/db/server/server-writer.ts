@@ -12,7 +12,7 @@ const release = bindForServer("RELEASE bodega_unit");
 // SQLite has no function that fails. But the smallest integer has no absolute value, so `abs` fails.
 const failing = "abs(-9223372036854775808)";
 const addWriter = "INSERT OR IGNORE INTO write_groups (writer, last_group) VALUES (?, 0)";
-/** Ends the transaction of a message that arrives after a later group was committed, because NULL is not allowed. */
+/** Fails in a message that arrives after a later group was committed, because NULL is not allowed. */
 const keepGroup = `UPDATE OR ROLLBACK write_groups SET last_group = CASE WHEN last_group < ?2 THEN ?2 END
   WHERE writer = ?1`;
 const checkGroup = `SELECT CASE WHEN EXISTS (SELECT 1 FROM write_groups WHERE writer = ? AND last_group = ?)
@@ -20,7 +20,7 @@ const checkGroup = `SELECT CASE WHEN EXISTS (SELECT 1 FROM write_groups WHERE wr
 /** Deletes the rows of processes that ended long ago. */
 const dropOldWriters = "DELETE FROM write_groups WHERE rowid < (SELECT max(rowid) FROM write_groups) - 1000";
 
-/** How long after the deadline for the lock a group is answered. A server lets others take the lock after this time. */
+/** Units are answered at most this long after the lock deadline. The server then gives the lock to others. */
 const answerMs = 5000;
 
 /** Writes to a libSQL server over one connection, in few round trips. See ../group-commit/README.md. */

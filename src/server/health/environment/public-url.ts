@@ -96,7 +96,7 @@ function* describeCall(url: string, call: Awaited<ReturnType<typeof callPublicUr
   }
 }
 
-/** An address for documentation. The test request claims that this is its client. */
+/** An address reserved for documentation (RFC 5737), which the test request claims as its client. */
 export const forgedHop = "192.0.2.123";
 
 /** Checks how a request that claimed to come from `forgedHop` arrived through the public URL. */
@@ -119,7 +119,7 @@ export function* checkArrival(trusted: readonly string[], url: string, arrival: 
     const message = `The proxy at ${peer} does not send X-Forwarded-For, so all clients share one rate limit.`;
     return yield finding("error", peer, message, "Let the proxy add the client's address (docs/PROXIES.md).");
   }
-  // The proxy wrote the last hop. If doctor and proxy share a machine, both have one address, so the options decide.
+  // The proxy appended doctor's address. On one machine it equals the proxy's, so only --trusted-proxy can tell.
   const last = hops.split(",").at(-1)?.trim() ?? "";
   const isOwnAddress = ipaddr.isValid(last) && ipaddr.process(last).toString() === peer;
   if (isOwnAddress ? rangeMatcher(trusted)(ipaddr.process(peer)) : client !== peer) return;

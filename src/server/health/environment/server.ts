@@ -152,7 +152,7 @@ export async function* checkTls({ config, ctx, now }: CheckSubject): AsyncGenera
   if (failure) yield finding("warning", files.cert, failure.message, failure.remedy);
   try {
     const problems = await checkCertificate(await readCertificate(files), files, { now: now(), publicUrl });
-    // The server should have renewed it.
+    // The server should have renewed the certificate, so any problem is an error.
     const remedy = failure?.message ?? "The server renews it. If it does not, read why in its log.";
     const renewed = acme && { severity: "error" as const, remedy };
     for (const problem of problems) yield problem.fix ? problem : { ...problem, ...renewed };

@@ -45,7 +45,7 @@ interface Comparison {
    * while a server writes. Its parameter is `tenantId`, null for all stores.
    */
   select: SQL;
-  /** Statements that make the value follow from others again, in one transaction. Default: sets the expected value. */
+  /** Statements that compute the value again from others, in one transaction. Default: sets the expected value. */
   fix?: Statement<unknown>[];
 }
 

@@ -8,8 +8,8 @@ import { rewardBalances, rewardEntries, rewardLots } from "../../modules/rewards
 import { differences, differencesFrom, inScope, recordCheck, rowOf } from "./check.ts";
 
 /**
- * SQL for whether status and times of an order `o` agree, apart from payments of a wrong amount, which do not pay the
- * order, and failed refunds of cancelled orders. If they do not, no value is fixed from this order.
+ * SQL for whether the statuses and times of an order `o` agree; only then, other values are fixed from it. A pending
+ * order may have been paid a wrong amount, and refunds of a cancelled one may have failed.
  */
 export const isCoherent = sql`(case o.status
     when 'paid' then o.payment_status <> 'unpaid' and o.paid_at is not null
@@ -33,7 +33,7 @@ export const orderStates = recordCheck({
     from ${orders} o where not ${isCoherent} and ${inScope("o")}`,
 });
 
-/** Checks amounts of orders, and what follows from payments, from refunds that have not failed, and from sent pieces. */
+/** Computes amounts and statuses of orders again, from lines, payments, sent pieces and refunds that have not failed. */
 export const orderTotals = recordCheck({
   remedy:
     "Amounts are never changed. Cancel the order if it is unpaid; otherwise compare it with payments and a backup.",
@@ -72,8 +72,8 @@ export const orderTotals = recordCheck({
 });
 
 /**
- * Checks pieces sent against parcels, and refunded pieces and amounts against refunds. If only some pieces were sent,
- * refunds do not say which came back, so cancelled pieces are compared with the fewest that are possible.
+ * Compares sent pieces with parcels, and refunded pieces with refunds. A refund does not say whether its pieces were
+ * sent, so of a partly sent order, only the least possible number of cancelled pieces is known.
  */
 export const orderPieces = recordCheck({
   remedy:

@@ -10,7 +10,7 @@ import { viewDays } from "../../modules/views/table.ts";
 import { differences, differencesFrom, inScope, recordCheck, rowOf } from "./check.ts";
 import { isCoherent } from "./orders.ts";
 
-/** SQL for items whose reserved stock differs from `held`. It is not fixed if orders have contradicting statuses. */
+/** SQL for items whose reserved stock differs from `held`. Not fixed if statuses of an order contradict each other. */
 const wrongStock = (table: typeof products | typeof productVariants, ...key: string[]) => sql`
   select i.tenant_id, i.id as record, 'reserved' as field, i.reserved as found, coalesce(h.pieces, 0) as expected,
     iif(h.is_doubtful, null, ${rowOf(table, ...key)}) as target
