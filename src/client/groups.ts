@@ -44,6 +44,8 @@ const operations = {
     mailLink: "POST /orders/access/",
     /** Records that a consumer withdraws from a contract. The reply does not say whether there is such an order. */
     withdraw: "POST /orders/withdrawals/",
+    /** Lists the withdrawals of consumers, newest first. */
+    withdrawals: "LIST /orders/withdrawals/",
     cancel: "POST /orders/{id}/cancel/",
     /** Opens the provider's page to pay an order, or returns the open one. Lead the buyer to its `url`. */
     openCheckout: "POST /orders/{id}/checkout/",
@@ -134,7 +136,11 @@ const operations = {
     get: "GET /notifications/messages/{id}/",
   },
   events: { list: "LIST /events/" },
-  reports: { sales: "GET /reports/sales/" },
+  reports: {
+    sales: "GET /reports/sales/",
+    /** What the store has to do. */
+    todo: "GET /todo/",
+  },
 } as const satisfies Record<string, Record<string, Operation | `${"LIST" | "STATE"} ${string}`>>;
 
 type Operations = typeof operations;

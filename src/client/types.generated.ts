@@ -215,6 +215,20 @@ export interface paths {
          */
         post: operations["createOrder"];
     };
+    "/orders/withdrawals/": {
+        parameters: {
+        };
+        /**
+         * List the consumers' withdrawals from contracts
+         * @description Allowed callers: app keys with `orders:read`, staff and owners.
+         */
+        get: operations["listWithdrawals"];
+        /**
+         * Record that a consumer withdraws from a contract; the reply is the same for unknown orders
+         * @description Allowed callers: app keys with `orders:place`.
+         */
+        post: operations["recordWithdrawal"];
+    };
     "/orders/{id}/": {
         parameters: {
         };
@@ -278,15 +292,6 @@ export interface paths {
          * @description Allowed callers: app keys with `orders:place`.
          */
         post: operations["mailOrderLink"];
-    };
-    "/orders/withdrawals/": {
-        parameters: {
-        };
-        /**
-         * Record that a consumer withdraws from a contract; the reply is the same for unknown orders
-         * @description Allowed callers: app keys with `orders:place`.
-         */
-        post: operations["recordWithdrawal"];
     };
     "/auth/password/forgot/": {
         parameters: {
@@ -603,6 +608,15 @@ export interface paths {
          * @description Allowed callers: app keys with `orders:read`, staff and owners.
          */
         get: operations["reportSales"];
+    };
+    "/todo/": {
+        parameters: {
+        };
+        /**
+         * List what the store has to do, of each kind the oldest first
+         * @description Allowed callers: staff and owners.
+         */
+        get: operations["listTodo"];
     };
     "/rewards/": {
         parameters: {
@@ -1336,6 +1350,27 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        LinePieces: {
+            /** @description `line_…` */
+            line_id: string;
+            /** Format: int64 */
+            quantity: number;
+        };
+        Withdrawal: {
+            /** @description `wdr_…` */
+            id: string;
+            /** @description `ord_…`; null if no order has both the number and the email. */
+            order_id: string | null;
+            /** Format: int64 */
+            number: number;
+            email: string;
+            name: string;
+            /** @description Null for the whole order. */
+            lines: components["schemas"]["LinePieces"][] | null;
+            text: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
         OrderPayment: {
             /** @description `pay_…` */
             id: string;
@@ -1384,12 +1419,6 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
-        FulfillmentLine: {
-            /** @description `line_…` */
-            line_id: string;
-            /** Format: int64 */
-            quantity: number;
-        };
         FulfillmentTracking: {
             carrier: string | null;
             number: string | null;
@@ -1398,7 +1427,7 @@ export interface components {
         Fulfillment: {
             /** @description `ful_…` */
             id: string;
-            lines: components["schemas"]["FulfillmentLine"][];
+            lines: components["schemas"]["LinePieces"][];
             tracking: components["schemas"]["FulfillmentTracking"] | null;
             /** Format: date-time */
             created_at: string;
@@ -1516,6 +1545,8 @@ export interface components {
             needs_attention?: ("late_payment" | "partial_payment" | "overpaid" | "amount_mismatch" | "refund_failed" | "refund_unassigned" | "dispute" | "withdrawal")[];
             /** @description Staff and keys of backends only. */
             disputes?: components["schemas"]["Dispute"][];
+            /** @description Staff and keys of backends only. */
+            withdrawals?: components["schemas"]["Withdrawal"][];
             /** @description Any JSON object of at most 16 KiB. */
             metadata: {
                 [key: string]: unknown;
@@ -1553,6 +1584,11 @@ export interface components {
         OrderListReply: {
             request_id: string;
             data: components["schemas"]["Order"][];
+            page: components["schemas"]["Page"];
+        };
+        WithdrawalListReply: {
+            request_id: string;
+            data: components["schemas"]["Withdrawal"][];
             page: components["schemas"]["Page"];
         };
         OrderReply: {
@@ -2758,6 +2794,27 @@ export interface components {
             request_id: string;
             data: components["schemas"]["SalesPeriod"][];
         };
+        Todo: {
+            /** @enum {string} */
+            kind: "unpaid_transfer" | "to_ship" | "attention" | "low_stock" | "failed_mail" | "unknown_withdrawal";
+            /** @description Id of the order, product, mail or withdrawal. */
+            id: string;
+            /** @description Number of the order, SKU or slug of the item, or id of the mail. */
+            subject: string;
+            /** @description The amount due, the attention, the title, the error or the sender. */
+            detail: string | null;
+            /**
+             * Format: int64
+             * @description Pieces to ship, or pieces left.
+             */
+            count: number | null;
+            /** Format: date-time */
+            since: string;
+        };
+        TodoListReply: {
+            request_id: string;
+            data: components["schemas"]["Todo"][];
+        };
         Rewards: {
             user_id: string;
             /**
@@ -3684,6 +3741,15 @@ export interface components {
             };
         };
         /** @description Success */
+        WithdrawalListReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["WithdrawalListReply"];
+            };
+        };
+        /** @description Success */
         OrderReply: {
             headers: {
                 [name: string]: unknown;
@@ -4042,6 +4108,15 @@ export interface components {
             };
         };
         /** @description Success */
+        TodoListReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["TodoListReply"];
+            };
+        };
+        /** @description Success */
         RewardsReply: {
             headers: {
                 [name: string]: unknown;
@@ -4326,9 +4401,9 @@ export interface components {
         X_Client_Address: string;
         /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
         Idempotency_Key: string;
-        id: string;
         /** @description Maximum number of records. */
         limit: number;
+        id: string;
         /** @description `page.next_cursor` of the previous page. */
         cursor: string;
         /** @description Whether to return the number of all matches as `page.total`. */
@@ -4813,6 +4888,57 @@ export interface operations {
             "5XX": components["responses"]["ServerError"];
         };
     };
+    listWithdrawals: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Maximum number of records. */
+                limit?: components["parameters"]["limit"];
+                /** @description `page.next_cursor` of the previous page. */
+                cursor?: components["parameters"]["cursor"];
+                /** @description Whether to return the number of all matches as `page.total`. */
+                include_total?: components["parameters"]["include_total"];
+                /** @description Comma-separated names of the fields to return. `id` is always included. */
+                fields?: string;
+                /** @description Whether an order has both the number and the email. */
+                matched?: boolean;
+            };
+        };
+        responses: {
+            200: components["responses"]["WithdrawalListReply"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    recordWithdrawal: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WithdrawalInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["AcceptedReply"];
+            409: components["responses"]["idempotencyKeyReused"];
+            429: components["responses"]["tooManyRequests"];
+            "4XX": components["responses"]["Error"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
     getOrder: {
         parameters: {
             query: {
@@ -5062,32 +5188,6 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["AcceptedReply"];
-            "4XX": components["responses"]["Error"];
-            "5XX": components["responses"]["ServerError"];
-        };
-    };
-    recordWithdrawal: {
-        parameters: {
-            query: {
-                /** @description Namespace of the store. */
-                namespace: components["parameters"]["namespace"];
-                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
-                lang?: components["parameters"]["lang"];
-            };
-            header?: {
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
-                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
-            };
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WithdrawalInput"];
-            };
-        };
-        responses: {
-            200: components["responses"]["AcceptedReply"];
-            409: components["responses"]["idempotencyKeyReused"];
-            429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -6282,6 +6382,23 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["SalesPeriodListReply"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    listTodo: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                /** @description Maximum number of records. */
+                limit?: components["parameters"]["limit"];
+            };
+        };
+        responses: {
+            200: components["responses"]["TodoListReply"];
             "4XX": components["responses"]["ReadError"];
             "5XX": components["responses"]["ServerError"];
         };

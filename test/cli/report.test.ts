@@ -7,13 +7,14 @@ const demo = ["-n", "demo"];
 interface Todo {
   kind: string;
   subject: string;
-  detail: string;
+  detail: string | null;
+  count: number | null;
   next: string;
 }
 
 const order = (...flags: string[]) => json<{ number: number }>("order", "create", ...demo, "--item", "MUG:2", ...flags);
 const todo = async () =>
-  (await json<Todo[]>("todo", ...demo)).map(({ kind, subject, detail }) => [kind, subject, detail]);
+  (await json<Todo[]>("todo", ...demo)).map(({ kind, subject, detail, count }) => [kind, subject, detail, count]);
 
 beforeAll(async () => {
   await json("tenant", "create", "demo", "--timezone", "Europe/Berlin", "--low-stock-at", "3");
@@ -25,20 +26,25 @@ test("todo lists what is next of each kind, with a command that does it", async 
   expect(await todo()).toEqual([]);
   expect((await here(["todo", ...demo])).stderr).toBe("Nothing to do.\n");
   const { number } = await order("--payment-method", "manual");
-  expect(await todo()).toEqual([["unpaid_transfer", String(number), "24.00 EUR due"]]);
+  expect(await todo()).toEqual([["unpaid_transfer", String(number), "24.00 EUR", null]]);
   const [{ next }] = (await json<Todo[]>("todo", ...demo)) as [Todo];
   expect(next).toBe(`bodega order pay ${number} -n demo`);
   await json(...next.split(" ").slice(1), "--amount", "30", "--yes");
   expect(await todo()).toEqual([
-    ["to_ship", String(number), "2 to ship"],
-    ["attention", String(number), "overpaid"],
+    ["to_ship", String(number), null, 2],
+    ["attention", String(number), "overpaid", null],
   ]);
   await json("order", "fulfill", String(number), ...demo, "--yes");
   await json("order", "accept", String(number), ...demo);
   await json("product", "stock", "MUG", "=3", ...demo);
-  expect(await todo()).toEqual([["low_stock", "MUG", "3 left"]]);
+  await json("product", "create", ...demo, "--title", "Cup", "--slug", "cup", "--price", "9");
+  await json("api", "POST", "/products/cup/variants/", ...demo, "-f", "title=Blue", "-F", "stock=2");
+  expect(await todo()).toEqual([
+    ["low_stock", "MUG", "Mug", 3],
+    ["low_stock", "cup", "Cup (Blue)", 2],
+  ]);
   const { stdout } = await here(["todo", ...demo]);
-  expect(stdout).toMatch(/^NEXT +TODO +DETAIL +SINCE\nbodega product show MUG -n demo .* low stock +3 left /);
+  expect(stdout).toMatch(/^NEXT +TODO +DETAIL +SINCE\nbodega product show MUG -n demo .* low stock +Mug: 3 /);
   await json("product", "stock", "MUG", "=20", ...demo);
   expect(await json<Todo[]>("todo", "-n", "other")).toEqual([]);
 });

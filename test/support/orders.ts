@@ -50,6 +50,7 @@ export interface OrderReply {
   discount_code: string | null;
   needs_attention?: string[];
   disputes?: { id: string; status: string; due_at: string | null }[];
+  withdrawals?: object[];
   staff_note?: string | null;
   email: string | null;
   payments: { id: string; reference: string | null; amount_minor: number }[];

@@ -413,6 +413,8 @@ export const routeCalls: Record<string, Make> = {
     request: "POST /orders/access/",
     body: { number: (await makeOrder(world)).number, email: world.customer.email },
   }),
+  listWithdrawals: listOf("GET /orders/withdrawals/", makeWithdrawn),
+  listTodo: async ({ owner }) => ({ request: "GET /todo/", by: owner }),
   recordWithdrawal: async (world) => ({
     request: "POST /orders/withdrawals/",
     body: { number: (await makeOrder(world)).number, email: world.customer.email, name: "Ada" },

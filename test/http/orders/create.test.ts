@@ -198,6 +198,7 @@ onEachDatabase((suite) => {
       ...{ shipping_rate: null, discount_code: null, payment_method: null, payments: [], fulfillments: [] },
       ...{ email: null, phone: null, billing_address: null, metadata: {}, staff_note: null, needs_attention: [] },
       disputes: [],
+      withdrawals: [],
       points_used: 0,
       points_earned: 0,
       points_returned: 0,

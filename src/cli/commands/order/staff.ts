@@ -1,10 +1,11 @@
 import { wrongState } from "../../../server/errors.ts";
+import type { Withdrawal } from "../../../server/modules/orders/model.ts";
 import { attentionKinds } from "../../../server/modules/orders/states.ts";
-import { withTenant } from "../../context/context.ts";
 import { limitArg } from "../../context/list-args.ts";
-import { choiceArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
+import { defineList } from "../../context/list-command.ts";
+import { choiceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { invalidFlag, printList } from "../../terminal/console.ts";
+import { invalidFlag } from "../../terminal/console.ts";
 import { changeAtOnce, changeOrder, type Order, order } from "./order.ts";
 
 export const acceptCommand = defineCommand({
@@ -68,20 +69,19 @@ export const revokeAccessCommand = defineCommand({
   },
 });
 
-export const withdrawalsCommand = defineCommand({
+export const withdrawalsCommand = defineList({
   description: "List all withdrawals from contracts, newest first, even those without an order",
-  args: { namespace: requiredNamespaceArg, limit: limitArg("50") },
+  args: { limit: limitArg("50") },
   examples: ["bodega order withdrawals -n demo"],
   notes: [
     "A withdrawal has no order if no order has both its number and its email. Find the order that the buyer meant: bodega order list -n <namespace>",
   ],
-  async run(args, console) {
+  async rows(ctx, { limit }) {
     const { listWithdrawals } = await import("../../../server/modules/orders/withdrawals/withdraw.ts");
-    await printList(console, await withTenant(args, console, (ctx) => listWithdrawals(ctx, args.limit)), {
-      empty: "No withdrawals found.",
-      columns: ["number", "order_id", "email", "name", "text", "created_at"],
-      id: ({ withdrawal_id }) => withdrawal_id,
-      limit: args.limit,
-    });
+    const rows = JSON.parse((await listWithdrawals(ctx, { limit })).json) as Withdrawal[];
+    return rows.map(({ id, ...row }) => ({ withdrawal_id: id, ...row }));
   },
+  empty: "No withdrawals found.",
+  columns: ["number", "order_id", "email", "name", "text", "created_at"],
+  id: ({ withdrawal_id }) => withdrawal_id,
 });

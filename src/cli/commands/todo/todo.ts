@@ -1,4 +1,4 @@
-import type { TodoKind } from "../../../server/modules/reports/todo.ts";
+import type { TodoKind } from "../../../server/modules/reports/model.ts";
 import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { withTenant } from "../../context/context.ts";
 import { limitArg } from "../../context/list-args.ts";
@@ -13,6 +13,7 @@ const nextOf: Record<TodoKind, (subject: string) => string> = {
   attention: (subject) => `order show ${subject}`,
   low_stock: (subject) => `product show ${subject}`,
   failed_mail: (subject) => `mail retry ${subject}`,
+  unknown_withdrawal: () => "order withdrawals",
 };
 
 export default defineCommand({
@@ -21,7 +22,8 @@ export default defineCommand({
   examples: ["bodega todo -n demo"],
   notes: [
     "The list has unpaid bank transfers, orders to ship, orders that need attention (see bodega order accept), items whose " +
-      "stock is at or below --low-stock-at of the store, and mail that failed. --limit applies to each kind.",
+      "stock is at or below --low-stock-at of the store, mail that failed, and withdrawals of the last two weeks that match no " +
+      "order. --limit applies to each kind.",
   ],
   async run({ limit, ...args }, console) {
     const { listTodo } = await import("../../../server/modules/reports/todo.ts");
@@ -33,7 +35,12 @@ export default defineCommand({
     await printList(console, rows, {
       id: ({ subject }) => subject,
       empty: "Nothing to do.",
-      columns: ["next", { header: "TODO", value: ({ kind }) => kind.replace("_", " ") }, "detail", "since"],
+      columns: [
+        "next",
+        { header: "TODO", value: ({ kind }) => kind.replace("_", " ") },
+        { header: "DETAIL", value: ({ detail, count }) => [detail, count].filter((one) => one !== null).join(": ") },
+        "since",
+      ],
     });
   },
 });

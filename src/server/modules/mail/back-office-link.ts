@@ -14,6 +14,6 @@ export function backOfficeLink(
   // Browsers send nothing behind the # to a server, so the code does not get into logs.
   if (isStaff && ["invitation", "reset_code"].includes(kind))
     return `${start}reset?${new URLSearchParams({ email: to.email, code: values.code ?? "" })}`;
-  if (["new_order", "needs_attention"].includes(kind)) return `${start}orders?q=${values.number}`;
-  return kind === "low_stock" ? start : "";
+  if (kind === "low_stock" || values.reason === "unknown_withdrawal") return start;
+  return ["new_order", "needs_attention"].includes(kind) ? `${start}orders?q=${values.number}` : "";
 }

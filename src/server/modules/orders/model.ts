@@ -100,9 +100,11 @@ const OrderPayment = output("OrderPayment", {
   received_at: timestamp,
 });
 
+const LinePieces = output("LinePieces", { line_id: id("`line_…`"), quantity: count });
+
 const Fulfillment = output("Fulfillment", {
   id: id("`ful_…`"),
-  lines: Type.Array(output("FulfillmentLine", { line_id: id("`line_…`"), quantity: count })),
+  lines: Type.Array(LinePieces),
   tracking: nullable(
     output("FulfillmentTracking", {
       carrier: nullable(Type.String()),
@@ -135,6 +137,17 @@ const Dispute = output("Dispute", {
   due_at: nullable(timestamp),
   created_at: timestamp,
 });
+
+export const Withdrawal = output("Withdrawal", {
+  id: id("`wdr_…`"),
+  order_id: nullable(id("`ord_…`; null if no order has both the number and the email.")),
+  number: orderNumber,
+  ...{ email: Type.String(), name: Type.String() },
+  lines: nullable(Type.Array(LinePieces, { description: "Null for the whole order." })),
+  text: nullable(Type.String()),
+  created_at: timestamp,
+});
+export type Withdrawal = Static<typeof Withdrawal>;
 
 export const Order = output("Order", {
   id: id("`ord_…`; sorts by creation time."),
@@ -181,6 +194,7 @@ export const Order = output("Order", {
   staff_note: Type.Optional(nullable(Type.String({ description: "Staff and keys of backends only." }))),
   needs_attention: Type.Optional(Type.Array(attentionKind, { description: "Staff and keys of backends only." })),
   disputes: Type.Optional(Type.Array(Dispute, { description: "Staff and keys of backends only." })),
+  withdrawals: Type.Optional(Type.Array(Withdrawal, { description: "Staff and keys of backends only." })),
   metadata,
   lang: Type.String({ description: "Language of the titles of the lines." }),
   payments: Type.Array(OrderPayment),
@@ -222,3 +236,9 @@ export const OrderListQuery = closed({
   ...timeRangeParts("updated_at"),
 });
 export type OrderListQuery = Static<typeof OrderListQuery>;
+
+export const WithdrawalListQuery = closed({
+  ...listParts,
+  matched: Type.Optional(Type.Boolean({ description: "Whether an order has both the number and the email." })),
+});
+export type WithdrawalListQuery = Static<typeof WithdrawalListQuery>;

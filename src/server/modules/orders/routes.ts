@@ -14,10 +14,10 @@ import { correctOrder } from "./correct.ts";
 import { createOrder, prepareOrder } from "./create.ts";
 import { createFulfillment, deleteFulfillment, updateFulfillment } from "./fulfillments/fulfillments.ts";
 import { withAccessToken } from "./guests/access-token.ts";
-import { dryRunQuery, Order, OrderInput, OrderListQuery } from "./model.ts";
+import { dryRunQuery, Order, OrderInput, OrderListQuery, Withdrawal, WithdrawalListQuery } from "./model.ts";
 import { getOrder } from "./read.ts";
 import { listOrders } from "./views.ts";
-import { mailOrderLink, recordWithdrawal } from "./withdrawals/withdraw.ts";
+import { listWithdrawals, mailOrderLink, recordWithdrawal } from "./withdrawals/withdraw.ts";
 
 const tag = "Orders";
 const read = { tag, access: [app("orders:read"), token] } as const;
@@ -41,6 +41,14 @@ export const orderRoutes = [
     reply: { data: Type.Array(Order), page: true },
     errors: ["notFound"],
     handle: ({ ctx, query, subject }) => listOrders(ctx, query, subject),
+  }),
+  defineRoute("GET", "/orders/withdrawals/", "listWithdrawals", {
+    tag,
+    access: [app("orders:read"), staff],
+    summary: "List the consumers' withdrawals from contracts",
+    query: WithdrawalListQuery,
+    reply: { data: Type.Array(Withdrawal), page: true },
+    handle: ({ ctx, query }) => listWithdrawals(ctx, query),
   }),
   defineRoute("GET", "/orders/:id/", "getOrder", {
     tag,

@@ -9,6 +9,7 @@ import { compileEvent } from "../events/service.ts";
 import { isCustomer, isPage } from "./input.ts";
 import { orders } from "./table.ts";
 import { transferReferenceSql } from "./transfer-reference.ts";
+import { withdrawalFields } from "./withdrawals/table.ts";
 
 /** Background jobs have no actor. */
 export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now" | "vault"> & Partial<Pick<Ctx, "actor">>;
@@ -75,7 +76,8 @@ const disputes = list(
   `'id', id, 'status', status, ${amounts("amount")}, 'reason', reason, 'due_at', due_at, 'created_at', created_at`,
   "disputes where order_id = orders.id order by id",
 );
-const forStaff = `, 'disputes', ${disputes}, 'staff_note', staff_note, 'needs_attention', (select json_group_array(kind) from (
+const withdrawals = list(withdrawalFields, "withdrawals where order_id = orders.id order by id");
+const forStaff = `, 'disputes', ${disputes}, 'withdrawals', ${withdrawals}, 'staff_note', staff_note, 'needs_attention', (select json_group_array(kind) from (
   select kind from order_attention where order_id = orders.id and ended_at is null order by id))`;
 
 /** SQL for an order; customers and pages see neither the note of staff nor what needs attention. */

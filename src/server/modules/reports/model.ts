@@ -1,5 +1,6 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { closed, oneOf, output, textUpTo } from "../../values/schema.ts";
+import { listParts } from "../../pagination/list-query.ts";
+import { closed, nullable, oneOf, output, textUpTo, timestamp } from "../../values/schema.ts";
 
 export const periods = ["day", "week", "month"] as const;
 
@@ -18,6 +19,22 @@ function amounts<const Name extends string>(...names: Name[]) {
   const pairs = names.flatMap((name) => [[name, amount] as const, [`${name}_minor`, count] as const]);
   return Object.fromEntries(pairs) as Record<Name, typeof amount> & Record<`${Name}_minor`, typeof count>;
 }
+
+export const TodoQuery = closed({ limit: listParts.limit });
+const todoKinds = [
+  ...(["unpaid_transfer", "to_ship", "attention", "low_stock", "failed_mail", "unknown_withdrawal"] as const),
+];
+export type TodoKind = (typeof todoKinds)[number];
+
+export const Todo = output("Todo", {
+  kind: oneOf(todoKinds),
+  id: Type.String({ description: "Id of the order, product, mail or withdrawal." }),
+  subject: Type.String({ description: "Number of the order, SKU or slug of the item, or id of the mail." }),
+  detail: nullable(Type.String({ description: "The amount due, the attention, the title, the error or the sender." })),
+  count: nullable(Type.Integer({ description: "Pieces to ship, or pieces left." })),
+  since: timestamp,
+});
+export type Todo = Static<typeof Todo>;
 
 /** Orders count when they were paid, credits when they were made, money when it moved. */
 export const SalesPeriod = output("SalesPeriod", {

@@ -2,61 +2,75 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { formatMinor } from "../../values/money.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { products, productVariants } from "../catalogue/products/table.ts";
 import { mailOutbox } from "../mail/table.ts";
 import { orderAttention } from "../orders/attention/table.ts";
 import { dueMinor } from "../orders/statements.ts";
 import { orderLines, orders } from "../orders/table.ts";
+import { withdrawals } from "../orders/withdrawals/table.ts";
+import type { Todo, TodoKind } from "./model.ts";
 
 const columns = {
-  // The number of an order, the SKU or slug of an item, or the id of a mail.
+  id: sql<string>`id`,
   subject: sql<string | number>`subject`,
-  detail: sql<string | number>`detail`,
+  detail: sql<string | null>`detail`,
+  // Pieces; with a currency, the amount in minor units.
+  count: sql<number | null>`count`,
   since: sql<string>`since`,
-  // Null unless `detail` is an amount in minor units.
   currency: sql<string | null>`currency`,
   digits: sql<number>`digits`,
 };
 
 const ofStore = sql`tenant_id = ${param("tenantId")}`;
 const noAmount = sql`null as currency, 0 as digits`;
+const noCount = sql`null as count, ${noAmount}`;
 const compile = (rows: SQL) => statement((q) => q.select(columns).from(sql`(${rows} limit ${param("limit")})`));
 const isLow = sql`deleted_at is null and stock - reserved <= ${param("lowStockAt")}`;
 const unsent = sql`(select sum(quantity - fulfilled_quantity - cancelled_quantity) from ${orderLines}
   where order_id = orders.id)`;
 
-const selects = {
+const unmatchedMs = 14 * 86_400_000;
+
+const selects: Record<TodoKind, ReturnType<typeof compile>> = {
   unpaid_transfer: compile(sql`
-    select number as subject, ${sql.raw(dueMinor)} as detail, created_at as since, currency, currency_digits as digits
+    select id, number as subject, null as detail, ${sql.raw(dueMinor)} as count, created_at as since, currency,
+      currency_digits as digits
     from ${orders} where ${ofStore} and status = 'pending' and payment_method = 'manual' order by created_at`),
   to_ship: compile(sql`
-    select number as subject, ${unsent} || ' to ship' as detail, paid_at as since, ${noAmount}
+    select id, number as subject, null as detail, ${unsent} as count, paid_at as since, ${noAmount}
     from ${orders} where ${ofStore} and status = 'paid' order by created_at`),
   attention: compile(sql`
-    select o.number as subject, a.kind as detail, a.created_at as since, ${noAmount}
+    select o.id, o.number as subject, a.kind as detail, a.created_at as since, ${noCount}
     from ${orderAttention} a join ${orders} o on o.id = a.order_id
     where a.tenant_id = ${param("tenantId")} and a.ended_at is null order by a.created_at`),
   low_stock: compile(sql`
-    select coalesce(sku, slug) as subject, (stock - reserved) || ' left' as detail, updated_at as since, ${noAmount}
+    select id, coalesce(sku, slug) as subject, title as detail, stock - reserved as count, updated_at as since, ${noAmount}
     from ${products} where ${ofStore} and not has_variants and ${isLow}
-    union all select coalesce(sku, id), (stock - reserved) || ' left', updated_at, ${noAmount}
-    from ${productVariants} where ${ofStore} and ${isLow}`),
+    union all select product, coalesce(sku, slug), concat(name, ' (' || title || ')'), stock - reserved, updated_at, ${noAmount}
+    from (select id as product, slug, title as name from ${products}) join ${productVariants} on product_id = product
+    where ${ofStore} and ${isLow}`),
   failed_mail: compile(sql`
-    select id as subject, concat_ws(': ', kind, last_error) as detail, created_at as since, ${noAmount}
+    select id, id as subject, concat_ws(': ', kind, last_error) as detail, created_at as since, ${noCount}
     from ${mailOutbox} where ${ofStore} and status = 'failed' order by created_at`),
+  unknown_withdrawal: compile(sql`
+    select id, number as subject, concat(name, ', ', email) as detail, created_at as since, ${noCount}
+    from ${withdrawals} where ${ofStore} and created_at > ${param("after")} and order_id is null and email <> ''
+    order by created_at`),
 };
-export type TodoKind = keyof typeof selects;
 
-/** Lists what a store has to do, of each kind at most `limit`, oldest first. Low stock is at or below `low_stock_at`. */
-export async function listTodo(ctx: Ctx, limit: number) {
+/**
+ * Lists what a store has to do, of each kind at most `limit`, oldest first. Low stock is at or below `low_stock_at`.
+ * Withdrawals that match no order are listed for two weeks, because nothing marks them as done.
+ */
+export async function listTodo(ctx: Ctx, limit: number): Promise<Todo[]> {
   const { id: tenantId, lowStockAt } = ctx.tenant;
+  const after = toTimestamp(ctx.now() - unmatchedMs);
   const found = Object.entries(selects).map(async ([kind, select]) => {
-    const rows = await all(ctx.db, select, { tenantId, lowStockAt, limit });
-    return rows.map(({ subject, detail, since, currency, digits }) => ({
-      kind: kind as TodoKind,
-      subject: String(subject),
-      detail: currency === null ? String(detail) : `${formatMinor(Number(detail), digits)} ${currency} due`,
-      since,
+    const rows = await all(ctx.db, select, { tenantId, lowStockAt, limit, after });
+    return rows.map(({ currency, digits, ...row }) => ({
+      ...{ kind: kind as TodoKind, ...row, subject: String(row.subject) },
+      ...(currency !== null && { detail: `${formatMinor(Number(row.count), digits)} ${currency}`, count: null }),
     }));
   });
   return (await Promise.all(found)).flat();

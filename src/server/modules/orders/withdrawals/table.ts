@@ -1,6 +1,10 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../../tenants/table.ts";
 
+/** SQL for the fields of a withdrawal in the API. */
+export const withdrawalFields =
+  "'id', id, 'order_id', order_id, 'number', number, 'email', email, 'name', name, 'lines', json(lines), 'text', text, 'created_at', created_at";
+
 /** Declarations that a consumer withdraws from a contract (Directive (EU) 2023/2673), kept as they were sent. */
 export const withdrawals = sqliteTable(
   "withdrawals",

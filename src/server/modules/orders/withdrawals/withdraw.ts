@@ -1,19 +1,22 @@
-import { and, desc, sql } from "drizzle-orm";
+import { and, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { jsonOf, pick, pickStored } from "../../../db/selection.ts";
+import { keysetList } from "../../../db/keyset-list.ts";
+import { pick } from "../../../db/selection.ts";
 import { all, equals, get, ofStore, param, params, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { emailKey, parseEmail } from "../../../values/email.ts";
 import { checkNote, requireText } from "../../../values/fields.ts";
 import { newId, toTimestamp } from "../../../values/stamps.ts";
 import { queueMail } from "../../mail/outbox.ts";
+import { mailStore } from "../../mail/store-mail.ts";
 import { addressSubject, consumeLimit, countHit } from "../../rate-limits/service.ts";
 import { needAttention } from "../attention/attention.ts";
 import type { AccessInput, WithdrawalInput } from "../change-model.ts";
 import { commitTransition } from "../commit-transition.ts";
 import { accessToken } from "../guests/access-token.ts";
+import { Withdrawal, type WithdrawalListQuery } from "../model.ts";
 import { orderLines, orders } from "../table.ts";
-import { withdrawals } from "./table.ts";
+import { withdrawalFields, withdrawals } from "./table.ts";
 
 const selectNamed = statement((q) =>
   q
@@ -37,22 +40,22 @@ const selectItems = statement(sql`
   where l.tenant_id = ${param("tenantId")} and l.order_id = ${param("id")}
     and ${left} > 0 and (${param("lines")} is null or w.value is not null) order by l.position`);
 
-const selectNewest = statement((q) =>
-  q
-    .select({
-      ...{ withdrawal_id: withdrawals.id, ...pickStored(withdrawals, "number", "orderId", "email", "name") },
-      ...{ lines: jsonOf<object[]>(withdrawals.lines), ...pickStored(withdrawals, "text", "createdAt") },
-    })
-    .from(withdrawals)
-    .where(ofStore(withdrawals))
-    .orderBy(desc(withdrawals.createdAt), desc(withdrawals.id))
-    .limit(sql.placeholder("limit")),
-);
+const readPage = keysetList({
+  name: "withdrawals",
+  fields: Object.keys(Withdrawal.properties),
+  json: sql.raw(`json_object(${withdrawalFields})`),
+  bytes: sql`coalesce(octet_length(text), 0) + coalesce(octet_length(lines), 0)`,
+  from: sql`from ${withdrawals}`,
+  conditions: { matched: sql`(order_id is not null) = ${param("matched")}` },
+  sorts: { created_at: sql`created_at` },
+});
 
 /** As for forgotten passwords: three mails of a kind in 20 minutes about an order, and ten calls from an address. */
 const mails = { name: "order mails", max: 3, windowMs: 20 * 60_000 };
 /** Limits receipts to addresses without a matching order, so that strangers cannot use the store to send mail. */
 const unknownMails = { name: "unknown withdrawals", max: 60, windowMs: 60 * 60_000 };
+/** Limits mails to the store about withdrawals without a matching order; its list has all. */
+const unknownAlerts = { name: "unknown withdrawal alerts", max: 5, windowMs: 60 * 60_000 };
 const calls = { name: "order links", max: 10, windowMs: 20 * 60_000 };
 
 const addressOf = (ctx: Ctx) => addressSubject(ctx.vault, ctx.client?.ip, ctx.tenant.id);
@@ -91,7 +94,7 @@ function localTime({ tenant: { timezone }, now }: Ctx): string {
 
 /**
  * Records that a consumer withdraws from a contract, mails a receipt with time and content, and asks staff to look at
- * the order. If number and email match no order, the reply is the same.
+ * the order. If number and email match no order, the reply is the same, and the store gets a mail.
  * @throws validationFailed; tooManyRequests, so that nobody believes that a refused declaration was recorded.
  */
 export async function recordWithdrawal(
@@ -113,7 +116,7 @@ export async function recordWithdrawal(
     if (found) {
       await needAttention(tx, found.id, "withdrawal");
       await commitTransition(tx, found.id, { event: "order.updated" });
-    }
+    } else await alertStore(tx, id, number);
     if (!(await mayMail(tx, "receipt", found?.id ?? contact.emailKey))) return;
     if (!found && (await countHit(tx, unknownMails, tx.tenant.id)) > 0) return;
     // Text that a stranger wrote is not mailed to an address that nobody has verified.
@@ -128,7 +131,13 @@ export async function recordWithdrawal(
   });
 }
 
-/** Returns the newest withdrawals. `order_id` is null if no order matches. */
-export function listWithdrawals(ctx: Ctx, limit: number) {
-  return all(ctx.db, selectNewest, { tenantId: ctx.tenant.id, limit });
+async function alertStore(tx: Ctx, cause: string, number: number): Promise<void> {
+  if ((await countHit(tx, unknownAlerts, tx.tenant.id)) > 0) return;
+  const values = { number: String(number), reason: "unknown_withdrawal" };
+  await mailStore(tx, { kind: "needs_attention", cause, values });
+}
+
+/** Lists withdrawals, those that match no order too. Errors: malformedRequest, validationFailed. */
+export function listWithdrawals(ctx: Ctx, { matched, ...query }: WithdrawalListQuery) {
+  return readPage(ctx, query, { filters: { matched: matched === undefined ? undefined : Number(matched) } });
 }
