@@ -106,6 +106,8 @@ const operations = {
     list: "LIST /users/",
     get: "GET /users/{id}/",
     create: "POST /users/",
+    /** Mails a person a code to set the first password. Creates the user if needed. */
+    invite: "POST /users/invite/",
     update: "PATCH /users/{id}/",
     remove: "DELETE /users/{id}/",
     /** Everything that is stored about a user. */

@@ -311,6 +311,15 @@ export interface paths {
          */
         post: operations["resetPassword"];
     };
+    "/users/invite/": {
+        parameters: {
+        };
+        /**
+         * Create a user, or find one without a password, and mail a code to set the first password
+         * @description Allowed callers: app keys with `users:write`, staff and owners.
+         */
+        post: operations["inviteUser"];
+    };
     "/orders/{id}/checkout/": {
         parameters: {
         };
@@ -1750,6 +1759,88 @@ export interface components {
             /** @description At least 16 characters with lowercase, uppercase, digit and special character; not a common password. */
             password: string;
         };
+        Address: {
+            name?: string;
+            company?: string;
+            line1: string;
+            line2?: string;
+            city: string;
+            region?: string;
+            postal_code?: string;
+            /** @description ISO 3166-1 alpha-2, in capitals. */
+            country: string;
+            phone?: string;
+            /** @description The company's VAT id. */
+            vat_id?: string;
+            /** @description At most one address is the default. */
+            is_default?: boolean;
+        };
+        User: {
+            /** @description `usr_…`; sorts by creation time. */
+            id: string;
+            /**
+             * Format: email
+             * @description Unique in the store, ignoring case.
+             */
+            email: string;
+            /** @description Replaces `email` once the user enters the code that was mailed to it. */
+            pending_email: string | null;
+            name: string | null;
+            phone: string | null;
+            /** @description Language of the user's mail (BCP 47); null: the store's language. */
+            lang: string | null;
+            /**
+             * @description Staff manage the store's records; owners also manage staff.
+             * @enum {string}
+             */
+            role: "customer" | "staff" | "owner";
+            /**
+             * @description A disabled user cannot log in; their token is revoked at once.
+             * @enum {string}
+             */
+            status: "active" | "disabled";
+            /** @description Whether the user has proved that the email address is theirs. */
+            email_verified: boolean;
+            addresses: components["schemas"]["Address"][];
+            /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
+            metadata: {
+                [key: string]: unknown;
+            };
+            two_factor_enabled: boolean;
+            /** Format: date-time */
+            last_login_at: string | null;
+            /**
+             * Format: int64
+             * @description Increases by one with every write; sent as `ETag`.
+             */
+            version: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        UserReply: {
+            request_id: string;
+            data: components["schemas"]["User"];
+        };
+        Invitation: {
+            /**
+             * Format: email
+             * @description Unique in the store, ignoring case.
+             */
+            email: string;
+            name?: string | null;
+            phone?: string | null;
+            /**
+             * @description Staff manage the store's records; owners also manage staff.
+             * @enum {string}
+             */
+            role?: "customer" | "staff" | "owner";
+            /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
+            metadata?: {
+                [key: string]: unknown;
+            };
+        };
         Checkout: {
             /** @description `chk_…` */
             id: string;
@@ -1850,66 +1941,6 @@ export interface components {
         InvoiceListReply: {
             request_id: string;
             data: components["schemas"]["Invoice"][];
-        };
-        Address: {
-            name?: string;
-            company?: string;
-            line1: string;
-            line2?: string;
-            city: string;
-            region?: string;
-            postal_code?: string;
-            /** @description ISO 3166-1 alpha-2, in capitals. */
-            country: string;
-            phone?: string;
-            /** @description The company's VAT id. */
-            vat_id?: string;
-            /** @description At most one address is the default. */
-            is_default?: boolean;
-        };
-        User: {
-            /** @description `usr_…`; sorts by creation time. */
-            id: string;
-            /**
-             * Format: email
-             * @description Unique in the store, ignoring case.
-             */
-            email: string;
-            /** @description Replaces `email` once the user enters the code that was mailed to it. */
-            pending_email: string | null;
-            name: string | null;
-            phone: string | null;
-            /** @description Language of the user's mail (BCP 47); null: the store's language. */
-            lang: string | null;
-            /**
-             * @description Staff manage the store's records; owners also manage staff.
-             * @enum {string}
-             */
-            role: "customer" | "staff" | "owner";
-            /**
-             * @description A disabled user cannot log in; their token is revoked at once.
-             * @enum {string}
-             */
-            status: "active" | "disabled";
-            /** @description Whether the user has proved that the email address is theirs. */
-            email_verified: boolean;
-            addresses: components["schemas"]["Address"][];
-            /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
-            metadata: {
-                [key: string]: unknown;
-            };
-            two_factor_enabled: boolean;
-            /** Format: date-time */
-            last_login_at: string | null;
-            /**
-             * Format: int64
-             * @description Increases by one with every write; sent as `ETag`.
-             */
-            version: number;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            updated_at: string;
         };
         PersonalData: {
             user: components["schemas"]["User"];
@@ -2388,10 +2419,6 @@ export interface components {
         DeletedProductReply: {
             request_id: string;
             data: components["schemas"]["DeletedProduct"];
-        };
-        UserReply: {
-            request_id: string;
-            data: components["schemas"]["User"];
         };
         ProfilePatch: {
             name?: string | null;
@@ -3833,6 +3860,15 @@ export interface components {
             };
         };
         /** @description Success */
+        UserReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["UserReply"];
+            };
+        };
+        /** @description Success */
         CheckoutReply: {
             headers: {
                 [name: string]: unknown;
@@ -3933,15 +3969,6 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["DeletedProductReply"];
-            };
-        };
-        /** @description Success */
-        UserReply: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["UserReply"];
             };
         };
         /** @description 5212: Invalid email, password or one-time code. */
@@ -5252,6 +5279,44 @@ export interface operations {
             };
             429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["UnsignedError"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    inviteUser: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+            header?: {
+                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Invitation"];
+            };
+        };
+        responses: {
+            200: components["responses"]["UserReply"];
+            /**
+             * @description 5306: The record's current state does not allow this.
+             *
+             *     5307: This idempotency key was used for another request.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["tooManyRequests"];
+            "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
     };

@@ -509,6 +509,7 @@ export const routeCalls: Record<string, Make> = {
   listUsers: listOf("GET /users/", makeCustomer),
   getUser: at("GET /users/", makeCustomer),
   createUser: plain("POST /users/", () => ({ email: `new-${++numbers}@example.com` })),
+  inviteUser: plain("POST /users/invite/", () => ({ email: `invited-${++numbers}@example.com` })),
   patchUser: at("PATCH /users/", makeCustomer, () => ({ name: "Eve" })),
   deleteUser: at("DELETE /users/", makeCustomer),
   getOwnProfile: async ({ customer }) => ({ request: "GET /users/me/", by: customer }),

@@ -1,9 +1,9 @@
 import { Type } from "@sinclair/typebox";
-import { defineRoute, noAuth, replyAfter } from "../../http/route.ts";
+import { app, defineRoute, noAuth, replyAfter, replyRecord, staff } from "../../http/route.ts";
 import { input, languageForm, output, text } from "../../values/schema.ts";
 import { code } from "../sign-up/routes.ts";
-import { newPassword } from "../users/model.ts";
-import { requestReset, resetPassword } from "./service.ts";
+import { newPassword, User, UserInput } from "../users/model.ts";
+import { inviteUser, requestReset, resetPassword } from "./service.ts";
 
 const email = text(320);
 
@@ -25,6 +25,11 @@ const ResetPassword = input("ResetPassword", {
 
 const ResetPasswordReply = output("ResetPasswordReply", { password_changed: Type.Literal(true) });
 
+const Invitation = Type.Pick(UserInput, ["email", "name", "phone", "role", "metadata"], {
+  $id: "Invitation",
+  additionalProperties: false,
+});
+
 const reset = { tag: "Authentication", access: [noAuth] } as const;
 
 export const passwordResetRoutes = [
@@ -43,5 +48,14 @@ export const passwordResetRoutes = [
     reply: { data: ResetPasswordReply },
     errors: ["tooManyAttempts", "resetCodeInvalid", "weakPassword"],
     handle: ({ ctx, body }) => replyAfter(resetPassword(ctx, body), { password_changed: true }),
+  }),
+  defineRoute("POST", "/users/invite/", "inviteUser", {
+    tag: "Users",
+    summary: "Create a user, or find one without a password, and mail a code to set the first password",
+    access: [app("users:write"), staff],
+    body: Invitation,
+    reply: { status: 200, data: User },
+    errors: ["wrongState", "tooManyRequests"],
+    handle: async ({ ctx, body, lang }) => replyRecord(await inviteUser(ctx, { ...body, lang })),
   }),
 ];
