@@ -31,7 +31,7 @@ export function yieldToEventLoop(party?: string, { client, signal }: Caller = {}
       if (party === healthParty) await nextTurn();
       else while (!signal?.aborted && isOver()) await nextTurn();
       resolve();
-      // The caller reads in this tick. Callers that arrive later may know of a later commit, so they get a new snapshot.
+      // The caller reads in this tick. Callers that arrive later may know a later commit, so they get a new snapshot.
       if (!signal?.aborted) await new Promise((next) => process.nextTick(next));
       if (turns.waiting === 0 || isOver()) endTurn();
     };

@@ -50,7 +50,7 @@ const selectEligible = statement((q) =>
           union select c.parent_id from ${categories} c join above on c.id = above.id where c.parent_id is not null)
         select 1 from above where id in (select value from json_each(${param("categoryIds")}))))`),
 );
-// If the code no longer applies, this sets `uses` to -1. A CHECK refuses that, so the statement fails.
+// If the code no longer applies, this sets `uses` to -1, which a CHECK refuses, so the statement fails.
 const countUse = (condition: SQL) =>
   statement(sql`update ${discounts} set uses = case when ${condition} then uses + 1 else -1 end where ${isCode}`);
 const countNew = countUse(isUsable);

@@ -18,7 +18,7 @@ export interface Paper {
   /** Of a credit note: the invoice that it corrects. */
   corrects: { number: number; issuedAt: string } | null;
   order: OrderRow;
-  /** Pieces with their amount: of an invoice as its prices, with or without tax; of a credit note with tax. */
+  /** Pieces and their amounts: on an invoice, with tax if the order's prices include it; on a credit note, with tax. */
   pieces: { line: typeof orderLines.$inferSelect; quantity: number; amount: number }[];
   shipping: number;
   amount: number;
@@ -28,7 +28,7 @@ export interface Paper {
 
 const html = (text: unknown) => Bun.escapeHTML(String(text));
 
-/** Renders a page for print, in the language of the order. It contains its style, and its policy lets it load nothing. */
+/** Renders a page for print, in the order's language. Its style is inline, and its policy lets it load nothing else. */
 export function renderInvoice(paper: Paper, seller: Seller): string {
   const { order, corrects, taxParts } = paper;
   const language = chooseLanguage([order.lang, seller.language], texts);
@@ -100,7 +100,7 @@ function rowsOf(paper: Paper, say: Texts, show: ReturnType<typeof formatsOf>): s
     const price = corrects ? "" : show.money(line.priceMinor);
     return [`<bdi>${html(title)}</bdi>${small.join("")}`, String(quantity), price, show.money(amount)];
   });
-  // If prices exclude tax, an invoice adds it; a credit note is with tax.
+  // An invoice whose prices exclude tax adds it below. The amounts of a credit note include tax.
   const added = corrects || order.pricesIncludeTax ? 0 : order.taxMinor;
   const rest = paper.amount - sumOf(pieces, ({ amount }) => amount) - shipping - added;
   const extras: [string, number][] = [

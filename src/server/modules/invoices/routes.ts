@@ -12,7 +12,7 @@ export const invoiceRoutes = [
     params: IdParams,
     reply: { status: 200, data: Type.Array(Invoice) },
     errors: ["wrongState"],
-    // Stored replies would outlast an erasure.
+    // A reply that is stored for `Idempotency-Key` would outlast an erasure of the buyer.
     secret: true,
     handle: async ({ ctx, params }) => reply(await issueInvoices(ctx, params.id)),
   }),

@@ -13,7 +13,7 @@ export const invoices = sqliteTable(
     number: integer("number").notNull(),
     orderId: ownerColumn("order_id", () => orders.id),
     kind: text("kind", { enum: ["invoice", "credit_note"] }).notNull(),
-    /** Of a credit note: the first row of the refund. */
+    /** Of a credit note: its refund, or the first row of a refund of several payments. */
     refundId: text("refund_id"),
     totalMinor: integer("total_minor").notNull(),
     currency: text("currency").notNull(),

@@ -28,7 +28,7 @@ export interface MailDeps extends ChannelDeps {
 
 export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
   const { notice = () => {} } = deps;
-  // The outbox schedules retries.
+  // The pool does not retry: the outbox schedules retries.
   const pool = createTransport({
     ...smtpOptions(deps.smtp),
     pool: true,

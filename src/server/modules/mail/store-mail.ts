@@ -5,7 +5,7 @@ import { tenants } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 import { type MailContents, type MailCtx, queueMail } from "./outbox.ts";
 
-// The addresses of the store's setting, or its owners.
+// The addresses of the store's setting `notify`, or, if it is empty, its owners.
 const selectStaff = statement<{ email: string; name: string | null; lang: string | null }>(sql`
   with notified as (select value as email from ${tenants}, json_each(${tenants.notify}) where ${tenants.id} = ${param("tenantId")})
   select email, null as name, null as lang from notified

@@ -113,9 +113,9 @@ const addReversed = statement(sql`
   update ${orders} set points_reversed = points_reversed + ${param("reversed")} where ${byId(orders)}`);
 
 /**
- * Refunds points that an order spent; `earlier` is how many were refunded before. Refunds of the customer's other
- * orders may have found too few points to reverse: this reverses those now, up to the refunded points. `cause` is the
- * id of a refund, or of an unpaid order.
+ * Refunds points that an order spent; `earlier` is how many were refunded before. Other orders of the customer may
+ * still have earned points to reverse, which their refunds did not find in the balance. This reverses them now, at most
+ * as many as were refunded. `cause` is the id of a refund, or of an unpaid order.
  */
 export async function returnSpentPoints(
   tx: OrderCtx,

@@ -6,7 +6,7 @@ import { divideRounded } from "../taxes/calculate.ts";
 import { type OrderRow, ofOrder, selectLines } from "./read.ts";
 import { type orderLines, orderRefunds, payments } from "./table.ts";
 
-/** The part of an order, or of what was credited of it, with one tax rate. In minor units; `gross` includes the tax. */
+/** The part of an order or of a credit that has one tax rate, in minor units; `gross` includes the tax. */
 export interface TaxPart {
   /** Class and rate in percent; null for a tax that a backend calculated. */
   taxClass: string | null;
@@ -22,7 +22,7 @@ export const selectRefunds = statement((q) => q.select().from(orderRefunds).wher
 const selectPayments = statement((q) => q.select().from(payments).where(ofOrder).orderBy(payments.id));
 const selectIssued = statement((q) => q.select().from(invoices).where(ofOrder).orderBy(invoices.number));
 
-/** Reads what invoices and books say about an order. */
+/** Reads an order's lines, payments, refunds and invoices, and splits its total and its credits by tax rate. */
 export async function readSale(ctx: Pick<Ctx, "db" | "tenant">, order: OrderRow) {
   const values = { tenantId: ctx.tenant.id, id: order.id };
   const [lines, refunds, paid, issued] = await Promise.all([
@@ -46,8 +46,8 @@ function taxPartsOf({ taxLines, totalMinor, taxMinor }: OrderRow): TaxPart[] {
 
 /**
  * Returns what refunds took off the price of an order, oldest first, and splits it by tax rate. If everything was
- * credited, the parts add up to those of the order. The parts of one refund have the same time, and repetitions of
- * failed parts count as these.
+ * credited, the parts add up to those of the order. Rows with the same time are one refund, and a retry of a failed row
+ * belongs to the refund of that row.
  */
 function creditsOf(lines: readonly Line[], refunds: readonly Refund[], parts: readonly TaxPart[]) {
   const timeOf = ({ retryOf, createdAt }: Refund): string => {
@@ -91,7 +91,7 @@ function creditsOf(lines: readonly Line[], refunds: readonly Refund[], parts: re
     });
 }
 
-/** Splits a credit by what it is for, as far as that is left, and the rest by what is left of each part. */
+/** Splits a credit over tax rates: by `asked`, at most `left`, and the rest in proportion to what is then left. */
 function splitCredit(amount: number, left: readonly number[], asked: readonly number[]): number[] {
   const wanted = asked.map((part, index) => Math.min(part, left[index] as number));
   const rest = amount - sumOf(wanted, (part) => part);

@@ -11,11 +11,11 @@ import { canBePaid, isProcessing } from "./checkouts/table.ts";
 import { commitTransition, releaseOrder } from "./commit-transition.ts";
 import { orders } from "./table.ts";
 
-// An order that is paid in part waits for staff, who are asked until they decide. A question whose reason went away and
-// came back is asked again.
+// Staff are asked about an order that is paid in part, unless the question is open or decided. If a question ended
+// because its reason was gone, it is asked again.
 const isAsked = sql`exists (select 1 from ${orderAttention} where order_id = o.id and kind = 'partial_payment'
   and (ended_at is null or action is not null))`;
-// Its payment page has to be closed first. A provider that does not answer delays that by an hour at most.
+// Its payment page is closed first. If the provider does not answer, the order waits for an hour at most.
 const waits = (order: "o" | "orders") =>
   sql.join(
     [

@@ -60,7 +60,7 @@ export async function requireFewPending(tx: Ctx, buyer: string): Promise<void> {
   }
 }
 
-/** Counts an order before its transaction, so that refused orders count: they reveal stock. Errors: tooManyRequests. */
+/** Counts an order before its transaction: refused orders count too, as they reveal stock. Errors: tooManyRequests. */
 export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Promise<void> {
   const { id, ordersPerMinute } = ctx.tenant;
   if (ordersPerMinute === 0) return;
@@ -69,8 +69,8 @@ export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Prom
 }
 
 /**
- * Refuses an order, after it was written, if its buyer now reserves too much of an item. Everybody may see that the
- * limit is ten. Any other limit reveals the stock, so `shortage` hides it from customers. Errors: outOfStock.
+ * Refuses an order, after it was written, if its buyer now reserves too much of an item. The limit of ten is public.
+ * Any other limit reveals the stock, so `shortage` hides it from customers. Errors: outOfStock.
  */
 export async function enforceReservationCap(tx: Ctx, buyer: string, id: string): Promise<void> {
   const { id: tenantId, stockShare: share } = tx.tenant;

@@ -41,7 +41,7 @@ const selectBooked = statement((q) =>
     .where(and(ofStore(payments), equals(payments.reference, "reference")))
     .orderBy(payments.provider),
 );
-// Money in another currency is kept apart.
+// Money in another currency is not part of these sums.
 const refunded = (column: string) => sql`(select coalesce(sum(${sql.raw(column)}), 0) from ${orderRefunds} r
   where r.order_id = ${orders}.id and r.state <> 'failed')`;
 const sumUp = statement(sql`
@@ -160,7 +160,7 @@ async function readSums(tx: OrderCtx, id: string): Promise<OrderRow> {
 
 const setStatus = (order: OrderRow, changed: Partial<OrderRow>) => [bind(setStates, { ...order, ...changed })];
 
-/** Returns the payment status of an order, and asks staff about surplus money if it is `mayBeOverpaid`. */
+/** Returns the payment status of an order. If `mayBeOverpaid`, asks staff about surplus money. */
 async function currentStatus(tx: OrderCtx, order: OrderRow, mayBeOverpaid: boolean) {
   if (dueOf(order) >= 0) await endAttention(tx, order.id, ["overpaid"]);
   else if (mayBeOverpaid) await needAttention(tx, order.id, "overpaid");

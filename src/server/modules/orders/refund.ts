@@ -53,7 +53,7 @@ export const insertRefund = statement((q) =>
   }),
 );
 const noPoints: Points = { pointsReturned: 0, pointsReversed: 0 };
-/** The fields of a refund of money only, which is not known to a provider. */
+/** Fields of a refund without points, shipping and lines, which no provider has reported. */
 export const moneyOnly = { ...noPoints, shippingMinor: 0, lines: "[]", reason: null, providerId: null, retryOf: null };
 const sums = params("refundedMinor", "creditedMinor", "pointsReturned", "pointsReversed");
 const states = params("status", "paymentStatus", "cancelledAt");
@@ -120,7 +120,7 @@ export function refundOrder(
   });
 }
 
-/** A refund of money is mailed; if there was none, the buyer learns that the order was cancelled. */
+/** Chooses the mail: about the refund if money was refunded, otherwise about a cancellation. */
 function mailOf(order: OrderRow, after: OrderRow, refundIds: string[]): OrderChange["mail"] {
   if (after.refundedMinor > order.refundedMinor) return ["order_refunded", refundIds.join()];
   return after.status !== order.status && after.status === "cancelled" ? ["order_cancelled"] : undefined;
@@ -174,8 +174,8 @@ function show(minor: number, { currency, currencyDigits }: OrderRow): string {
 }
 
 /**
- * Returns one refund for each payment, at most the rest of the payment. A free order gets one refund of 0. A refund at
- * a provider reserves its amount before it is requested there.
+ * Splits an amount into one refund for each payment, at most what is left of the payment. A free order gets one refund
+ * of 0. A refund at a provider reserves its amount before it is requested there.
  */
 async function splitOverPayments(tx: Ctx, { id, currency }: OrderRow, amount: number) {
   const parts: { paymentId: string | null; amountMinor: number; state: "requested" | "succeeded" }[] = [];

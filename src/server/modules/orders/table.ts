@@ -13,7 +13,7 @@ const isOneOf = (column: SQLiteColumn, values: readonly string[]) =>
 
 const amount = (name: string) => integer(name).notNull().default(0);
 
-/** SQL conditions of indexes: for orders that ended, for guests' that ended without a payment, for any with a person. */
+/** SQL conditions of indexes: ended orders, unpaid orders of guests that ended, and orders that name a person. */
 export const hasEnded = sql.raw("status not in ('pending', 'paid')");
 export const isUnpaidGuest = sql.raw(
   "user_id is null and payment_status = 'unpaid' and status in ('cancelled', 'expired')",
@@ -191,7 +191,7 @@ export const orderRefunds = sqliteTable(
     providerId: text("provider_id"),
     /** The failed refund that this one repeats. */
     retryOf: text("retry_of"),
-    /** Why the provider did not make it. */
+    /** Why the refund failed at the provider. */
     error: text("error"),
     createdAt: text("created_at").notNull(),
   },

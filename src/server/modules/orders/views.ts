@@ -48,7 +48,7 @@ export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: stri
     ...timeFilters(query, "updated_at"),
     ids: hasIds ? JSON.stringify(parseIds(ids)) : undefined,
   };
-  // A customer's orders have one index, in the order of creation; those of an email have one in no order.
+  // The index by customer has the order of creation only, the one by email none. All other lists are sorted.
   const isUnsorted = email !== undefined || (userId !== undefined && !sort.endsWith("created_at"));
   const unindexed = { tenant: hasIds, sort: hasIds || isUnsorted };
   return readPages[orderAudience(ctx)](ctx, query, { filters, unindexed });

@@ -9,7 +9,7 @@ import { verifyPassword } from "./password-hash.ts";
 /** Failed sign-ins per tenant and email (specification, section 8). */
 export const loginFailures: RateLimit = { name: "login-failures", max: 3, windowMs: 20 * 60_000 };
 
-// Only an attacker has more attempts on one account waiting than this.
+// More attempts on one account wait only during an attack; further ones are refused.
 const oneAtATime = { permits: 1, maxWaiting: 128, fullMessage: "Too many sign-ins to this account are waiting." };
 
 /** Marks the cause of a refusal that does not count, because nothing was guessed. */

@@ -95,7 +95,7 @@ export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget)
 export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<State> {
   const resource = parseResource(input);
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
-  // A new visitor has no reactions.
+  // A visitor who was just created has no reactions.
   if (visitor !== undefined) return readReaction(ctx, kind, resource, null);
   countPublicWrite(ctx, actor);
   const values = valuesOf(ctx, kind, resource, actor);

@@ -11,7 +11,7 @@ const dayMs = 86_400_000;
 /** Returns the bounds of a report as stored times. Errors: validationFailed, also for more than five years. */
 export function parseRange(ctx: Ctx, { since = "30d", until }: Pick<ReportQuery, "since" | "until">) {
   const from = parseTime(ctx, "since", since);
-  // A change in this millisecond belongs to a report until now.
+  // A report until now includes changes of this millisecond.
   const to = until === undefined ? ctx.now() + 1 : parseTime(ctx, "until", until);
   if (from >= to) throw invalidField("since", "must be earlier than the end");
   if (to - from > maxDays * dayMs) throw invalidField("since", "must be at most five years before the end");

@@ -37,7 +37,7 @@ const raise = { target: [tenantId, userId], set: raised };
 const raiseBalance = statement((q) =>
   q.insert(rewardBalances).values(newBalance).onConflictDoUpdate(raise).returning({ balance }),
 );
-// Each lot belongs to the entry with its id.
+// Inserts a lot for each new entry, with all of its points.
 const insertLots = statement(sql`
   insert into ${rewardLots} (sequence, tenant_id, user_id, points, remaining, expires_at, created_at)
   select e.sequence, e.tenant_id, e.user_id, e.points, e.points, json_extract(j.value, '$[4]'), e.created_at

@@ -15,7 +15,7 @@ export type TenantInput = { [Name in keyof Written]?: Written[Name] | undefined 
 /** In minor units. With this limit, the value of all balances is an exact sum. */
 const highestValue = 1_000_000;
 
-/** Each of them gets a mail of its own. */
+/** Each of these addresses gets a mail of its own. */
 const maxNotified = 10;
 
 const notAddress = "must be an http or https address";

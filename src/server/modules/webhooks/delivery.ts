@@ -105,7 +105,7 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
 export interface WebhookTarget {
   webhookId: string;
   url: string;
-  /** Sealed. */
+  /** The signing secret, encrypted. */
   secret: string;
   allowPrivate: boolean;
 }

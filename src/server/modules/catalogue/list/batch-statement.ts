@@ -17,7 +17,7 @@ import {
   sortColumns,
 } from "./page-statement.ts";
 
-/** How many rows one statement scans: `returned` if it returns columns for facets. Other requests wait meanwhile. */
+/** Rows that one statement scans while other requests wait; `returned` if it returns columns for facets. */
 export const sizes = { scanned: 2000, returned: 500 };
 /** Rows that one statement scans for a page; fewer if it looks up each row's words in the search index. */
 export const batchSize = (plan: ListPlan) =>
@@ -101,7 +101,7 @@ const joinedProducts = sql`cross join products on products.row_number = near.num
 interface IndexScan extends Pick<ListPlan, "filters" | "descending" | "isContinued"> {
   column: FilterColumn;
   size: number;
-  /** Whether to read the rows from the search index, if that has any of the filters. Default: yes. */
+  /** Whether the search index has the order of the list, so that it can be read instead. Default: yes. */
   isSorted?: boolean;
 }
 

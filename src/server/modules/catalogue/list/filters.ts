@@ -129,7 +129,7 @@ const isKnown = sql`exists (select 1 from
 const select = statement<{ place: number }>(sql`
   select key as place from json_each(${param("asked")}) as asked where ${isKnown} = ${param("known")} limit ${param("max")}`);
 
-/** Positions in `expressions` of those that a visible product has (`known` 1), or that none has (`known` 0). */
+/** Returns the positions in `expressions` of those that match a visible product (`known` 1), or none (`known` 0). */
 async function findPlaces(ctx: Ctx, expressions: string[], known: 0 | 1, max: number): Promise<number[]> {
   const asked = JSON.stringify(expressions);
   const values = { tenantId: ctx.tenant.id, includesDrafts: isCatalogOnly(ctx) ? 0 : 1, asked, known, max };
@@ -159,7 +159,7 @@ export async function correctWords(ctx: Ctx, q: string): Promise<SearchWord[]> {
   return words;
 }
 
-/** The stems of all words that differ from this one by one letter, but not the first. Empty if it is not corrected. */
+/** Stems of all words that differ from this one by one letter, but not the first. None for words not to correct. */
 function stemsNear(word: string): string[] {
   const alphabet = alphabets.find((letters) => [...word].every((letter) => letters.includes(letter)));
   if (word.length < minStem || word.length > longestCorrected || alphabet === undefined) return [];

@@ -10,7 +10,7 @@ const maxSearched = 12;
 /** Maximum tokens, and maximum folded characters, of a product. The end of very long descriptions is not indexed. */
 const maxTokens = 12_000;
 const maxCharacters = 65_536;
-/** Maximum blocks in an expression. A wider range names none: FTS5 then finds rare terms as fast without them. */
+/** Maximum blocks in an expression. For a wider range they are omitted: FTS5 finds rare terms as fast without them. */
 const maxBlocks = 64;
 /** Folding can make a text longer. It is indexed up to this length; ordinary texts grow by 1%. */
 const maxFolded = (text: string) => text.length * 1.125 + 1000;
@@ -77,7 +77,7 @@ export function stemToken(tenantId: string, kind: "stem" | "title", stem: string
   return tagOf(tenantId) + kinds[kind] + stem;
 }
 
-/** All prefixes of each word, and its stem; in scripts without spaces, letters and pairs. Titles add their stems. */
+/** Returns all prefixes of each word, and stems of words and titles; in unspaced scripts, letters and pairs. */
 export function indexTokens(tenantId: string, texts: readonly string[], titles: readonly string[] = []): string {
   const tokens = new Set<string>();
   for (const word of wordsOf(titles)) {

@@ -26,7 +26,7 @@ const selectPending: Statement<Searched> = statement(sql`
 const writeWords = statement(sql`
   insert or replace into product_search (rowid, words)
   values (${param("row")}, ${param("words")} || ${sql.raw(blockOf("?1"))})`);
-// Removes all products that were read, including deleted ones.
+// Removes the products of this batch from the queue, including deleted ones.
 const forgetPending = statement(sql`delete from ${productsToIndex} where row_number <= ${param("row")}`);
 
 /** Indexes products whose texts or variants have changed, before the COMMIT. */
@@ -70,7 +70,7 @@ function indexing({ row, tenantId, ...product }: Searched): InStatement {
   const described = [description, ...translated.map((one) => one.description)];
   // Descriptions come last, because the number of tokens is limited.
   const texts = [...named, ...options.map(([, value]) => value), ...titles.slice(1), ...described].filter(isText);
-  // The statement appends the block's number.
+  // The statement appends the block's number to the prefix.
   const words = [...terms, indexTokens(tenantId, texts, titles), blockPrefix(tenantId)].join(" ");
   return bind(writeWords, { row, words });
 }

@@ -43,7 +43,7 @@ export const variantJson = sql.raw(`json_object(
   'stock', stock, 'available', ${ownStock}, 'weight_g', weight_g, 'images', json(images), 'position', position,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
 
-/** The readers of a record. The public are callers for whom `isCatalogOnly` is true; staff sees all fields. */
+/** The audience of a record. The public are callers for whom `isCatalogOnly` is true; staff sees all fields. */
 export type Audience = "public" | "staff";
 
 export function audienceOf(ctx: Pick<Ctx, "actor">): Audience {

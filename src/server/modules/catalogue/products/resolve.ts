@@ -66,7 +66,7 @@ function explained(error: unknown): unknown {
   if (["products", "categories"].some((table) => isCheckViolation(error, `${table}_translations_size`)))
     return invalidField("translations", translationsTooLarge);
   if (isCheckViolation(error, "known_pictures")) return invalidField("images", unknownPicture);
-  // The category was deleted meanwhile.
+  // The category was deleted after its id was looked up.
   if (isCheckViolation(error, "products_categories")) return invalidField("category_ids", unknownCategory);
   if (isUniqueViolation(error, "product_variants.options_key")) {
     return fieldError(conflict, "options", "another variant of the product has the same options", { cause: error });

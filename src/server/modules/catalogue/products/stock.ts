@@ -123,11 +123,11 @@ const move = (set: SQL) => ({
 const moves = { reserve: move(reserve), release: move(unreserve), commit: move(sell), restock: move(putBack) };
 export const touchProduct = statement(sql`
   update ${products} set version = version + 1, updated_at = ${param("now")} where ${ofProduct}`);
-/** Hides a new version of a variant's product, like `stockVersion`. Triggers show it if the public sees the change. */
+/** Gives a variant's product a version that the public does not see. Triggers show it if the public sees the change. */
 export const hideVersion = statement(sql`
   update ${products} set version = version + 1, hidden_versions = hidden_versions + 1 where ${ofProduct}`);
 
-// With `isRelative`, stock that unpaid orders reserve cannot be removed. Otherwise the amount is the new stock.
+// With `isRelative`, the amount is added, and stock that unpaid orders reserve stays. Otherwise it is the new stock.
 const edited = sql`iif(${param("isRelative")}, stock, 0) + ${param("amount")}`;
 const edit = sql`stock = ${edited}, ${stockVersion(sql`${edited} - reserved`)}`;
 const editable = sql`deleted_at is null and ${edited} <= ${max}

@@ -23,7 +23,7 @@ const soldColumns = () => ({
   reserved: integer("reserved").notNull().default(0),
   images: text("images").notNull().default("[]"),
   version: integer("version").notNull().default(1),
-  /** The public sees `version` minus this number. Sales that do not change the shown stock increase this number. */
+  /** The public sees `version` minus this number, which increases with sales that do not change the shown stock. */
   hiddenVersions: integer("hidden_versions").notNull().default(0),
   createdAt: text("created_at").notNull(),
   updatedAt: text("updated_at").notNull(),

@@ -34,10 +34,10 @@ const selectCategory = statement((q) =>
 /** The title and, for an update, the changed fields, named as in `importVariants`. */
 export type ImportOutcome = "unchanged" | { title: string; fields: string[] | null };
 
-/** Records a key of the item's product. Throws validationFailed if an earlier item has the key. */
+/** Records a key that identifies the item's product. Throws validationFailed if an earlier item has the same key. */
 type Claim = (field: string, key: string) => void;
 
-/** Creates a product, or changes the one with this id, SKU, slug or title. Errors: as `claim` and both writes. */
+/** Creates a product, or changes that of its id, SKU, slug or title. Errors: of `claim`, creating and changing. */
 export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Promise<ImportOutcome> {
   const { id: _, currency: __, lang: givenLang, ...given } = item.document;
   const lang = givenLang == null ? undefined : parseLanguage("lang", String(givenLang));

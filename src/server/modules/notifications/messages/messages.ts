@@ -81,7 +81,7 @@ export async function prepareMessage(ctx: Ctx, request: MessageRequest) {
 export async function sendMessage(ctx: Ctx, prepared: PreparedMessage) {
   const { content, recipients, counts, ttlMs } = prepared;
   const at = ctx.now();
-  // Reply and row must have the same times.
+  // The reply and the stored row must have the same times, so the clock is read once.
   return inTransaction({ ...ctx, now: () => at }, async (tx) => {
     const id = await queueMessage(tx, { content, ...recipients, expiresAt: at + ttlMs });
     if (recipients.userId === null) {

@@ -67,9 +67,9 @@ const removeOldest = statement(sql`
 const deliveryOf = (platform: PushPlatform) => (isSent(platform) ? "on" : "off");
 
 /**
- * Returns keyed hashes of a target, which differ in each store. `targetKey` finds the registration. `proofKey` is the
- * hash of a browser's keys, which allow registering again; null for tokens, which are secret. Throws unavailable
- * without a key.
+ * Returns keyed hashes of a target, which differ in each store. `targetKey` finds the registration. `proofKey` is a
+ * hash of a browser's keys, with which its endpoint can be registered again; null for tokens, which are secret. Throws
+ * unavailable without a key.
  */
 function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) {
   const hash = (kind: string, ...texts: string[]) => vault.mac("push", [kind, tenant.id, ...texts].join("\n"));
@@ -78,7 +78,7 @@ function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) 
   return { targetKey: hash("target", platform, endpoint), proofKey: hash("proof", keys.p256dh, keys.auth) };
 }
 
-/** Counts a write for the address, and for the user or else the device, because one app key may write for many. */
+/** Counts a write for the address, and for the user or else the device: one app key may write for many devices. */
 function countDeviceWrite(ctx: Ctx, device: string): void {
   countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : device);
 }

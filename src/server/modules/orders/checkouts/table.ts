@@ -12,7 +12,7 @@ export const checkouts = sqliteTable(
     orderId: ownerColumn("order_id", () => orders.id),
     provider: text("provider", { enum: ["stripe"] }).notNull(),
     state: text("state", { enum: ["open", "complete", "expired", "failed"] }).notNull(),
-    /** Whether the page is complete and the provider has not decided about the payment. */
+    /** Whether the page is complete, but the provider has not decided about the payment. */
     isProcessing: integer("is_processing", { mode: "boolean" }).notNull().default(false),
     amountMinor: integer("amount_minor").notNull(),
     currency: text("currency").notNull(),
@@ -25,7 +25,7 @@ export const checkouts = sqliteTable(
     error: text("error"),
     createdAt: text("created_at").notNull(),
     expiresAt: text("expires_at").notNull(),
-    /** When a visitor last had it read at the provider, and when the server does so next. */
+    /** When a visitor's request last read the page at the provider, and when the server reads it next. */
     checkedAt: text("checked_at"),
     nextCheckAt: text("next_check_at"),
   },

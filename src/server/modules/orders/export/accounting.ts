@@ -8,7 +8,7 @@ import type { OrderRow } from "../read.ts";
 import { orders } from "../table.ts";
 
 const pageSize = 100;
-// Each payment and refund changes `updated_at`, so an order that was not changed since then has no rows.
+// Each payment and refund changes `updated_at`, so an order that was not changed since `since` has no rows.
 const selectPaid = statement((q) =>
   q
     .select()

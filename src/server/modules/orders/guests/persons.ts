@@ -50,10 +50,10 @@ const erasures = [
   sql`update ${withdrawals} set email = '', email_key = '', name = '', text = null where ${ofOrders}`,
   sql`update ${invoices} set html = null where ${param("isOld")} and ${ofOrders}`,
 ].map((erasure) => statement(erasure));
-// Tax law requires name and address of a paid order for years after `updated_at`, so an erasure does not change that.
+// A paid order must keep name and address for years after `updated_at`, so an erasure leaves `updated_at` unchanged.
 const isInvoice = sql`(not ${param("isOld")} and paid_at is not null)`;
 const withoutPhone = (column: string) => sql`iif(${isInvoice}, json_remove(${sql.raw(column)}, '$.phone'), null)`;
-// Access tokens end. A token works for some time after the last change, and an erasure must not prolong that time.
+// Access tokens end, because they work for some time after `updated_at`, and an erasure must not prolong that time.
 const erasePerson = statement(sql`
   update ${orders} set user_id = iif(${param("isOld")}, user_id, null), buyer = null, email = null, email_key = null,
     phone = null, shipping_address = ${withoutPhone("shipping_address")},

@@ -18,12 +18,12 @@ import type { OrderCtx } from "../statements.ts";
 import { fulfillments } from "../table.ts";
 import { transferReference } from "../transfer-reference.ts";
 
-/** Mails to an address that nobody has verified, which strangers could cause. Each kind is limited by itself. */
+/** Limits mails to unverified addresses, which a stranger may have entered. Each kind is counted separately. */
 const limits = { name: "order placed mails", max: 3, windowMs: 60 * 60_000 };
 const limited: readonly OrderMailKind[] = ["order_placed", "order_cancelled", "order_expired"];
 
 const selectStore = selectSettings("transferInstructions", "taxNote");
-// Without a cause, the newest.
+// Without a cause, it selects the newest parcel.
 const selectParcel = statement((q) =>
   q
     .select()
@@ -40,8 +40,8 @@ type Described = Pick<MailOrder, "lines" | "sums" | "taxNote"> & {
 };
 
 /**
- * Lists the addresses of the store that hear of a new order at once. They hear of an order for a payment page once it
- * is paid, because many are left there.
+ * Lists the addresses of the store to notify of a new order. An order with a payment page is notified once it is paid,
+ * because buyers often leave the page.
  */
 export async function listNotified(tx: OrderCtx, { paymentMethod }: Pick<OrderRow, "paymentMethod">) {
   return paymentMethod === "stripe" ? [] : listStaffAddresses(tx.db, tx.tenant.id);
@@ -58,8 +58,8 @@ export async function mailPlaced(
 }
 
 /**
- * Queues the mails about a change of an order, in the transaction of the change. A kind and cause is mailed once. An
- * order without an email gets none. Mails to buyers contain none of their texts.
+ * Queues the mails about a change of an order, in the transaction of the change, once for each kind and cause. A buyer
+ * without an email gets none. Mails to buyers repeat no text that a buyer has entered.
  */
 export async function mailOrder(tx: OrderCtx, id: string, kind: OrderMailKind, cause = id): Promise<void> {
   const order = await requireRow(tx, id);
@@ -142,7 +142,7 @@ async function describeSale(tx: OrderCtx, { order, lines, kind }: Subject): Prom
   };
 }
 
-/** Tax that is a part of the total comes below it, other tax above it. */
+/** A tax that is part of the total comes below the total, other tax above it. */
 function sumsOf(order: OrderRow, kind: OrderMailKind): MailOrder["sums"] {
   const { pricesIncludeTax, taxMinor, discountMinor, shippingMinor, receivedMinor } = order;
   const rate = order.shippingRate === null ? null : (JSON.parse(order.shippingRate) as { name: string });
@@ -180,7 +180,7 @@ async function describeParcel(tx: OrderCtx, { order, lines, cause }: Subject): P
 
 async function describeRefund(tx: OrderCtx, { order, lines, cause }: Subject): Promise<Described> {
   const refunds = await all(tx.db, selectRefunds, { tenantId: tx.tenant.id, id: order.id });
-  // A refund has one row for each payment that it gives back. The cause names them all; without one, the newest.
+  // A refund has a row for each payment. `cause` contains the ids of these rows; null means the newest refund.
   const newest = refunds.at(-1)?.createdAt;
   const rows = refunds.filter((row) => (cause === null ? row.createdAt === newest : cause.includes(row.id)));
   if (rows.length === 0) throw wrongState(`Order ${order.number} has no refund yet.`);
