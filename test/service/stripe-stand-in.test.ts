@@ -157,19 +157,17 @@ describe("the stand-in of Stripe, asked by Stripe's library,", () => {
     expect((await library.disputes.list({ payment_intent: intent })).data).toEqual([]);
   });
 
-  test("keeps test and live mode apart, refuses a wrong key, and shows a webhook's secret once", async () => {
-    const { id } = await library.checkout.sessions.create(order());
-    const live = connect("rk_live_standin1");
-    expect(await failureOf(live.checkout.sessions.retrieve(id))).toMatchObject({ code: "resource_missing" });
+  test("refuses a wrong key, and shows a webhook's secret once", async () => {
+    const { webhookEndpoints } = library;
     expect(await failureOf(connect("pk_test_standin1").accounts.retrieveCurrent())).toMatchObject({ statusCode: 401 });
     const asked = { url: "https://shop.example/hook", enabled_events: ["refund.created"] as const };
-    const made = await live.webhookEndpoints.create({ ...asked, enabled_events: [...asked.enabled_events] });
+    const made = await webhookEndpoints.create({ ...asked, enabled_events: [...asked.enabled_events] });
     expect(made.secret).toStartWith("whsec_");
-    const { data } = await live.webhookEndpoints.list();
-    expect(data).toEqual([expect.objectContaining({ ...asked, id: made.id, livemode: true })]);
+    const { data } = await webhookEndpoints.list();
+    expect(data).toEqual([expect.objectContaining({ ...asked, id: made.id })]);
     expect(JSON.stringify(data)).not.toContain("whsec_");
-    expect(await live.webhookEndpoints.del(made.id)).toMatchObject({ deleted: true });
-    expect((await live.webhookEndpoints.list()).data).toEqual([]);
+    expect(await webhookEndpoints.del(made.id)).toMatchObject({ deleted: true });
+    expect((await webhookEndpoints.list()).data).toEqual([]);
   });
 });
 

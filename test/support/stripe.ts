@@ -112,7 +112,7 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
     const { pathname, search } = new URL(request.url ?? "/", url);
     if (!pathname.startsWith("/v1/")) {
       const act = method === "POST" ? new URLSearchParams(body).get("act") : null;
-      const page = answerPayPage(standIn.test, pathname, act, headers["accept-language"] ?? null);
+      const page = answerPayPage(standIn.books, pathname, act, headers["accept-language"] ?? null);
       return void response.writeHead(page.status ?? 200, { ...pageHeaders, ...page.headers }).end(page.html);
     }
     const text = method === "POST" ? body : search.slice(1);
@@ -125,12 +125,11 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
   const server = createServer((request, response) => serve(request, response).catch(() => request.socket.destroy()));
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { test: books } = standIn;
+  const { books } = standIn;
 
   return Object.assign(settings, {
     url,
     books,
-    live: standIn.live,
     calls,
     replied,
     /** All webhooks that Stripe would have sent, in order. */

@@ -30,8 +30,8 @@ export async function startDemoServices(config: Config, given: number | undefine
       void postWebhook(webhook, Date.now());
     },
   });
-  const save = () => writeFileSync(file, JSON.stringify(stripe.test.lists), { mode: 0o600 });
-  if (existsSync(file)) Object.assign(stripe.test.lists, JSON.parse(readFileSync(file, "utf8")));
+  const save = () => writeFileSync(file, JSON.stringify(stripe.books.lists), { mode: 0o600 });
+  if (existsSync(file)) Object.assign(stripe.books.lists, JSON.parse(readFileSync(file, "utf8")));
 
   async function answer(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url);
@@ -48,7 +48,7 @@ export async function startDemoServices(config: Config, given: number | undefine
     const page: Page =
       store && /^\/mail(?:\/|$)/.test(pathname)
         ? await showMail(store, pathname.slice(6))
-        : answerPayPage(stripe.test, pathname, act, headers.get("accept-language"));
+        : answerPayPage(stripe.books, pathname, act, headers.get("accept-language"));
     return new Response(page.html ?? null, { ...page, headers: { ...pageHeaders, ...page.headers } });
   }
 

@@ -4,18 +4,14 @@ import type { Ctx } from "../../context.ts";
 import { all, statement } from "../../db/statement.ts";
 import { isAccountFault } from "../../modules/payments/provider.ts";
 import { checkAccount, findUnbooked, registerAgain } from "../../modules/payments/stripe/connect.ts";
-import { paymentAccounts, paymentEvents } from "../../modules/payments/table.ts";
+import { paymentAccounts } from "../../modules/payments/table.ts";
 import { tenants, workFields } from "../../modules/tenants/table.ts";
 import { type Finding, finding, reasonOf, type StoreSubject } from "../finding.ts";
 import { inScope } from "../records/check.ts";
 
 const selectAccounts = statement((q) =>
   q
-    .select({
-      ...workFields,
-      others: sql`exists (select 1 from ${paymentEvents} e
-        where e.tenant_id = ${paymentAccounts.tenantId} and e.is_live <> ${paymentAccounts.isLive})`.mapWith(Boolean),
-    })
+    .select(workFields)
     .from(paymentAccounts)
     .innerJoin(tenants, eq(tenants.id, paymentAccounts.tenantId))
     .where(sql`${tenants.status} = 'active' and ${inScope(paymentAccounts.tenantId)}`)
@@ -25,31 +21,28 @@ const selectAccounts = statement((q) =>
 /** Compares the payment accounts of stores with what their provider knows. */
 export async function* checkPayments(subject: StoreSubject): AsyncGenerator<Finding> {
   const { ctx, tenant, config, timeoutMs } = subject;
-  for (const { others, ...store } of await all(ctx.db, selectAccounts, { tenantId: tenant?.id ?? null })) {
+  for (const store of await all(ctx.db, selectAccounts, { tenantId: tenant?.id ?? null })) {
     const work: Ctx = { ...ctx, tenant: store, payments: { ...paymentOptions(config), timeoutMs } };
-    for (const found of await describeAccount(work, subject, others)) yield { ...found, namespace: store.namespace };
+    for (const found of await describeAccount(work, subject)) yield { ...found, namespace: store.namespace };
   }
 }
 
-async function describeAccount(ctx: Ctx, { command }: StoreSubject, hasOthers: boolean): Promise<Finding[]> {
+async function describeAccount(ctx: Ctx, { command }: StoreSubject): Promise<Finding[]> {
   const { namespace } = ctx.tenant;
-  const warn = (message: string, remedy: string) => finding("warning", namespace, message, remedy);
+  const warn = (message: string, remedy: string) =>
+    finding("warning", namespace, `Card payments of store ${namespace}${message}`, remedy);
   const connect = command(`payment connect stripe -n ${namespace} --key-file stripe.key`);
-  const mode = `Stripe reports payments of the other mode than that of store ${namespace}'s key.`;
   const unpaid = (number: number) => `Order ${number} of store ${namespace} was paid at Stripe, and is not paid here.`;
   const read = (number: number) => command(`order pay -n ${namespace} ${number} --check`);
   try {
     const { problems } = await checkAccount(ctx);
     const unbooked = await findUnbooked(ctx);
     return [
-      ...problems.map((problem) =>
-        warn(`Card payments of store ${namespace}: ${problem}`, `${registerAgain} ${connect}`),
-      ),
-      ...(hasOthers ? [warn(mode, "Remove the endpoint in the other mode at Stripe, or connect its key.")] : []),
+      ...problems.map((problem) => warn(`: ${problem}`, `${registerAgain} ${connect}`)),
       ...unbooked.map(({ number }) => finding("error", `${namespace} ${number}`, unpaid(number), read(number))),
     ];
   } catch (error) {
     const again = isAccountFault(error) ? connect : command(`payment check -n ${namespace}`);
-    return [warn(`Card payments of store ${namespace} cannot be checked: ${reasonOf(error)}`, again)];
+    return [warn(` cannot be checked: ${reasonOf(error)}`, again)];
   }
 }

@@ -2,9 +2,12 @@ import { and, eq } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { get, ofStore, statement } from "../../db/statement.ts";
 import { wrongState } from "../../errors.ts";
-import { accountFault, type Provider } from "./provider.ts";
-import { providers } from "./providers.ts";
+import { accountFault, type Provider, type ProviderKind } from "./provider.ts";
+import { stripe } from "./stripe/provider.ts";
 import { paymentAccounts } from "./table.ts";
+
+/** The providers whose names the column `provider` has. `manual`, which is bank transfers and cash, needs no code. */
+export const providers = { stripe } satisfies Record<string, ProviderKind>;
 
 /** The account at the only provider so far that has accounts. */
 export const isAccount = and(ofStore(paymentAccounts), eq(paymentAccounts.provider, "stripe"));
@@ -35,5 +38,5 @@ export function keyOf({ vault, tenant }: Ctx, { key }: Account): string {
 /** Errors: wrongState for a store without a provider; as `keyOf`. */
 export async function openProvider(ctx: Ctx): Promise<Provider> {
   const account = await requireAccount(ctx);
-  return providers[account.provider].account.open(keyOf(ctx, account), ctx.payments);
+  return providers[account.provider].open(keyOf(ctx, account), ctx.payments);
 }

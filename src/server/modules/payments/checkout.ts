@@ -11,14 +11,12 @@ import { checkouts } from "../orders/checkouts/table.ts";
 import { getOrder, type OrderRow, requireRow, selectLines } from "../orders/read.ts";
 import { bumpOrder, orderStateError } from "../orders/statements.ts";
 import { orders } from "../orders/table.ts";
-import { type Account, openProvider, requireAccount } from "./accounts.ts";
+import { type Account, openProvider, providers, requireAccount } from "./accounts.ts";
 import type { Checkout, CheckoutInput } from "./model.ts";
-import { providers } from "./providers.ts";
 import { type CheckoutRow, closePage, findOpen, nextCheck, openPage } from "./reconcile.ts";
 
 /** Pages of an order that the provider opened, and tries to open one. */
-const maxPages = 5;
-const maxTries = 20;
+const max = { pages: 5, tries: 20 };
 /** Stripe keeps a page for 30 minutes to a day; a minute is for its clock. */
 const page = { min: 31 * 60_000, max: 86_400_000 - 60_000 };
 const holdAfterMs = 10 * 60_000;
@@ -90,7 +88,7 @@ async function addCheckout(ctx: Ctx, orderId: string, account: Account, urls: Ch
     const request = { ...urls, id: values.id, due: amountMinor, methods, expiresAt };
     await run(tx.db, insertCheckout, {
       ...{ ...values, amountMinor, currency: order.currency, expiresAt: toTimestamp(expiresAt) },
-      request: JSON.stringify(providers[account.provider].account.requestOf(order, lines, request)),
+      request: JSON.stringify(providers[account.provider].requestOf(order, lines, request)),
       nextCheckAt: nextCheck(tx.now(), toTimestamp(holdUntil)),
     });
     if (holdUntil > Date.parse(order.expiresAt)) {
@@ -108,10 +106,9 @@ async function requirePayable(tx: Ctx, order: OrderRow, due: number): Promise<vo
   if (paymentStatus === "payment_processing") throw wrongState(`A payment of order ${id} is being decided.`);
   if (due <= 0) throw wrongState(`Nothing is due for order ${id}.`);
   const { pages = 0, tries = 0 } = (await get(tx.db, selectCounts, { tenantId: tx.tenant.id, orderId: id })) ?? {};
-  if (pages < maxPages && tries < maxTries) return;
-  throw wrongState(`Order ${id} has had ${maxPages} payment pages, the most that an order can have.`, {
-    remedy: "Pay it in another way, or order again.",
-  });
+  if (pages < max.pages && tries < max.tries) return;
+  const message = `Order ${id} has had ${max.pages} payment pages, the most that an order can have.`;
+  throw wrongState(message, { remedy: "Pay it in another way, or order again." });
 }
 
 /** The page ends ten minutes before the order, whose hold a page extends to at most two hours after it was placed. */

@@ -4,9 +4,8 @@ import { byId, equals, get, ofStore, param, params, run, statement } from "../..
 import { notAuthenticated } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { checkouts } from "../orders/checkouts/table.ts";
-import { type Account, findAccount, placeOf } from "./accounts.ts";
+import { type Account, findAccount, placeOf, providers } from "./accounts.ts";
 import type { ProviderEvent } from "./provider.ts";
-import { providers } from "./providers.ts";
 import { reconcile } from "./reconcile.ts";
 import { paymentEvents } from "./table.ts";
 
@@ -14,12 +13,8 @@ const selectEvent = statement((q) => q.select({ id: paymentEvents.id }).from(pay
 const newEvent = { ...params("tenantId", "id", "type", "object", "isLive"), createdAt: param("now") };
 const insertEvent = statement((q) => q.insert(paymentEvents).values(newEvent).onConflictDoNothing());
 const isNamed = or(equals(checkouts.sessionId, "about"), equals(checkouts.intentId, "about"));
-const selectCheckout = statement((q) =>
-  q
-    .select()
-    .from(checkouts)
-    .where(and(ofStore(checkouts), isNamed)),
-);
+const isOfEvent = and(ofStore(checkouts), isNamed);
+const selectCheckout = statement((q) => q.select().from(checkouts).where(isOfEvent));
 
 /**
  * Receives a call of the provider, whose signature is its credential. Returns once all that it reports is committed.
@@ -29,8 +24,7 @@ const selectCheckout = statement((q) =>
 export async function receiveEvent(ctx: Ctx, body: Uint8Array): Promise<void> {
   const account = await findAccount(ctx);
   const call = { body, signature: ctx.signature ?? "", now: ctx.now() };
-  const { verify } = providers.stripe.account;
-  const event = account && (await verify({ ...call, secrets: secretsOf(ctx, account) }));
+  const event = account && (await providers.stripe.verify({ ...call, secrets: secretsOf(ctx, account) }));
   if (!event) throw notAuthenticated("The signature is missing, wrong or too old.");
   await handleEvent(ctx, account, event);
 }

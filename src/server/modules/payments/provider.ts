@@ -69,21 +69,19 @@ export interface NewPage extends CheckoutInput {
 
 export type SignedCall = { body: Uint8Array; signature: string; secrets: readonly string[]; now: number };
 
-/** A way to pay. Without an account, staff book payments and give them back by hand. */
+/** A way to pay on pages of a provider. None of its functions needs the network. */
 export interface ProviderKind {
-  account?: {
-    /**
-     * The request that opens a page, as JSON. It is kept until the page is known. Errors: wrongState for a currency
-     * that the provider does not charge.
-     */
-    requestOf(order: OrderRow, lines: readonly (typeof orderLines.$inferSelect)[], page: NewPage): object;
-    open(key: string, options?: PaymentOptions): Provider;
-    /**
-     * The event of a signed call; undefined if no secret has signed it lately. The signature comes before the body.
-     * Errors: malformedRequest for a signed body that is no event.
-     */
-    verify(call: SignedCall): Promise<ProviderEvent | undefined>;
-  };
+  /**
+   * The request that opens a page, as JSON. It is kept until the page is known. Errors: wrongState for a currency that
+   * the provider does not charge.
+   */
+  requestOf(order: OrderRow, lines: readonly (typeof orderLines.$inferSelect)[], page: NewPage): object;
+  open(key: string, options?: PaymentOptions): Provider;
+  /**
+   * The event of a signed call; undefined if no secret has signed it lately. The signature comes before the body.
+   * Errors: malformedRequest for a signed body that is no event.
+   */
+  verify(call: SignedCall): Promise<ProviderEvent | undefined>;
 }
 
 export const isRefusal = (error: unknown): error is AppError =>

@@ -85,9 +85,7 @@ export async function reconcile(ctx: Ctx, row: CheckoutRow): Promise<void> {
 }
 
 async function applySnapshot(tx: Ctx, id: string, snapshot: Snapshot): Promise<void> {
-  const row = await get(tx.db, selectCheckout, { tenantId: tx.tenant.id, id });
-  // The store was deleted.
-  if (!row) return;
+  const row = (await get(tx.db, selectCheckout, { tenantId: tx.tenant.id, id })) as CheckoutRow;
   const hasChanged = await advance(tx, row, snapshot);
   if (snapshot.payment === null) {
     if (hasChanged) await refreshPaymentStatus(tx, row.orderId, "order.updated");

@@ -37,7 +37,7 @@ const read = statement((q) =>
   q
     .select({
       ...pick(refundDeliveries, "id", "attempts"),
-      ...pick(orderRefunds, "orderId", "amountMinor", "createdAt"),
+      ...pick(orderRefunds, "orderId", "amountMinor", "createdAt", "state"),
       ...{ currency: payments.currency, intentId: sql<string>`${payments.reference}` },
       tenant: sql<string>`${tenantForWork}`,
     })
@@ -62,6 +62,8 @@ export function createRefundEngine(deps: PaymentDeps & ChannelDeps): DeliveryEng
       return rows.map(({ id }) => ({ key: id, tenantId: id, receiver: id }));
     },
     prepare(task) {
+      // A call of the provider may have reported it already.
+      if (task.state !== "requested") return { outcome: "dropped", error: null };
       const tenant = JSON.parse(task.tenant) as Tenant;
       const ctx: Ctx = { ...deps, tenant, actor: { kind: "server" }, requestId: task.id };
       const send = () => request(ctx, task);
@@ -76,9 +78,6 @@ export function createRefundEngine(deps: PaymentDeps & ChannelDeps): DeliveryEng
 
 /** Makes a refund at the provider, and records its answer, which may be a refusal, before the delivery ends. */
 async function request(ctx: Ctx, task: RefundTask): Promise<Answer> {
-  const accepted = { result: "accepted", status: null, error: null, retryAfterMs: 0 } as const;
-  // A call of the provider may have reported it already.
-  if ((await findRefund(ctx, task.id))?.state !== "requested") return accepted;
   const answer = await openProvider(ctx)
     .then((provider) => provider.refund(task, isOld(task, ctx.now())))
     .catch((error: unknown) => {
@@ -89,5 +88,5 @@ async function request(ctx: Ctx, task: RefundTask): Promise<Answer> {
     const row = await findRefund(tx, task.id);
     if (row?.state === "requested") await advance(tx, row, answer);
   });
-  return accepted;
+  return { result: "accepted", status: null, error: null, retryAfterMs: 0 };
 }

@@ -19,7 +19,7 @@ interface Options {
 
 /**
  * Opens a stand-in of Stripe, for the demo and tests: the parts of its API that the server uses, a page to pay on, and
- * signed webhooks. All keys belong to one account; its test mode and its live mode have books of their own.
+ * signed webhooks. All keys belong to one account in test mode.
  */
 export function openStripeStandIn({ now, page, send }: Options) {
   const tell = ({ lists }: Books, event: Row) => {
@@ -29,18 +29,16 @@ export function openStripeStandIn({ now, page, send }: Options) {
       if (isWanted) send({ ...webhook, body: render({ ...event, api_version }) });
     }
   };
-  const test = new Books({ livemode: false, now, tell });
-  const live = new Books({ livemode: true, now, tell });
+  const books = new Books({ now, tell });
 
   function work({ call, text, authorization }: ApiRequest): object {
-    const [, mode] = /^Bearer [sr]k_(test|live)_\w{8,}$/.exec(authorization ?? "") ?? [];
-    if (mode === undefined) throw new Refusal("Invalid API Key provided", { status: 401 });
-    const books = mode === "live" ? live : test;
+    const isKey = /^Bearer [sr]k_(?:test|live)_\w{8,}$/.test(authorization ?? "");
+    if (!isKey) throw new Refusal("Invalid API Key provided", { status: 401 });
     books.expireDue();
     return answer(books, call, readForm(text), page());
   }
 
-  return { test, live, answer: (request: ApiRequest): Reply => attempt(() => work(request)) };
+  return { books, answer: (request: ApiRequest): Reply => attempt(() => work(request)) };
 }
 
 const render = (value: object) => JSON.stringify(value, (name, part) => (name === "hidden" ? undefined : part));

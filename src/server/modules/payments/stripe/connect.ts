@@ -1,6 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { all, ofStore, param, params, run, statement } from "../../../db/statement.ts";
+import { all, get, ofStore, param, params, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { conflict, invalidField } from "../../../errors.ts";
 import { toTimestamp } from "../../../values/stamps.ts";
@@ -10,7 +10,7 @@ import { orders } from "../../orders/table.ts";
 import { type Account, findAccount, isAccount, keyOf, placeOf, requireAccount } from "../accounts.ts";
 import { isAccountFault } from "../provider.ts";
 import { closePage } from "../reconcile.ts";
-import { paymentAccounts } from "../table.ts";
+import { paymentAccounts, paymentEvents } from "../table.ts";
 import { type CallStripe, expectStatus, openStripe, stripeVersion } from "./client.ts";
 import { eventTypes } from "./events.ts";
 import { factorOf } from "./units.ts";
@@ -52,6 +52,10 @@ const selectUnbooked = statement((q) =>
     .where(and(ofStore(checkouts), isUnbooked))
     .orderBy(orders.number),
 );
+
+// The account has another endpoint, of its other mode.
+const isOther = and(ofStore(paymentEvents), sql`${paymentEvents.isLive} <> ${param("isLive")}`);
+const selectOther = statement((q) => q.select({ id: paymentEvents.id }).from(paymentEvents).where(isOther).limit(1));
 
 const stripeOf = (ctx: Ctx, account: Account) => openStripe(keyOf(ctx, account), ctx.payments);
 const sealedAt = ({ vault, tenant }: Ctx, field: "key" | "secret", text: string) =>
@@ -147,12 +151,14 @@ export const registerAgain = "Connect the store again, with BODEGA_PUBLIC_URL se
 export async function checkAccount(ctx: Ctx) {
   const account = await requireAccount(ctx);
   const call = stripeOf(ctx, account);
-  const { endpointId } = account;
+  const { endpointId, isLive } = account;
   const url = endpointUrl(ctx);
   // The key is tried even if there is no endpoint.
   await call((stripe) => stripe.accounts.retrieveCurrent());
   const none = url === null ? [] : ["Stripe has no endpoint for its events."];
   const problems = endpointId === null ? none : await findFaults(call, endpointId, url);
+  const other = await get(ctx.db, selectOther, { tenantId: ctx.tenant.id, isLive: isLive ? 1 : 0 });
+  if (other) problems.push("Stripe also reports payments of the other mode. Remove the endpoint of that mode there.");
   return { ...(await showAccount(ctx)), problems };
 }
 

@@ -19,9 +19,7 @@ const expand = ["payment_intent", "payment_intent.latest_charge"];
 const timeOf = (seconds: number) => toTimestamp(seconds * 1000);
 
 /** Stripe Checkout. */
-export const stripe = {
-  account: { requestOf: sessionParams, open: openAccount, verify: verifyEvent },
-} satisfies ProviderKind;
+export const stripe = { requestOf: sessionParams, open: openAccount, verify: verifyEvent } satisfies ProviderKind;
 
 /** Opens the account of a key at Stripe. */
 function openAccount(key: string, options?: PaymentOptions): Provider {

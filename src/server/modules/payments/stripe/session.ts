@@ -13,35 +13,33 @@ const maxLines = 90;
 const maxName = 250;
 
 const locales =
-  "bg cs da de el en en-GB es es-419 et fi fil fr fr-CA hr hu id it ja ko lt lv ms mt nb nl pl pt pt-BR ro ru sk sl sv th tr vi zh zh-HK zh-TW".split(
-    " ",
-  );
+  "bg cs da de el en en-GB es es-419 et fi fil fr fr-CA hr hu id it ja ko lt lv ms mt nb nl pl pt pt-BR ro ru sk sl sv th " +
+  "tr vi zh zh-HK zh-TW";
 
 function localeOf(lang: string): string {
-  const base = lang.split("-")[0] as string;
-  return locales.find((one) => one === lang) ?? locales.find((one) => one === base) ?? "auto";
+  const known = locales.split(" ");
+  return [lang, lang.split("-")[0] as string].find((one) => known.includes(one)) ?? "auto";
 }
 
-/** The parameters that open a page on which what is due is paid. Errors: validationFailed. */
+/** The parameters that open a page on which what is due is paid. Errors: wrongState. */
 export function sessionParams(
   order: OrderRow,
   lines: readonly Line[],
-  checkout: NewPage,
+  { id, due, methods, expiresAt, ...urls }: NewPage,
 ): Stripe.Checkout.SessionCreateParams {
-  const metadata = { checkout: checkout.id, order: order.id };
+  const metadata = { checkout: id, order: order.id };
   return {
     mode: "payment",
-    client_reference_id: checkout.id,
+    client_reference_id: id,
     metadata,
     payment_intent_data: { metadata, description: `Order ${order.number}` },
-    payment_method_types: checkout.methods as Stripe.Checkout.SessionCreateParams.PaymentMethodType[],
+    payment_method_types: methods as Stripe.Checkout.SessionCreateParams.PaymentMethodType[],
     adaptive_pricing: { enabled: false },
-    line_items: lineItems(order, lines, checkout.due),
+    line_items: lineItems(order, lines, due),
     ...(order.email !== null && { customer_email: order.email }),
     locale: localeOf(order.lang) as Stripe.Checkout.SessionCreateParams.Locale,
-    expires_at: Math.floor(checkout.expiresAt / 1000),
-    success_url: checkout.success_url,
-    cancel_url: checkout.cancel_url,
+    expires_at: Math.floor(expiresAt / 1000),
+    ...urls,
   };
 }
 

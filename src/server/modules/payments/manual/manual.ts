@@ -1,4 +1,0 @@
-import type { ProviderKind } from "../provider.ts";
-
-/** Bank transfers and cash. */
-export const manual: ProviderKind = {};
