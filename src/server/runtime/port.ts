@@ -97,7 +97,7 @@ async function closeAfter(answer: Response | Promise<Response>): Promise<Respons
  * programs until `release`. Throws as `openPort`.
  */
 export async function holdPort(config: Config) {
-  // Clients know a chosen port, and their connections must not come here.
+  // Clients may already try to connect to a chosen port, so this socket closes at once.
   const isPicked = config.port === 0;
   const socket = bindPort(config, () =>
     Bun.serve({ hostname: config.host, port: config.port, reusePort: isPicked, fetch: () => new Response(null) }),

@@ -76,7 +76,7 @@ async function readPem(path: string): Promise<string> {
 }
 
 const dayMs = 86_400_000;
-/** Renewal tools renew a month before expiry. If only two weeks are left, the renewal has failed. */
+/** Renewal tools renew a month before expiry, so with only two weeks left, a renewal has failed. */
 export const expiryWarningDays = 14;
 
 /** A problem that does not prevent serving. `subject` is the file that causes it. */

@@ -9,7 +9,7 @@ const maxNonces = 5;
 export type Problem = { type?: string; detail?: string };
 type Directory = Record<"newNonce" | "newAccount" | "newOrder", string> & { renewalInfo?: string };
 
-/** An error that a certificate authority answers. `type` is the last part of its URN, such as `dns` or `caa`. */
+/** An error that a certificate authority returns. `type` is the last part of its URN, such as `dns` or `caa`. */
 export class AcmeProblem extends Error {
   readonly type: string;
   readonly retryAfterMs: number;
@@ -43,7 +43,7 @@ export async function openAcme(url: string, account: KeyObject, signal: AbortSig
     throw new AcmeProblem(attempt(() => JSON.parse(text)) ?? { detail: `status ${response.status}` }, retryAfterMs);
   }
 
-  /** Signs a call with the account's key. Without a payload, it reads. */
+  /** Sends a request that is signed with the account's key. Without a payload, it only reads. */
   async function post(url: string, payload?: object, tries = maxNonces): ReturnType<typeof call> {
     if (nonce === null) await call(directory.newNonce, { method: "HEAD" });
     const identity = accountUrl === null ? { jwk } : { kid: accountUrl };
@@ -61,7 +61,9 @@ export async function openAcme(url: string, account: KeyObject, signal: AbortSig
   return {
     directory,
     post,
-    /** Reads when the authority suggests to renew, in epoch milliseconds; undefined without a usable answer. */
+    /**
+     * Reads the window in which the authority suggests to renew, in epoch milliseconds; undefined without an answer.
+     */
     async readWindow(url: string) {
       const info = await call(url)
         .then(({ text }) => JSON.parse(text))
@@ -69,7 +71,7 @@ export async function openAcme(url: string, account: KeyObject, signal: AbortSig
       const [start, end] = [Date.parse(info?.suggestedWindow?.start), Date.parse(info?.suggestedWindow?.end)];
       return start <= end ? { start, end } : undefined;
     },
-    /** The proof of the account's key that answers the challenge of a token. */
+    /** The key authorization, which answers the challenge with this token (RFC 8555, section 8.1). */
     answerTo: async (token: string) => `${token}.${await calculateJwkThumbprint(jwk)}`,
     /** Finds or creates the account of the key. */
     async signUp(email: string | undefined) {
@@ -77,7 +79,7 @@ export async function openAcme(url: string, account: KeyObject, signal: AbortSig
       const { headers } = await post(directory.newAccount, { termsOfServiceAgreed: true, contact });
       accountUrl = headers.get("location");
     },
-    /** Reads an order or an authorization until its status is none of `open`, at most until the signal. */
+    /** Reads an order or an authorization until its status is none of `open`. Throws when the signal aborts. */
     async poll<T extends { status: string }>(url: string, open: readonly string[]): Promise<T> {
       for (;;) {
         const found: T = JSON.parse((await post(url)).text);

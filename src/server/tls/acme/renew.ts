@@ -15,12 +15,12 @@ import { openRow, type Result } from "./row.ts";
 import { renewalIdOf } from "./signing-request.ts";
 
 const hourMs = 3_600_000;
-/** How often a copy looks whether it is time, and what another copy has obtained. */
+/** How often a server checks whether to renew, and whether another server has renewed. */
 const pollMs = 5000;
 /** How often the authority is asked when to renew: it may want an early renewal. */
 const planMs = 6 * hourMs;
 const deadlineMs = 300_000;
-/** How long a copy may take before another one tries. */
+/** How long a server may take to renew before another one tries. */
 const leaseMs = 2 * deadlineMs;
 /** The first wait after a failure, which doubles with each further one. */
 const firstRetryMs = 300_000;
@@ -58,7 +58,7 @@ export function startRenewal(config: AcmeConfig, deps: RenewDeps) {
 
 type LookDeps = RenewDeps & { signal: AbortSignal; isForced: boolean };
 
-/** Writes what this or another copy obtained to the file, and renews if it is time. */
+/** Writes the certificate that this or another server has obtained to the file, and renews it if it is time. */
 async function renewIfDue(config: AcmeConfig, deps: LookDeps): Promise<void> {
   const { db, vault, now, signal, isForced } = deps;
   const row = openRow(db, config);
@@ -67,7 +67,7 @@ async function renewIfDue(config: AcmeConfig, deps: LookDeps): Promise<void> {
   if (pem !== null && attempt(() => readFileSync(config.file, "utf8")) !== pem) {
     writeWhole(config.dataDir, config.file, pem);
   }
-  // After `db rekey`, the certificate cannot be read.
+  // After `db rekey`, the stored certificate cannot be decrypted.
   const isLost = sealed !== null && pem === null && failures === 0;
   if (Date.parse(nextAt) > now() && !isForced && !isLost) return;
   if (!(await row.claim(nextAt, now() + leaseMs))) return;
@@ -96,7 +96,7 @@ async function replaceCertificate(
     const at = renewalTime(present, window || undefined);
     if (at > now()) return { nextAt: Math.min(at, now() + planMs) };
   }
-  // An authority refuses to replace a certificate twice, for example after a crash.
+  // An authority refuses to replace a certificate twice, and the failed attempt may have replaced it.
   const options = { replaces: failures === 0 ? replaces : undefined, publish: row.publish };
   const pem = await obtainCertificate(client, config, options);
   const nextAt = Math.min(renewalTime(parsePem(pem, config)), now() + planMs);
@@ -119,7 +119,7 @@ const parsePem = (pem: string, { file }: AcmeConfig) =>
 export function renewalTime({ from, until, leaf }: Certificate, suggested?: { start: number; end: number }): number {
   const lifetime = until - from;
   const { start, end } = suggested ?? { start: from + lifetime * 0.63, end: from + lifetime * 0.67 };
-  // Each certificate keeps its place in the window, which differs from that of others.
+  // The place in the window depends on the certificate, so that not all servers renew at the same time.
   return start + (end - start) * (Number.parseInt(leaf.fingerprint256.slice(0, 2), 16) / 256);
 }
 

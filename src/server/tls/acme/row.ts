@@ -16,16 +16,16 @@ const updateResult = statement(sql`
     next_at = ${param("next")}, failures = ${param("failures")}, failure = ${param("failure")}
   where id = ${param("id")}`);
 
-/** When to look again, in epoch milliseconds, and a new certificate with its key, encrypted, or a failure in JSON. */
+/** When to check again, in epoch milliseconds, and a new certificate with its key, encrypted, or a failure in JSON. */
 export type Result = { nextAt: number; sealed?: string; failures?: number; failure?: string };
 
-/** Opens the row of the names at their authority. The first claim creates it. */
+/** Opens the row of these names at an authority. The first claim creates it. */
 export function openRow(db: Database, { directory, names }: AcmeConfig) {
   const id = `${directory} ${names.join(",")}`;
   return {
     id,
     read: () => get(db, selectRow, { id }),
-    /** Whether this copy may work on the row, which it read with this `nextAt`. Of several copies, one gets it. */
+    /** Whether this server may work on the row. Of several servers that read the same `nextAt`, one may. */
     claim: async (at: string, until: number) => (await run(db, claimRow, { id, at, until: toTimestamp(until) })) > 0,
     publish: (answers: Record<string, string>) => run(db, updateAnswers, { id, answers: JSON.stringify(answers) }),
     save: ({ nextAt, sealed, failures = 0, failure }: Result) =>

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** Certificates that servers obtain. All copies share the row, so that one of them renews and any can answer. */
+/** Certificates that servers obtain. All servers of a database share the row: one renews, and any can answer. */
 export const acmeCertificates = sqliteTable(
   "acme_certificates",
   {
@@ -11,7 +11,7 @@ export const acmeCertificates = sqliteTable(
     sealed: text("sealed"),
     /** JSON object of the open challenges: what to answer for each token. */
     challenges: text("challenges").notNull().default("{}"),
-    /** When to look again. A copy that works on the row sets it to the end of its lease. */
+    /** When to check again. A server that works on the row sets it to the end of its lease. */
     nextAt: text("next_at").notNull(),
     failures: integer("failures").notNull().default(0),
     /** JSON: message and remedy of the last failure. */
