@@ -9,7 +9,7 @@ import { paymentAccounts } from "./table.ts";
 /** The providers whose names the column `provider` has. `manual`, which is bank transfers and cash, needs no code. */
 export const providers = { stripe } satisfies Record<string, ProviderKind>;
 
-/** The account at the only provider so far that has accounts. */
+/** The row of the store's account at Stripe, so far the only provider with accounts. */
 export const isAccount = and(ofStore(paymentAccounts), eq(paymentAccounts.provider, "stripe"));
 const selectAccount = statement((q) => q.select().from(paymentAccounts).where(isAccount));
 
@@ -20,7 +20,7 @@ export const placeOf = (tenantId: string, field: "key" | "secret") => `${tenantI
 export const findAccount = ({ db, tenant }: Ctx): Promise<Account | undefined> =>
   get(db, selectAccount, { tenantId: tenant.id });
 
-/** Errors: wrongState for a store without a provider. */
+/** Returns the account of the store. Errors: wrongState for a store without one. */
 export async function requireAccount(ctx: Ctx): Promise<Account> {
   const account = await findAccount(ctx);
   if (account) return account;
@@ -28,14 +28,14 @@ export async function requireAccount(ctx: Ctx): Promise<Account> {
   throw wrongState("The store takes no card payments.", { remedy });
 }
 
-/** Errors: unavailable if the key was encrypted with another secret key. */
+/** Returns the decrypted key of an account. Errors: unavailable if another secret key encrypted it. */
 export function keyOf({ vault, tenant }: Ctx, { key }: Account): string {
   const opened = vault.open("payment", placeOf(tenant.id, "key"), key);
   if (opened !== null) return opened;
   throw accountFault("The key of the payment provider was encrypted with another secret key.");
 }
 
-/** Errors: wrongState for a store without a provider; as `keyOf`. */
+/** Opens the provider of the store. Errors: wrongState for a store without an account; those of `keyOf`. */
 export async function openProvider(ctx: Ctx): Promise<Provider> {
   const account = await requireAccount(ctx);
   return providers[account.provider].open(keyOf(ctx, account), ctx.payments);

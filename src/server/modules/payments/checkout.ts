@@ -15,9 +15,9 @@ import { type Account, openProvider, providers, requireAccount } from "./account
 import type { Checkout, CheckoutInput } from "./model.ts";
 import { type CheckoutRow, closePage, findOpen, nextCheck, openPage } from "./reconcile.ts";
 
-/** Pages of an order that the provider opened, and tries to open one. */
+/** Maximum pages of an order that the provider has opened, and maximum attempts to open one. */
 const max = { pages: 5, tries: 20 };
-/** Stripe keeps a page for 30 minutes to a day; a minute is for its clock. */
+/** Stripe accepts an expiry of 30 minutes to a day from now; a minute allows for a difference of clocks. */
 const page = { min: 31 * 60_000, max: 86_400_000 - 60_000 };
 const holdAfterMs = 10 * 60_000;
 const maxHoldMs = 2 * 3_600_000;
@@ -95,7 +95,7 @@ async function addCheckout(ctx: Ctx, orderId: string, account: Account, urls: Ch
       const hold = { ...values, id: orderId, holdUntil: toTimestamp(holdUntil) };
       await tx.db.batch([bind(extendHold, hold), bind(bumpOrder, hold)]);
     }
-    // Another call may have opened one meanwhile.
+    // If another call has opened a page meanwhile, that one is returned.
     return (await findOpen(tx, orderId)) as CheckoutRow;
   });
 }
@@ -111,7 +111,7 @@ async function requirePayable(tx: Ctx, order: OrderRow, due: number): Promise<vo
   throw wrongState(message, { remedy: "Pay it in another way, or order again." });
 }
 
-/** The page ends ten minutes before the order, whose hold a page extends to at most two hours after it was placed. */
+/** A page expires ten minutes before its order, whose hold is extended if needed: to two hours after its creation. */
 function timesOf(order: OrderRow, now: number): { expiresAt: number; holdUntil: number } {
   const hold = Date.parse(order.expiresAt);
   const expiresAt = Math.min(Math.max(now + page.min, hold - holdAfterMs), now + page.max);

@@ -17,9 +17,8 @@ const isOfEvent = and(ofStore(checkouts), isNamed);
 const selectCheckout = statement((q) => q.select().from(checkouts).where(isOfEvent));
 
 /**
- * Receives a call of the provider, whose signature is its credential. Returns once all that it reports is committed.
- * @throws notAuthenticated without a valid signature; malformedRequest; unavailable if the provider cannot be read,
- * which then repeats the call.
+ * Receives a webhook call, which its signature authenticates. Returns once all that it reports is committed.
+ * @throws notAuthenticated without a valid signature; malformedRequest; unavailable if the provider must call again.
  */
 export async function receiveEvent(ctx: Ctx, body: Uint8Array): Promise<void> {
   const account = await findAccount(ctx);
@@ -42,6 +41,6 @@ export async function handleEvent(ctx: Ctx, account: Account, event: ProviderEve
   const isOfKey = event.isLive === account.isLive;
   const row = isOfKey ? await get(ctx.db, selectCheckout, values) : undefined;
   if (row) await reconcile(ctx, row);
-  // A payment may become known only now, from a page that was read before the event: the event is then polled again.
+  // An event about a payment that is not known yet is not recorded, so that polling handles it again.
   if (row || !isOfKey) await run(ctx.db, insertEvent, values);
 }

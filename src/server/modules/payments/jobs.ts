@@ -16,7 +16,7 @@ import { paymentAccounts, paymentEvents } from "./table.ts";
 
 export type PaymentDeps = Pick<Ctx, "db" | "vault" | "now"> & { payments: PaymentOptions };
 
-/** Events may become visible late. */
+/** Events may appear late in the provider's list, so each poll reads the last minutes again. */
 const overlapMs = 300_000;
 
 const t = alias(tenants, "t");
@@ -45,7 +45,7 @@ const selectAccounts = statement((q) =>
     .where(sql`${paymentAccounts.nextPollAt} <= ${param("now")}`)
     .limit(20),
 );
-// With an endpoint, the provider itself reports what happens.
+// With an endpoint, the provider reports events itself, so polls are less frequent.
 const claimAccount = statement(sql`
   update ${paymentAccounts} set next_poll_at = iif(endpoint_id is null, ${param("inMinute")}, ${param("inTenMinutes")})
   where tenant_id = ${param("id")} and next_poll_at <= ${param("now")}`);
@@ -56,7 +56,7 @@ const savePoll = statement(sql`
 export const readDueCheckouts = (deps: PaymentDeps): Promise<number> =>
   workOn(deps, selectPages, claimPage, (ctx, row) => (row.isEnding ? closePage(ctx, row) : reconcile(ctx, row)));
 
-/** Reads the events of accounts, which the provider may not have been able to deliver. */
+/** Polls the events of accounts, because webhook calls can be lost. */
 export const pollEvents = (deps: PaymentDeps): Promise<number> =>
   workOn(deps, selectAccounts, claimAccount, async (ctx, { id, eventsUntil }) => {
     const [account, provider] = await Promise.all([requireAccount(ctx), openProvider(ctx)]);
@@ -78,7 +78,7 @@ async function workOn<Row extends { id: string; tenant: string }>(
   return workThrough(deps, due, async (ctx, row) => {
     if ((await run(deps.db, claim, { id: row.id, now, inMinute, inTenMinutes })) === 0) return false;
     await work({ ...deps, ...ctx, actor: { kind: "server" }, requestId: "payments" }, row).catch((error: unknown) => {
-      // The provider may not answer, or refuse the key.
+      // The provider may not answer, or refuse the key; the next call tries again.
       if (!(error instanceof AppError)) throw error;
     });
     return true;

@@ -35,7 +35,7 @@ export interface Snapshot {
   disputes: ProviderDispute[];
 }
 
-/** A provider's notice that something has changed; what, is read at the provider. */
+/** A provider's notice that a page or payment has changed. Its new state is read at the provider. */
 export interface ProviderEvent extends Omit<Event, "tenantId" | "createdAt"> {
   /** The page or payment that it is about. */
   about: string | null;
@@ -45,7 +45,7 @@ type NewCheckout = Pick<typeof checkouts.$inferSelect, "id" | "request" | "creat
 export type RefundRequest = ProviderMoney & { id: string; orderId: string; intentId: string };
 
 /**
- * The account of a store at a provider, which recognises a repeated id for a day: with `isOld`, it is first looked for.
+ * The account of a store at a provider. With `isOld`, it first searches for the result of an earlier request.
  * @throws unavailable if the provider does not decide; wrongState if it refuses.
  */
 export interface Provider {
@@ -78,8 +78,8 @@ export interface ProviderKind {
   requestOf(order: OrderRow, lines: readonly (typeof orderLines.$inferSelect)[], page: NewPage): object;
   open(key: string, options?: PaymentOptions): Provider;
   /**
-   * The event of a signed call; undefined if no secret has signed it lately. The signature comes before the body.
-   * Errors: malformedRequest for a signed body that is no event.
+   * Returns the event of a webhook call; undefined unless one of the secrets has signed it in the last minutes. Errors:
+   * malformedRequest for a signed body that is no event.
    */
   verify(call: SignedCall): Promise<ProviderEvent | undefined>;
 }
@@ -87,13 +87,13 @@ export interface ProviderKind {
 export const isRefusal = (error: unknown): error is AppError =>
   error instanceof AppError && error.kind === "wrongState";
 
-/** The HTTP status of a provider's answer behind an error. */
+/** The HTTP status of the provider's reply that caused an error. */
 export const statusOf = (error: unknown): number | undefined =>
   ((error as Error).cause as { statusCode?: number } | undefined)?.statusCode;
 
 const reply = "Card payments are not available now.";
 
-/** An error of the store's account, which only its owner can end. Replies do not name it; log and doctor do. */
+/** An error that only the store's owner can fix. Replies do not reveal it, but the log and doctor do. */
 export function accountFault(message: string, cause?: unknown): AppError {
   const remedy = "Connect the store with a valid key: bodega payment connect stripe -n <namespace> --key-file <file>";
   return unavailable(message, { reply, remedy, cause });

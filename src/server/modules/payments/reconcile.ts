@@ -20,7 +20,7 @@ const checkMs = 120_000;
 /** An open page is read at the latest when its order ends, so that it is closed first. */
 export const nextCheck = (now: number, orderEnds: string) =>
   toTimestamp(Math.min(now + checkMs, Date.parse(orderEnds)));
-/** How often visitors can have a page read. */
+/** How often calls of visitors can read a page at the provider. */
 const everyMs = 5000;
 
 const ofCheckout = byId(checkouts);
@@ -39,7 +39,7 @@ const states = params("state", "isProcessing", "intentId", "nextCheckAt");
 const setState = statement((q) => q.update(checkouts).set(states).where(ofCheckout));
 const isKnown = and(ofOrder, isNotNull(checkouts.sessionId));
 const selectPages = statement((q) => q.select().from(checkouts).where(isKnown).orderBy(checkouts.id));
-// Of several calls at once, one reads.
+// Only one of several concurrent calls gets the claim and reads.
 const claim = statement(sql`
   update ${checkouts} set checked_at = ${param("now")}
   where ${ofCheckout} and coalesce(checked_at, '') <= ${param("before")}`);
@@ -63,7 +63,7 @@ export async function openPage(ctx: Ctx, provider: Provider, row: CheckoutRow): 
     if (!opened) throw wrongState("The provider has no page of this checkout.");
     await run(ctx.db, savePage, { ...values, ...opened });
   } catch (error) {
-    // After its own attempts to repeat it, the provider answers a request that it failed with the same failure.
+    // If the provider failed a request, it answers each repetition of it with the same failure.
     const isFinal = isRefusal(error) || ![undefined, 409, 429].includes(statusOf(error));
     if (isFinal) await run(ctx.db, fail, { ...values, error: (error as Error).message });
     throw error;
@@ -92,7 +92,7 @@ async function applySnapshot(tx: Ctx, id: string, snapshot: Snapshot): Promise<v
     return;
   }
   const known = await bookPayment(tx, row, snapshot.payment);
-  // Money in another currency, and its refund, is no part of the order's sums.
+  // Payments in another currency and their refunds are not part of the order's sums.
   if (known.currency === row.currency) await applyReturns(tx, known, snapshot);
 }
 
@@ -129,7 +129,7 @@ async function bookPayment(
 }
 
 /**
- * Closes the page on which an order can be paid, before something changes what is due. A payment that was made on it is
+ * Closes the page on which an order can be paid, before a change of what is due. A payment that was made on it is
  * booked. Errors: notFound if the caller may not see the order; unavailable if the provider does not answer; wrongState
  * if it refuses.
  */
@@ -152,7 +152,7 @@ export async function closePage(ctx: Ctx, open: CheckoutRow): Promise<void> {
   await reconcile(ctx, row);
 }
 
-/** Treats the page of an order as closed in a transaction that is rolled back, to try what comes after it. */
+/** Marks an order's page as closed, in a transaction that will be rolled back, to try what would come next. */
 export async function assumeClosed(tx: Ctx, orderId: string): Promise<void> {
   await run(tx.db, expireOpen, { tenantId: tx.tenant.id, orderId });
 }

@@ -18,7 +18,7 @@ import { advance, findRefund } from "./refunds.ts";
 import { refundDeliveries } from "./table.ts";
 
 const delaysMs = [5, 30, 120, 600, 1800, 3600, 7200, 21_600].map((seconds) => seconds * 1000);
-/** Longer than the calls of an attempt with their repetitions. */
+/** Longer than the requests of an attempt, with their repetitions, can take. */
 const attemptMs = 55_000;
 const permits = { total: 16, tenant: 4, receiver: 4 };
 const policy: SchedulerPolicy = { permits, untrusted: permits, batch: 4, opensAfter: 3, maxRetryAfterMs: 60_000 };
@@ -69,7 +69,7 @@ export function createRefundEngine(deps: PaymentDeps & ChannelDeps): DeliveryEng
       const send = () => request(ctx, task);
       return { receiver: tenant.id, target: task.id, timeoutMs: attemptMs, send };
     },
-    // It never gives up: an unanswered request may have been fulfilled.
+    // A refund is requested until it is answered, because an unanswered request may have been executed.
     nextAttemptAt: ({ attempts }) =>
       deps.now() + (retryDelayMs(delaysMs, Math.min(attempts, delaysMs.length)) as number),
   };

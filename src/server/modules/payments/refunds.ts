@@ -20,7 +20,7 @@ import { disputes } from "./table.ts";
 
 export type PaymentRow = typeof payments.$inferSelect;
 type RefundRow = typeof orderRefunds.$inferSelect;
-/** Money that left at a provider, and the reason unless it is unknown. */
+/** Money that the provider has paid back, and the reason if it is known. */
 type Returned = Omit<ProviderRefund, "currency"> & { reason: string | null };
 
 const selectRefund = statement((q) => q.select().from(orderRefunds).where(byId(orderRefunds)));
@@ -50,13 +50,13 @@ export const findRefund = (tx: Ctx, id: string) => get(tx.db, selectRefund, { te
 const listRefunds = (tx: Ctx, { id: paymentId }: { id: string }): Promise<RefundRow[]> =>
   all(tx.db, selectRefunds, { tenantId: tx.tenant.id, paymentId });
 
-/** The part of a payment that no refund has given back or is to give back. */
+/** What is left of a payment after all refunds that have not failed. */
 const leftOf = ({ amountMinor }: PaymentRow, rows: readonly RefundRow[]): number =>
   rows.reduce((left, row) => left - (row.state === "failed" ? 0 : row.amountMinor), amountMinor);
 
 /**
- * Adds what a provider knows about the refunds and disputes of a payment. Refunds that failed and disputes that were won
- * come first, because the same money may have left in another way since.
+ * Adds what a provider knows about the refunds and disputes of a payment. Known rows come first: a refund that failed
+ * or a dispute that was won makes room for other refunds of the same money.
  */
 export async function applyReturns(tx: Ctx, payment: PaymentRow, snapshot: Pick<Snapshot, "refunds" | "disputes">) {
   const found: Returned[] = [];
@@ -86,17 +86,17 @@ export async function advance(
   { id, orderId, providerId: known, state: before }: RefundRow,
   { id: providerId, state, error }: Pick<ProviderRefund, "state" | "error"> & { id: string | null },
 ): Promise<void> {
-  // A refund that the provider has not answered has no state there yet.
+  // A refund without a provider's id has no state at the provider yet.
   if (known !== null && ranks[state] <= ranks[before]) return;
   await run(tx.db, updateRefund, { tenantId: tx.tenant.id, id, state, providerId, error });
-  // A dispute that was won after all has no error.
+  // A dispute that was won on appeal has no error.
   if (state === "failed" && error !== null) await needAttention(tx, orderId, "refund_failed");
   await refreshPaymentStatus(tx, orderId, "order.updated");
 }
 
 /**
- * Records money that left at the provider: by a refund made there, or by a lost dispute, which staff know already.
- * Refunds that only this store knows fail if the provider has given the same money back: it will refuse them.
+ * Records money that the provider has paid back: by a refund made there, or for a lost dispute. If it is the money of
+ * refunds that were only requested here, these fail, because the provider will refuse them.
  */
 async function addFound(tx: Ctx, payment: PaymentRow, { id, amountMinor, state, reason }: Returned): Promise<void> {
   const rows = await listRefunds(tx, payment);
@@ -108,7 +108,7 @@ async function addFound(tx: Ctx, payment: PaymentRow, { id, amountMinor, state, 
   }
   const order = await requireRow(tx, payment.orderId);
   const amount = Math.min(amountMinor, left);
-  // Surplus and late money is no part of what the order costs.
+  // Surplus money, and money for an order that was never paid, does not reduce what the order costs.
   const surplus = Math.max(-dueOf(order), 0);
   const credited = order.paidAt === null ? 0 : Math.max(amount - surplus, 0);
   await addRefund(tx, { ...payment, amountMinor: amount, creditedMinor: credited, state, providerId: id, reason });
@@ -130,7 +130,7 @@ export function retryRefund(
     const failed = await findRefund(tx, id);
     if (failed?.orderId !== orderId) throw notFound("refund", id);
     const { state, error, paymentId, amountMinor, shippingMinor, creditedMinor, reason } = failed;
-    // The row of a dispute that was won after all has no error.
+    // The refund of a dispute that was won on appeal has no error.
     if (state !== "failed" || error === null) throw wrongState(`Refund ${id} has not failed.`);
     const payment = (await get(tx.db, selectPayment, { tenantId: tx.tenant.id, id: paymentId })) as PaymentRow;
     const rows = await listRefunds(tx, payment);

@@ -18,11 +18,11 @@ export const paymentAccounts = sqliteTable(
     /** JSON array of payment methods. */
     methods: text("methods").notNull(),
     endpointId: text("endpoint_id"),
-    /** Verify the provider's calls. While it rotates, the older secret is valid until `olderUntil`. */
+    /** The secrets that verify webhook calls. After a rotation, the older one is valid until `olderUntil`. */
     secret: text("secret"),
     olderSecret: text("older_secret"),
     olderUntil: text("older_until"),
-    /** The provider's events up to this time are known; when to ask for more. */
+    /** All events up to this time were read, and the time of the next poll. */
     eventsUntil: text("events_until").notNull(),
     nextPollAt: text("next_poll_at").notNull(),
     createdAt: text("created_at").notNull(),
@@ -33,7 +33,7 @@ export const paymentAccounts = sqliteTable(
   ],
 );
 
-/** Calls of providers, without their contents, so that a repeated one costs little. */
+/** Received webhook calls, without their contents, so that a repeated call costs little. */
 export const paymentEvents = sqliteTable(
   "payment_events",
   {
@@ -52,7 +52,7 @@ export const disputes = sqliteTable(
   "disputes",
   {
     tenantId: tenantIdColumn(),
-    /** The provider's. */
+    /** The provider's id of the dispute. */
     id: text("id").notNull(),
     orderId: ownerColumn("order_id", () => orders.id),
     paymentId: ownerColumn("payment_id", () => payments.id),
@@ -62,7 +62,7 @@ export const disputes = sqliteTable(
     /** Grows with its progress, so that an older read changes nothing. */
     progress: integer("progress").notNull(),
     reason: text("reason").notNull(),
-    /** Until when the store can answer. */
+    /** The time until which the store can answer the dispute. */
     dueAt: text("due_at"),
     createdAt: text("created_at").notNull(),
   },

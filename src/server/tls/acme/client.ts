@@ -61,9 +61,7 @@ export async function openAcme(url: string, account: KeyObject, signal: AbortSig
   return {
     directory,
     post,
-    /**
-     * Reads the window in which the authority suggests to renew, in epoch milliseconds; undefined without an answer.
-     */
+    /** Reads the window in which the authority suggests to renew, in epoch milliseconds; undefined without one. */
     async readWindow(url: string) {
       const info = await call(url)
         .then(({ text }) => JSON.parse(text))
