@@ -90,7 +90,8 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
   async function sendAsUser(method: string, path: string, given: LooseOptions): Promise<Envelope> {
     const isOfKey = app && (given.orderToken !== undefined || (method === "GET" && catalog.test(path)));
     const { as = isOfKey ? "key" : "user" } = given;
-    const session = as === "user" && !userless.test(path) ? await sessions.current() : null;
+    const isUserless = method === "POST" && userless.test(path);
+    const session = as === "user" && !isUserless ? await sessions.current() : null;
     try {
       return await sendAs(session, method, path, given);
     } catch (error) {
