@@ -54,9 +54,13 @@ export function describeBackOffice(stage: Stage): void {
   }
 
   describe("the back office", () => {
-    test("on a phone: books a payment, ships in parts, refunds a line after a preview, and shows hostile texts as texts", async () => {
+    test("on a phone: shows withdrawals, books a payment, ships in parts, refunds a line after a preview, and shows hostile texts as texts", async () => {
       const { id, number, items } = await placeOrder();
       const line = items[0]?.id as string;
+      const withdrawal = { number, email: "grace@example.com", name: hostile, lines: [{ line_id: line, quantity: 1 }] };
+      await stage.call("POST", "/orders/withdrawals/", { ...withdrawal, text: `${hostile} of the order` });
+      const unknown = { ...withdrawal, number: 999_999, lines: undefined, text: `${hostile} of nothing` };
+      await stage.call("POST", "/orders/withdrawals/", unknown);
       const mail = /mail_\w+(?=">[^<]*New order)/.exec(await (await fetch(stage.mail_url)).text())?.[0];
       const link = `${stage.back_office_url}#/orders?q=${number}`;
       expect(await (await fetch(`${stage.mail_url}/${mail}`)).text()).toContain(`href="${link}"`);
@@ -68,10 +72,13 @@ export function describeBackOffice(stage: Stage): void {
       await page.type("[name=password]", stage.password);
       await page.keyboard.press("Enter");
       await find(page, "h1", "To do");
-      await see(page, hostile);
+      await see(page, "Withdrawals that match no order");
+      await see(page, `${hostile} of nothing`);
       await expectUsable(page);
       await open(page, "#/orders?q=GRACE@example.com");
       await click(page, ".row", `Order ${number}`);
+      await find(page, "section:has(h2) dd", `1 × ${hostile}`);
+      await find(page, "dd", `${hostile} of the order`);
       await click(page, "summary", "Book a payment");
       await submit(page, "form:has([name=received_at])", { reference: "bank-1" });
       await see(page, "€19.90 is booked.");

@@ -1,11 +1,10 @@
 import { address } from "./address.js";
 import { h, page } from "./dom.js";
-import { none } from "./list.js";
+import { line, none, row } from "./list.js";
 import { orderRow } from "./orders/names.js";
-import { readLowStock } from "./products/low-stock.js";
-import { productRow } from "./products/row.js";
+import { drawUnmatched } from "./orders/withdrawals.js";
 import { shop } from "./store.js";
-import { t } from "./words.js";
+import { formatDate, t } from "./words.js";
 
 const lists = [
   ["todo.attention", { attention: "any" }],
@@ -18,18 +17,29 @@ export async function show({ signal }) {
   const reads = lists.map(([, query]) =>
     shop.orders.list({ ...query, sort: "created_at", limit: 5, include_total: true }, { signal }).page(),
   );
-  const [low, ...pages] = await Promise.all([readLowStock(signal), ...reads]);
+  const [todo, unmatched, ...pages] = await Promise.all([
+    shop.reports.todo({ limit: 20 }, { signal }),
+    shop.orders.withdrawals({ matched: false, limit: 20 }, { signal }).page(),
+    ...reads,
+  ]);
+  const kept = (kind) => todo.filter((one) => one.kind === kind);
+  // Nothing marks them as done, so the server names those of two weeks.
+  const unknown = unmatched.data.filter(({ id }) => kept("unknown_withdrawal").some((one) => one.id === id));
+  const drawLow = ({ id, detail, count }) => row(address("products", id), detail, t("stock.left", { count }));
+  const drawFailed = ({ detail, since }) => line(formatDate(since), detail);
   return page(
     t("todo.title"),
+    unknown.length > 0 && part("todo.withdrawals", unknown.map(drawUnmatched)),
     pages.map(({ data, page: { total } }, index) => {
       const [word, query] = lists[index];
-      return part(word, total, data.map(orderRow), total > data.length && address("orders", query));
+      return part(word, data.map(orderRow), total, total > data.length && address("orders", query));
     }),
-    part("todo.low", low.length, low.slice(0, 10).map(productRow)),
+    part("todo.low", kept("low_stock").map(drawLow)),
+    kept("failed_mail").length > 0 && part("todo.mail", kept("failed_mail").map(drawFailed)),
   );
 }
 
-function part(word, count, rows, more) {
+function part(word, rows, count = rows.length, more = null) {
   return h(
     "section",
     h("h2", t(word), " ", h("span.count", String(count))),

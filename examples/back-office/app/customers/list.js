@@ -28,8 +28,7 @@ function drawUser({ id, name, email, role, status }) {
 
 /** A colleague gets a mail with a code to choose a password. */
 async function invite(values) {
-  const { id, email } = await shop.users.create({ ...given(values), role: "staff" });
-  await shop.auth.forgotPassword({ email, language: language() });
+  const { id, email } = await shop.users.invite({ ...given(values), role: "staff" }, { query: { lang: language() } });
   go(address("customers", id));
   toast(t("invite.done", { email }), { next: true });
 }

@@ -12,6 +12,7 @@ import { drawParcels, drawShipping } from "./parcels.js";
 import { drawPay } from "./pay.js";
 import { drawRefund, drawRefunds } from "./refund.js";
 import { drawSlip } from "./slip.js";
+import { drawWithdrawals } from "./withdrawals.js";
 
 export async function show({ id, part, query, signal }) {
   const order = await shop.orders.get(id, {}, { signal });
@@ -30,6 +31,7 @@ function draw(order) {
     h("p.badges", badges(order)),
     h("p", t("order.placed", { date: formatDate(at) })),
     drawAttention(order, changed),
+    drawWithdrawals(order),
     h(
       "div.actions",
       (order.due > 0 || status === "expired") && status !== "cancelled" && drawPay(order, changed),

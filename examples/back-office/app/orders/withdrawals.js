@@ -1,0 +1,27 @@
+import { fact, facts, h, section } from "../dom.js";
+import { formatDate, t } from "../words.js";
+import { lineName } from "./names.js";
+
+/** What consumers declared when they withdrew from the contract. */
+export function drawWithdrawals({ withdrawals, items }) {
+  const draw = (one) => {
+    const nameOf = ({ line_id: id, quantity }) =>
+      `${quantity} × ${lineName(items.find((item) => item.id === id) ?? {})}`;
+    const goods = one.lines?.map(nameOf).join(", ") ?? t("withdrawals.whole");
+    return h("li.boxed", drawFacts(one, fact("order.goods", goods)));
+  };
+  return withdrawals.length > 0 && section("withdrawals.title", h("ul.rows", withdrawals.map(draw)));
+}
+
+/** One that matches no order. Its number is what the consumer typed. */
+export const drawUnmatched = (one) => h("li.boxed", drawFacts(one, fact("withdrawals.number", String(one.number))));
+
+function drawFacts({ name, email, created_at: at, text }, more) {
+  return facts(
+    fact("withdrawals.at", formatDate(at)),
+    more,
+    fact("buyer.name", name),
+    fact("buyer.email", h("a", { href: `mailto:${encodeURIComponent(email)}` }, email)),
+    fact("withdrawals.text", text),
+  );
+}
