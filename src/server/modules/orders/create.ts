@@ -44,6 +44,9 @@ const selectUser = statement((q) =>
     .where(and(ofStore(users), equals(users.id, "userId"))),
 );
 
+// Payments know orders, so orders name their table in SQL only.
+const selectProvider = statement(sql`select provider from payment_accounts where tenant_id = ${param("tenantId")}`);
+
 /**
  * Checks and counts an order before its transaction. `subject` in `input` is the customer that a key names by
  * `user_id`.
@@ -57,6 +60,8 @@ export async function prepareOrder(
   const checked = checkOrder(ctx, input);
   if (isPage(ctx) && input.subject !== undefined) throw forbidden("Only keys of backends may set user_id.");
   if (isPage(ctx) && checked.email === null && !isDryRun) throw invalidField("email", "is required");
+  if (checked.paymentMethod === "stripe" && !(await get(ctx.db, selectProvider, { tenantId: ctx.tenant.id })))
+    throw invalidField("payment_method", "must not be stripe: the store takes no card payments");
   const userId = subjectOf(ctx, input.customer_id, input.subject);
   if (userId === null && checked.usePoints > 0) throw invalidField("use_points", "must be 0 for a guest");
   const buyer = buyerOf(ctx, userId, checked.guestIp);
