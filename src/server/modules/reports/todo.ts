@@ -1,7 +1,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { all, param, statement } from "../../db/statement.ts";
-import { formatMinor } from "../../values/money.ts";
+import { moneyDivisor } from "../../values/money.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { products, productVariants } from "../catalogue/products/table.ts";
 import { mailOutbox } from "../mail/table.ts";
@@ -15,16 +15,12 @@ const columns = {
   id: sql<string>`id`,
   subject: sql<string | number>`subject`,
   detail: sql<string | null>`detail`,
-  // Pieces; with a currency, the amount in minor units.
   count: sql<number | null>`count`,
   since: sql<string>`since`,
-  currency: sql<string | null>`currency`,
-  digits: sql<number>`digits`,
 };
 
 const ofStore = sql`tenant_id = ${param("tenantId")}`;
-const noAmount = sql`null as currency, 0 as digits`;
-const noCount = sql`null as count, ${noAmount}`;
+const due = sql.raw(`printf('%.*f %s', currency_digits, ${dueMinor} / ${moneyDivisor("currency_digits")}, currency)`);
 const compile = (rows: SQL) => statement((q) => q.select(columns).from(sql`(${rows} limit ${param("limit")})`));
 const isLow = sql`deleted_at is null and stock - reserved <= ${param("lowStockAt")}`;
 const unsent = sql`(select sum(quantity - fulfilled_quantity - cancelled_quantity) from ${orderLines}
@@ -34,27 +30,26 @@ const unmatchedMs = 14 * 86_400_000;
 
 const selects: Record<TodoKind, ReturnType<typeof compile>> = {
   unpaid_transfer: compile(sql`
-    select id, number as subject, null as detail, ${sql.raw(dueMinor)} as count, created_at as since, currency,
-      currency_digits as digits
+    select id, number as subject, ${due} as detail, null as count, created_at as since
     from ${orders} where ${ofStore} and status = 'pending' and payment_method = 'manual' order by created_at`),
   to_ship: compile(sql`
-    select id, number as subject, null as detail, ${unsent} as count, paid_at as since, ${noAmount}
+    select id, number as subject, null as detail, ${unsent} as count, paid_at as since
     from ${orders} where ${ofStore} and status = 'paid' order by created_at`),
   attention: compile(sql`
-    select o.id, o.number as subject, a.kind as detail, a.created_at as since, ${noCount}
+    select o.id, o.number as subject, a.kind as detail, null as count, a.created_at as since
     from ${orderAttention} a join ${orders} o on o.id = a.order_id
     where a.tenant_id = ${param("tenantId")} and a.ended_at is null order by a.created_at`),
   low_stock: compile(sql`
-    select id, coalesce(sku, slug) as subject, title as detail, stock - reserved as count, updated_at as since, ${noAmount}
+    select id, coalesce(sku, slug) as subject, title as detail, stock - reserved as count, updated_at as since
     from ${products} where ${ofStore} and not has_variants and ${isLow}
-    union all select product, coalesce(sku, slug), concat(name, ' (' || title || ')'), stock - reserved, updated_at, ${noAmount}
+    union all select product, coalesce(sku, slug), concat(name, ' (' || title || ')'), stock - reserved, updated_at
     from (select id as product, slug, title as name from ${products}) join ${productVariants} on product_id = product
     where ${ofStore} and ${isLow}`),
   failed_mail: compile(sql`
-    select id, id as subject, concat_ws(': ', kind, last_error) as detail, created_at as since, ${noCount}
+    select id, id as subject, concat_ws(': ', kind, last_error) as detail, null as count, created_at as since
     from ${mailOutbox} where ${ofStore} and status = 'failed' order by created_at`),
   unknown_withdrawal: compile(sql`
-    select id, number as subject, concat(name, ', ', email) as detail, created_at as since, ${noCount}
+    select id, number as subject, concat(name, ', ', email) as detail, null as count, created_at as since
     from ${withdrawals} where ${ofStore} and created_at > ${param("after")} and order_id is null and email <> ''
     order by created_at`),
 };
@@ -68,10 +63,7 @@ export async function listTodo(ctx: Ctx, limit: number): Promise<Todo[]> {
   const after = toTimestamp(ctx.now() - unmatchedMs);
   const found = Object.entries(selects).map(async ([kind, select]) => {
     const rows = await all(ctx.db, select, { tenantId, lowStockAt, limit, after });
-    return rows.map(({ currency, digits, ...row }) => ({
-      ...{ kind: kind as TodoKind, ...row, subject: String(row.subject) },
-      ...(currency !== null && { detail: `${formatMinor(Number(row.count), digits)} ${currency}`, count: null }),
-    }));
+    return rows.map((row) => ({ kind: kind as TodoKind, ...row, subject: String(row.subject) }));
   });
   return (await Promise.all(found)).flat();
 }
