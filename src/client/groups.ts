@@ -169,7 +169,7 @@ export function createGroups(send: Send): Groups {
   return Object.fromEntries(groups);
 }
 
-/** The method of an operation. */
+/** Creates the client's method for an operation. */
 export function createMethod<O extends string>(send: Send, operation: O): MethodOf<O> {
   const sent = operation.replace(/^(LIST|STATE)/, "GET") as Operation;
   const method = (...args: unknown[]) => {

@@ -42,7 +42,7 @@ const renewAfter = 0.8;
 /** After a failed refresh, the old token is still valid, so the next try waits this long. */
 const pauseMs = 60_000;
 
-/** Whether a call failed because its token is or has become invalid. */
+/** Whether a call failed because its token was invalid from the start, or has ended. */
 export function hasEnded(error: unknown): boolean {
   return error instanceof BodegaError && (error.code === 5205 || error.code === 5207 || error.code === 5214);
 }

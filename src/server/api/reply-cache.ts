@@ -13,7 +13,7 @@ export interface KeptReply {
   etag: string;
   /** The commit counter, read before the rows, or before a later check that found the same state. */
   commits: number | null;
-  /** False once somebody has committed since the rows were read, because likes and views may have changed. */
+  /** Whether nobody has committed since the rows were read. A commit may have changed the counts of likes and views. */
   hasLatestCounts: boolean;
 }
 

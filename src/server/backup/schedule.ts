@@ -15,7 +15,7 @@ const hour = 60 * minute;
 const cleanUpMs = 5000;
 
 export interface CommandRun {
-  /** The command line of this program: its path, after that of a runtime if it needs one. */
+  /** The words that start this program: the executable, or a runtime and the path of the source. */
   command: readonly string[];
   env: Environment;
 }

@@ -22,8 +22,8 @@ export const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 const endTurn = () => void ends.splice(0).map((end) => end());
 
 /**
- * Waits for a turn of the event loop that has time left. If `signal` aborts, it resolves at once, and the caller does
- * nothing. Throws unavailable when too many wait.
+ * Waits for a turn of the event loop that has time left. If `signal` aborts, it resolves at once; the caller must then
+ * stop. Throws unavailable when too many wait.
  */
 export function yieldToEventLoop(party?: string, { client, signal }: Caller = {}): Promise<void> {
   return new Promise((resolve, reject) => {

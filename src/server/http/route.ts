@@ -19,7 +19,7 @@ export const staff: Access = { kind: "token", role: "staff" };
 
 /**
  * The user whose token the call is about: refresh and logout (specification, section 4, rule 6). The token may be in
- * the body, is verified first, and fails with userTokenInvalid.
+ * the body and is verified first; an invalid one gets userTokenInvalid.
  */
 export const ownToken: Access = { kind: "token", own: true };
 

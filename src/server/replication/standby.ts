@@ -137,9 +137,7 @@ export class Standby {
     return parseSegmentIds(snapshots).at(-1);
   }
 
-  /**
-   * Whether the place still has the copy's replica. Throws unavailable if it is gone, wrongState for another shop's.
-   */
+  /** Whether the place still has the copy's replica. Throws unavailable if it is gone, wrongState if it is another. */
   async #isContinued({ generation, database, claimed }: ChainState): Promise<boolean> {
     const { place } = this.#known;
     if (this.#isBroken) return true;
@@ -192,7 +190,7 @@ export class Standby {
       const options = { folder: temp.path, until: undefined, onStep: () => {}, signal };
       const { databasePath, state } = await fetchReplica(this.#place, options);
       await this.close();
-      // Until the new copy has replaced the old one, the state describes neither.
+      // Until the new copy has replaced the old one, the state matches neither of them.
       this.#write({ isApplying: true });
       syncFile(databasePath);
       chownLike(databasePath, dataDir);

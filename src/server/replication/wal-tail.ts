@@ -30,7 +30,7 @@ export interface WalRead {
 export class WalTail implements WalObserver {
   readonly #path: string;
   readonly #on: { emptied: (isWhole: boolean) => void; wanted: () => void };
-  /** Undefined means the first frame of the present or the next WAL. */
+  /** Undefined means the first frame of the present WAL, or of the next one. */
   #position: WalPosition | undefined;
   #held: Changes | undefined;
   #captured: Changes | "lost" | undefined;

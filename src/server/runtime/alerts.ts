@@ -20,7 +20,7 @@ const selectStores = statement((q) =>
   q.select(workFields).from(tenants).where(eq(tenants.status, "active")).orderBy(tenants.namespace),
 );
 
-/** Mails errors of backups, replica, disk and certificate to the stores, so that somebody hears of them who reads no log. */
+/** Mails errors of backups, replica, disk and certificate to the stores, for people who read no log. */
 export function startAlerts(subject: StoreSubject, notice: LogWriter["notice"]) {
   return runEvery(everyMs, createAlerts(subject), () =>
     notice("warn", "backups, replica, disk and certificate could not be checked"),

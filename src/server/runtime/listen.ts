@@ -94,7 +94,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
 /** Maps requests with a completed URL to the original ones. */
 const received = new WeakMap<Request, Request>();
 
-/** Whether Elysia can find the path: it expects a scheme and a host, with https of at least three characters. */
+/** Whether Elysia can find the path: it expects a scheme and a host, for https a host of three characters or more. */
 function hasHost(url: string): boolean {
   if (url.startsWith("http:")) return true;
   return !url.startsWith("/") && url.indexOf("/", "https://".length) >= "https://abc".length;

@@ -36,7 +36,7 @@ export const languageForm: Form = {
   pattern: "^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?$",
 };
 
-/** The form of a list of these names, separated by commas. Services also accept spaces, which this form omits. */
+/** A JSON Schema pattern for a list of these names, separated by commas. Services also accept spaces between them. */
 export function namesForm(names: readonly string[]): Form {
   const name = `(${names.join("|")})`;
   return { pattern: `^${name}(,${name})*$` };

@@ -11,7 +11,7 @@ import { answerPayPage, type Page, pageHeaders } from "./stripe-stand-in/pay-pag
 import { openStripeStandIn, postWebhook } from "./stripe-stand-in/stand-in.ts";
 
 const key = "sk_test_demo_charges_no_card";
-/** Styles of mails are inline. They run no script, and load pictures only. */
+/** Mails have inline styles, run no script, and load only pictures. */
 const mailSafety = "default-src 'none'; style-src 'unsafe-inline'; img-src http: https:";
 
 /**

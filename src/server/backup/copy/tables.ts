@@ -122,7 +122,7 @@ export interface CopyOptions {
   signal?: AbortSignal;
 }
 
-/** Copies all tables except virtual ones. `write` gets the number of rows already written to the table. */
+/** Copies all tables except virtual ones. `write` is called with a page and the number of rows already written. */
 export async function copyRows(
   read: ReadRows,
   tables: readonly TablePlan[],

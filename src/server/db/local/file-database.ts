@@ -19,7 +19,7 @@ import { type WalObserver, WalTruncator } from "./wal-truncator.ts";
 const writerCacheKiB = 8 * 1024;
 const largeWalBytes = 4 * MiB;
 export const maxWalBytes = 256 * MiB;
-/** A harmless write, after which processes read credentials again. SQLite does not write a row that stays the same. */
+/** A harmless write: SQLite writes no row that stays the same, and the new revision only makes caches read again. */
 const probe = "UPDATE revision SET value = value + 1";
 
 export interface FileDatabaseOptions extends Partial<WriteQueueOptions> {
@@ -174,7 +174,7 @@ export class FileDatabase implements Database {
     const hasWal = this.queue.commits > 0 || this.walBytes() > largeWalBytes;
     if (hasWal && (await this.#options.isServerRunning?.()) === false) await this.checkpoint().catch(() => false);
     this.#isClosed = true;
-    // The disk cannot read the WAL. Closing the last connection would empty it; the end of the process does not.
+    // If the disk cannot read the WAL, nothing is closed: closing the last connection would empty the WAL.
     if (!this.#emptier.isWalReadable) return;
     this.#emptier.close();
     this.reader.close();

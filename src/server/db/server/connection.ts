@@ -47,7 +47,7 @@ export class ServerConnection {
   #abandoned = new AbortController();
   /** When the server last answered. */
   usedAt = Number.NEGATIVE_INFINITY;
-  /** Whether the server writes to its disk before it answers (FULL, 2). A connection keeps the mode it began with. */
+  /** Whether the server writes to disk before it answers (synchronous=FULL, 2). A connection keeps its first mode. */
   isDurable = true;
 
   constructor(address: ServerAddress) {

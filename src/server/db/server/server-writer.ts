@@ -69,7 +69,7 @@ export class ServerWriter implements Writer {
     this.#foundAhead = undefined;
   }
 
-  /** If a message fails, all its calls do, because their unit is undone. */
+  /** If a message fails, all calls that share it do, because their unit is undone. */
   async run(stmts: readonly InStatement[]): Promise<Result[]> {
     const from = this.#gathered.length;
     const to = this.#gathered.push(...stmts.map(bindForServer));

@@ -11,7 +11,7 @@ import { revision, tenants, workFields } from "../tenants/table.ts";
 import { parseOriginPattern } from "./origin-pattern.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
-/** A key as the request path needs it, with times in epoch milliseconds. */
+/** An app key as requests need it, with times in epoch milliseconds. */
 export type ResolvedKey = ReturnType<typeof toKey>;
 
 type KeyRow = Record<"id" | "tenant_id" | "scopes" | "origins" | "secrets", string> &

@@ -71,8 +71,8 @@ export async function getTemplate(ctx: Ctx, { kind, language }: TemplateName): P
 }
 
 /**
- * Replaces texts of a kind of mail and language; texts that are not given stay. Errors: validationFailed for unknown
- * placeholders, and if the text of a code or link lacks it.
+ * Replaces texts of a kind of mail and language; texts that are not given stay. Errors: validationFailed for an unknown
+ * placeholder, and for a text that lacks its code or link.
  */
 export function setTemplate(
   ctx: Ctx,

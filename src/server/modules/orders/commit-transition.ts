@@ -21,7 +21,7 @@ import { orderLines, orders } from "./table.ts";
 
 const noticeLifetimeMs = 86_400_000;
 
-/** The pieces of each item of an order whose stock is counted. */
+/** Selects the items of an order whose stock is counted, and how many pieces of each. */
 export const selectCounted = statement((q) =>
   q
     .select({

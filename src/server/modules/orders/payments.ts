@@ -152,7 +152,7 @@ export async function refreshPaymentStatus(
   return commitTransition(tx, id, { event, first: setStatus(order, { paymentStatus }), mail });
 }
 
-/** Returns an order whose sums are those of its payments and refunds. */
+/** Updates the sums of an order from its payments and refunds, and returns the order. */
 async function readSums(tx: OrderCtx, id: string): Promise<OrderRow> {
   await run(tx.db, sumUp, { tenantId: tx.tenant.id, id });
   return requireRow(tx, id);

@@ -82,7 +82,7 @@ export function refundOrder(
   return changeOrder(ctx, id, ifMatch, async (tx, order, values) => {
     requirePaid(order);
     const plan = await planRefund(tx, order, input);
-    // Pieces that cost nothing can be refunded even after all money was.
+    // Pieces that cost nothing can be refunded even after all money was refunded.
     if (order.paymentStatus === "refunded" && plan.lines.length === 0) {
       throw wrongState(`Order ${id} is already fully refunded.`);
     }

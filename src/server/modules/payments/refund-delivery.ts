@@ -50,7 +50,7 @@ const read = statement((q) =>
 type RefundTask = NonNullable<(typeof read)["row"]> & Claim;
 const queue = createQueue(refundDeliveries, { which, read, delivered: "delivered" });
 
-/** Requests refunds from providers, until these accept or refuse them. Its deliveries are made from refunds. */
+/** Requests refunds from providers, until these accept or refuse them. Each requested refund becomes a delivery. */
 export function createRefundEngine(deps: PaymentDeps & ChannelDeps): DeliveryEngine<RefundTask> {
   const channel: Channel<RefundTask> = {
     queue,

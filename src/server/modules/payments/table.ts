@@ -59,7 +59,7 @@ export const disputes = sqliteTable(
     amountMinor: integer("amount_minor").notNull(),
     currency: text("currency").notNull(),
     status: text("status").notNull(),
-    /** Grows with its progress, so that an older read changes nothing. */
+    /** Increases as the dispute progresses, so that an older state changes nothing. */
     progress: integer("progress").notNull(),
     reason: text("reason").notNull(),
     /** The time until which the store can answer the dispute. */

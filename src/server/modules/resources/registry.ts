@@ -64,7 +64,7 @@ export function isShown(kind: ResourceKind, of: Partial<ResourceSql> = {}): SQL 
     where tenant_id = ${tenantId} and id = ${id} and status = 'published' and deleted_at is null)`;
 }
 
-/** SQL condition: the resource has counts, or may get them. */
+/** SQL condition: the resource has counts already, or the store has room for those of one more resource. */
 export function hasRoom(kind: ResourceKind, of: Partial<ResourceSql> = {}): SQL {
   if (kind === "product") return sql`1`;
   const { tenantId, type, id } = { ...placeholders, ...of };

@@ -37,7 +37,7 @@ const PasswordChange = input("PasswordChange", { current_password: password, pas
 
 const LoginQuery = Type.Pick(LoginInput, ["visitor"], { $id: undefined });
 
-/** Has no fields: `user_id` and `token` may be in the body instead of the query. */
+/** Has no fields of its own: the common parameters `user_id` and `token` may be in the body. */
 const OwnTokenInput = closed({});
 
 const session = {

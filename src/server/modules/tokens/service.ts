@@ -67,7 +67,7 @@ export function bindToken(tx: Ctx, userId: string) {
   return { issued, statements: [bind(endOfUser, ended), bind(insertToken, row)] };
 }
 
-/** Replaces a token by one with its lifetime. Of concurrent calls with one token, one succeeds. Errors: userTokenInvalid if it has ended. */
+/** Replaces a token by a new one of its lifetime. Of concurrent calls, only one succeeds. Errors: userTokenInvalid. */
 export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<IssuedToken> {
   return inTransaction(ctx, async (tx) => {
     const spent = await spendToken(tx, { userId, tokenId }, "rotated");

@@ -34,7 +34,7 @@ export async function drawQrCode(text: string): Promise<string> {
   return svg.replace(/^<svg[^>]*>/, (start) => `${start}<rect width="100%" height="100%" fill="#fff"/>`);
 }
 
-/** Cleans a name. A colon separates the two names in the address, so neither may contain one. */
+/** Cleans a name. A colon separates issuer and account in the otpauth address, so neither may contain one. */
 function nameFor(text: string, most: number): string {
   const characters = [...text.replaceAll(":", " ").trim()];
   return characters.length <= most ? characters.join("") : `${characters.slice(0, most - 1).join("")}…`;

@@ -12,8 +12,8 @@ import { viewDays, viewDedupKeys } from "./table.ts";
 const keyColumns = sql`day, tenant_id, resource_type, resource_id, dedup_key`;
 const rows = sql`(select value ->> 0 as day, value ->> 1 as tenant_id, value ->> 2 as resource_type,
   value ->> 3 as resource_id, value ->> 4 as dedup_key from json_each(${param("rows")})) r`;
-// Omits resources that were hidden or deleted meanwhile, and those beyond the maximum. Sorted, so that each page of a
-// large table is written once.
+// Omits resources that were hidden or deleted meanwhile, and those beyond the maximum. The keys are sorted, so that
+// each page of a large table is written once.
 const addKeys = statement<Record<"day" | "tenant_id" | "resource_type" | "resource_id" | "dedup_key", string>>(sql`
   insert into ${viewDedupKeys} (${keyColumns})
   select ${keyColumns} from ${rows} where ${isRowShown("r")} and ${isRowShown("r", hasRoom)} order by ${keyColumns}

@@ -38,7 +38,7 @@ export function placeCertificate({ file, names, dataDir }: AcmeConfig): void {
   if (!existsSync(file)) writeWhole(dataDir, file, createPlaceholder(names, Date.now()));
 }
 
-/** Returns how renewal information names a certificate (RFC 9773, section 4.1); undefined if it names no issuer's key. */
+/** Returns a certificate's id in renewal information (RFC 9773, section 4.1); undefined without an issuer's key. */
 export function renewalIdOf({ raw, serialNumber }: X509Certificate): string | undefined {
   const id = oid(oids.authorityKey);
   // The extension is an octet string with a sequence, whose first field is the key's id.

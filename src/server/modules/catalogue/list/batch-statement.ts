@@ -142,7 +142,7 @@ function searchRows({ filters, descending, isContinued }: IndexScan) {
       order by rowid ${directionOf(descending)} limit 1000000000`,
     scanCursor: sql`${param("scanCursor")}`,
     others: [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`, ...otherConditions(filters, "words")],
-    // A row number reveals nothing about a product.
+    // The position is a row number, which reveals nothing about a product.
     isVisible: true,
   };
 }

@@ -27,7 +27,7 @@ export interface ListPlan {
 
 export const rangeColumns = ["price_minor", "created_at", "updated_at"] as const;
 
-/** The columns of sort keys. By relevance, products with the words in a title come first, then the newest. */
+/** The columns of sort keys. For relevance, products with the words in their titles come first, then the newest. */
 export const sortColumns: Record<ProductSortKey, string> = {
   created_at: "created_at",
   updated_at: "updated_at",
@@ -63,7 +63,7 @@ export function afterPosition(column: SQL, descending: boolean, isContinued: boo
   return [sql`(${column}, id) ${sql.raw(descending ? "<" : ">")} (${param("value")}, ${param("id")})`];
 }
 
-/** The bounds of a column that a list has, such as `created_at >=`. */
+/** Returns the filters that bound a column, such as `created_at >=`. */
 export function boundsOf(filters: ProductFilters, column: string): string[] {
   return Object.keys(filters).filter((name) => name.startsWith(`${column} `));
 }

@@ -17,7 +17,7 @@ const maxFolded = (text: string) => text.length * 1.125 + 1000;
 
 /** Accents and vowel signs. In the scripts of India and South-East Asia such marks are part of the word. */
 const accents = /(?<=[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{scx=Arab}\p{scx=Hebr}])\p{M}+/gu;
-/** Words and connected words such as `t-shirt`. Connections are optional: to require one would take quadratic time. */
+/** Words, also connected ones such as `t-shirt`. The connection is optional: requiring it would take quadratic time. */
 const wordRun = /[\p{L}\p{M}\p{N}]+(?:['’._-][\p{L}\p{M}\p{N}]+)*|\p{Extended_Pictographic}/gu;
 const connectors = /['’._-]/g;
 const unspaced = /([\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]+)/u;

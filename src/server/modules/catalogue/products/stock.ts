@@ -26,8 +26,8 @@ export type WantedItem = Record<keyof StockItem, string | null> & { field: strin
 
 type Row = typeof products.$inferSelect;
 /**
- * Texts are in the language `lang`; `translations` is the JSON text of other languages. `weight` is that of one piece,
- * in grams.
+ * Texts are in the language `lang`, and `translations` is JSON of the other languages. `weight` is in grams, of one
+ * piece.
  */
 type ItemRow = StockItem &
   Pick<Row, "title" | "lang" | "translations" | "sku" | "priceMinor" | "currency" | "taxClass"> &

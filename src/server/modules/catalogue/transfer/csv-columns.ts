@@ -16,7 +16,7 @@ interface CellFormat {
   read: (cell: string, decimalComma: boolean) => unknown;
   /** Returns a short form, and a value. If the short form cannot be read back, the cell is the JSON of the value. */
   write?: (value: never) => [short: string, value: unknown];
-  /** The value of a hyphen; undefined if the field cannot be empty. */
+  /** The value that a hyphen stands for; undefined if the field cannot be empty. */
   none?: unknown;
 }
 

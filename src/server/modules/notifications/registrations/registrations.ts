@@ -16,7 +16,7 @@ import { Device } from "./registration-model.ts";
 const topics = sql<string[]>`(select json_group_array(topic) from (
   select topic from ${pushTopics} where registration_id = ${pushRegistrations.id} order by topic))`;
 const lang = sql<string>`coalesce(${pushRegistrations.lang}, ${param("language")})`;
-/** A registration without its id, as replies and the terminal show it; `language` is a parameter. */
+/** A registration without its id, as replies and the terminal show it. `language` is the default of `lang`. */
 export const shownRegistration = {
   ...pickStored(pushRegistrations, "platform", "userId", "createdAt", "updatedAt"),
   lang,

@@ -18,7 +18,7 @@ export const checkouts = sqliteTable(
     currency: text("currency").notNull(),
     /** The body of the request that opens the page, so that a repetition is the same. */
     request: text("request").notNull(),
-    /** The provider's names of the page and of the payment; null until they are known. */
+    /** The provider's ids of the page and of the payment; null until they are known. */
     sessionId: text("session_id"),
     intentId: text("intent_id"),
     url: text("url"),

@@ -50,7 +50,7 @@ function describeFault(cause: StripeFault): AppError {
   return wrongState(`Stripe refused: ${message}`, { cause, remedy: "Change what Stripe names, and try again." });
 }
 
-/** Handles the error of a call that may be answered with a status, such as 404 for what is gone. */
+/** Ignores an error with this HTTP status, such as 404 for something that no longer exists, and throws others. */
 export const expectStatus = (status: number) => (error: unknown) => {
   if (statusOf(error) !== status) throw error;
 };

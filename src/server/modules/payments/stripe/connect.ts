@@ -53,7 +53,7 @@ const selectUnbooked = statement((q) =>
     .orderBy(orders.number),
 );
 
-// The account has another endpoint, of its other mode.
+// Events of the other mode, live or test, which another endpoint of the account must have sent.
 const isOther = and(ofStore(paymentEvents), sql`${paymentEvents.isLive} <> ${param("isLive")}`);
 const selectOther = statement((q) => q.select({ id: paymentEvents.id }).from(paymentEvents).where(isOther).limit(1));
 

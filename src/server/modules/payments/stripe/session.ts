@@ -66,7 +66,7 @@ function lineItems(order: OrderRow, lines: readonly Line[], due: number): LineIt
     ...(shippingMinor > 0 ? [item(rate, shippingMinor)] : []),
     ...(addedTax > 0 ? [item("Tax", addedTax)] : []),
   ];
-  // After a part was paid, the lines are not what is due.
+  // If a part of the order was paid before, the lines add up to more than is due.
   const charged = sumOf(all, ({ quantity = 1, price_data: price }) => quantity * (price?.unit_amount ?? 0));
   if (lines.length > maxLines || charged !== toStripe(due, currency)) return [item(`Order ${order.number}`, due)];
   return all;
