@@ -4845,6 +4845,8 @@ export interface operations {
                 attention?: "any" | "late_payment" | "partial_payment" | "overpaid" | "amount_mismatch" | "refund_failed" | "refund_unassigned" | "dispute" | "withdrawal";
                 /** @description Only orders with this email, ignoring case. */
                 email?: string;
+                /** @description Number, transfer reference, beginning of an email or a name, or part of a name in an address. */
+                q?: string;
                 /** @description Only this customer's orders. App keys can send `user_id` instead. */
                 customer_id?: string;
                 "created_at[gte]"?: components["parameters"]["created_at_gte"];

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { type Account, openAccount } from "../../support/account.ts";
 import type { Shop } from "../../support/factories.ts";
 import { actOn, countOrderRows, makeOrder, type OrderReply } from "../../support/orders.ts";
+import { addressIn } from "../../support/sale.ts";
 import { onDatabase } from "../../support/suite.ts";
 import { makeUser } from "../../support/users.ts";
 
@@ -44,7 +45,11 @@ onDatabase("file", (suite) => {
     await actOn(shop, third, "pay");
     await actOn(shop, third, "refund");
     const ordered = { items: [{ product_id: product, quantity: 1 }], email: "Grace@example.com", shipping: 0 };
-    const byMail = await shop.call<OrderReply>("POST /orders/", { body: ordered });
+    const person = {
+      shipping_address: { ...addressIn(), name: "Özge Braun" },
+      customer_id: (await makeUser(shop, { name: "Hopper" })).id,
+    };
+    const byMail = await shop.call<OrderReply>("POST /orders/", { body: { ...ordered, ...person } });
     await actOn(shop, byMail.data, "cancel");
     const cases: [Record<string, string | number>, number[]][] = [
       [{ email: "grace@EXAMPLE.com" }, [6]],
@@ -55,6 +60,10 @@ onDatabase("file", (suite) => {
       [{ status: "cancelled", payment_status: "unpaid" }, [6, 2]],
       [{ number: 4 }, [4]],
       [{ number: 99 }, []],
+      ...["özge b", "BRAUN", "grace@EX", "hop", "#6", " rf36 6 "].map((q): [{ q: string }, number[]] => [{ q }, [6]]),
+      [{ q: "opper" }, []],
+      [{ q: "RF00 6" }, []],
+      [{ q: "braun", status: "paid" }, []],
       [{ email: "NOBODY@example.com" }, []],
       [{ email: "no address" }, []],
       [{ ids: `${first.id},${third.id},ord_x` }, [3, 1]],
@@ -73,7 +82,7 @@ onDatabase("file", (suite) => {
       { number: 0 },
       { sort: "total" },
       { "created_at[gt]": "soon" },
-      { q: "x" },
+      { q: " " },
     ]) {
       expect((await shop.call("GET /orders/", { query: query as never })).fields).toEqual(Object.keys(query));
     }
@@ -115,6 +124,9 @@ onDatabase("file", (suite) => {
     expect((await eve.call<object[]>("GET /orders/")).data).toEqual([shown]);
     expect((await other.call<OrderReply[]>("GET /orders/")).data).toEqual([]);
     const token = { user_id: other.id, token: other.token };
+    for (const name of ["attention", "q"]) {
+      expect((await other.call("GET /orders/", { query: { ...token, [name]: "any" } })).code).toBe(5300);
+    }
     for (const query of [{ customer_id: eve.id }, { customer_id: "" }]) {
       expect((await other.call("GET /orders/", { query: { ...token, ...query } })).code).toBe(5301);
     }

@@ -231,6 +231,9 @@ export const OrderListQuery = closed({
   number: Type.Optional(orderNumber),
   attention: Type.Optional(oneOf(["any", ...attentionKinds], { description: "Only orders that need attention." })),
   email: Type.Optional(textUpTo(254, "Only orders with this email, ignoring case.")),
+  q: Type.Optional(
+    textUpTo(100, "Number, transfer reference, beginning of an email or a name, or part of a name in an address."),
+  ),
   customer_id: Type.Optional(textUpTo(100, "Only this customer's orders. App keys can send `user_id` instead.")),
   ...timeRangeParts("created_at"),
   ...timeRangeParts("updated_at"),

@@ -22,3 +22,10 @@ export function readTransferReference(text: string): number | null | undefined {
   if (body === undefined) return undefined;
   return checkDigits(Number(body)) === digits ? Number(body) : null;
 }
+
+/** Reads an order's number, such as `17` or `#17`, or a transfer reference. Returns as `readTransferReference`. */
+export function readOrderNumber(text: string): number | null | undefined {
+  const referenced = readTransferReference(text);
+  const [, number] = /^#?([1-9]\d{0,14})$/.exec(text.trim()) ?? [];
+  return referenced === undefined && number !== undefined ? Number(number) : referenced;
+}

@@ -11,11 +11,12 @@ import { isId } from "../../values/stamps.ts";
 import { forEachAudience } from "../catalogue/products/rendering.ts";
 import { users } from "../users/table.ts";
 import { orderAttention } from "./attention/table.ts";
-import { subjectOf } from "./input.ts";
+import { requireStore, subjectOf } from "./input.ts";
 import { Order, type OrderListQuery } from "./model.ts";
+import { findOrders } from "./search.ts";
 import { orderAudience, orderJson } from "./statements.ts";
 import { orders } from "./table.ts";
-import { readTransferReference } from "./transfer-reference.ts";
+import { readOrderNumber } from "./transfer-reference.ts";
 
 export const orderFields = Object.keys(Order.properties);
 
@@ -28,6 +29,7 @@ const readPages = forEachAudience((audience) =>
     from: sql`from ${orders}`,
     conditions: {
       ids: sql`id in (select value from json_each(${param("ids")}))`,
+      q: sql`id in (select value from json_each(${param("found")}))`,
       attention: sql`exists (select 1 from ${orderAttention} a where a.order_id = orders.id and a.ended_at is null
         and ${param("attention")} in ('any', a.kind))`,
     },
@@ -38,20 +40,22 @@ const readPages = forEachAudience((audience) =>
 export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: string): Promise<ListPage> {
   // A malformed id finds nothing, but NUL must not reach the database.
   const userId = subjectOf(ctx, query.customer_id, subject)?.replaceAll("\0", "");
-  const { status, payment_status, number, attention, ids, email, sort = "created_at" } = query;
-  const hasIds = ids !== undefined;
+  const { status, payment_status, number, attention, ids, email, q, sort = "created_at" } = query;
+  if (attention !== undefined || q !== undefined) requireStore(ctx);
+  const hasIds = ids !== undefined || q !== undefined;
   const filters = {
-    ...{ user_id: userId, status, payment_status, number, attention },
+    ...{ user_id: userId, status, payment_status, number, attention, q },
     // A malformed address finds nothing.
     email_key: email === undefined ? undefined : emailKey(email),
     ...timeFilters(query, "created_at"),
     ...timeFilters(query, "updated_at"),
-    ids: hasIds ? JSON.stringify(parseIds(ids)) : undefined,
+    ids: ids === undefined ? undefined : JSON.stringify(parseIds(ids)),
   };
   // The index by customer has the order of creation only, the one by email none. All other lists are sorted.
   const isUnsorted = email !== undefined || (userId !== undefined && !sort.endsWith("created_at"));
   const unindexed = { tenant: hasIds, sort: hasIds || isUnsorted };
-  return readPages[orderAudience(ctx)](ctx, query, { filters, unindexed });
+  const values = { found: q === undefined ? null : JSON.stringify(await findOrders(ctx, q)) };
+  return readPages[orderAudience(ctx)](ctx, query, { filters, values, unindexed });
 }
 
 export type OrderDocument = Static<typeof Order>;
@@ -107,12 +111,10 @@ export async function listOrderViews(ctx: Ctx, filter: OrderFilter, limit: numbe
 
 /** Returns the id of the order with this id, number or transfer reference. Errors: notFound, validationFailed. */
 export async function resolveOrderId(ctx: Ctx, named: string): Promise<string> {
-  const referenced = readTransferReference(named);
-  if (referenced === null)
-    throw invalidField("order", "is a transfer reference with wrong check digits. Check it again");
-  const number = referenced ?? /^#?([1-9]\d{0,14})$/.exec(named)?.[1];
+  const number = readOrderNumber(named);
+  if (number === null) throw invalidField("order", "is a transfer reference with wrong check digits. Check it again");
   if (number !== undefined || isId("ord", named)) {
-    const filter = number === undefined ? { ids: named } : { number: Number(number) };
+    const filter = number === undefined ? { ids: named } : { number };
     const [found] = await listOrderViews(ctx, filter, 1);
     if (found) return found.order.id;
   }
