@@ -30,8 +30,8 @@ export { BodegaError, verifyWebhook };
 /** Signs users up, in and out. The client stores the token, sends it, and refreshes it before it expires. */
 export interface Auth {
   /**
-   * Signs a user in with `password`, or with the `code` of `mailCode`. Error 5211 asks for `otp`: repeat the call with it.
-   * The visitor's likes and bookmarks become the user's.
+   * Signs a user in with `password`, or with the `code` of `mailCode`. Error 5211 asks for `otp`: repeat the call with
+   * it. The visitor's likes and bookmarks become the user's.
    */
   login: Method<"POST /auth/login/">;
   /** Mails a customer a code to sign in with. The reply does not say whether the address has an account. */

@@ -34,8 +34,8 @@ const operations = {
     list: "LIST /orders/",
     get: "GET /orders/{id}/",
     /**
-     * Places an order. A retry has the same `Idempotency-Key`, so it does not place a second order. The reply to a guest
-     * has `access_token`: `get`, `cancel`, `openCheckout`, `checkPayment` and `invoice` take it as the option `orderToken`.
+     * Places an order. A retry has the same `Idempotency-Key`, so it places no second order. A guest's reply has an
+     * `access_token`: pass it as `orderToken` to `get`, `cancel`, `openCheckout`, `checkPayment` and `invoice`.
      */
     place: "POST /orders/",
     /** Changes contact, addresses and notes. */

@@ -138,7 +138,7 @@ export type StateMethod<O extends Operation> = <Id extends string | string[]>(
   options?: SendOptions,
 ) => Promise<State<O, Id>>;
 
-/** Sends an operation, and returns the whole reply. Errors: {@link BodegaError}; the signal's reason if it is aborted. */
+/** Sends an operation, and returns the whole reply. Errors: {@link BodegaError}; the signal's reason if aborted. */
 export type Call = <O extends Operation>(
   operation: O,
   ...options: Record<never, never> extends CallOptions<O> ? [options?: CallOptions<O>] : [options: CallOptions<O>]

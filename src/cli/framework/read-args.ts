@@ -11,8 +11,7 @@ const broken = "\ufffd";
 
 /**
  * Reads the values of the arguments from a command line. Required arguments may still be missing.
- * @throws malformedRequest for an unknown, repeated, empty or incomplete flag, a value that is not allowed, and too many
- * words.
+ * @throws malformedRequest for an unknown, repeated, empty or incomplete flag, a wrong value, and too many words.
  */
 export function readArgs(rawArgs: string[], args: CommandArgs): GivenValues {
   if (rawArgs.some((word) => word.includes(broken))) {

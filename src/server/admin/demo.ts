@@ -47,9 +47,9 @@ const details: Record<string, object> = demoDetails;
 type DemoPlace = Record<"dataDir" | "shopUrl", string>;
 
 /**
- * Fills an empty data directory with a sample store: products in categories, rates, a discount code, a customer, an owner and two
- * published keys, one of them for pages. Later starts keep the data. Each start prints working requests, so the secrets
- * are stored in `demo-key.json`, readable by its owner only.
+ * Fills an empty data directory with a sample store: products in categories, rates, a discount code, a customer, an
+ * owner and two published keys, one of them for pages. Later starts keep the data. Each start prints working requests,
+ * so the secrets are in `demo-key.json`, readable by its owner only.
  * @returns a context for the store, its secrets, the id of a product, and whether the store is new.
  * @throws conflict when the directory contains stores that the demo did not create, or the file is damaged.
  */

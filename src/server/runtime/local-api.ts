@@ -14,7 +14,7 @@ import { Meter } from "../monitoring/metrics/meter.ts";
 /** A request to the API in this process. */
 export interface LocalRequest {
   method: Method;
-  /** A path of the API with its query, such as `/orders/?status=paid`. The store's `namespace` is added to the query. */
+  /** A path of the API with its query, such as `/orders/?status=paid`. The store's `namespace` is added to it. */
   path: string;
   /** A JSON object, or a file with its content type. */
   body?: object | Blob | undefined;

@@ -7,7 +7,7 @@ import { attempt } from "../../values/attempt.ts";
 /** The longest pause between two tries of a waiting process, and how long its timestamp counts. */
 const pauseMs = 5;
 const freshMs = 30;
-/** A process that makes others wait sets the file's time this far in the future. If it dies, they go on at that time. */
+/** A process that makes others wait sets the file's time this far ahead. If it dies, they go on at that time. */
 const holdMs = 1000;
 
 /**

@@ -43,7 +43,7 @@ const msUntil = (deadline: number) => Math.max(minMs, deadline - performance.now
 export class ServerConnection {
   readonly #address: ServerAddress;
   #stream: Stream | undefined;
-  /** Aborts the HTTP requests of the stream that are not answered in time, which a stopped server would execute later. */
+  /** Aborts HTTP requests that are not answered in time, because a stopped server would execute them later. */
   #abandoned = new AbortController();
   /** When the server last answered. */
   usedAt = Number.NEGATIVE_INFINITY;

@@ -63,8 +63,8 @@ function lookUpInFile(db: Database): CredentialLookup {
   let turn: { confirming?: Promise<void> | undefined } | undefined;
 
   /**
-   * Returns undefined if the cache is valid, otherwise a promise that resolves when it is. It is checked once per turn of
-   * the event loop. The turn's requests had all arrived before the check, so none needs to see a commit made after it.
+   * Returns undefined if the cache is valid, otherwise a promise that resolves once it is. Each turn of the event loop
+   * checks once: its requests had all arrived before the check, so none needs to see a commit made after it.
    */
   function confirm(): Promise<void> | undefined {
     if (turn) return turn.confirming;

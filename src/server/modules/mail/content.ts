@@ -12,7 +12,7 @@ export type MailStore = Pick<typeof tenants.$inferSelect, "title" | "domain" | "
 
 const maxNameCharacters = 60;
 
-/** The data that a mail is rendered from. `languages`: BCP 47 tags in order of preference; the store's language follows. */
+/** The data of a mail to render. `languages`: BCP 47 tags in order of preference; the store's language follows. */
 export interface MailInput {
   kind: AnyMailKind;
   store: MailStore;

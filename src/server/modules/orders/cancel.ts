@@ -25,7 +25,7 @@ const selectPayable = statement((q) =>
 );
 
 /**
- * Cancels an unpaid order, which has no open payment page. Staff can also cancel a partly paid one, which refunds what was received.
+ * Cancels an unpaid order without an open payment page. Staff can also cancel a partly paid one, which is refunded.
  * @throws notFound, preconditionFailed; wrongState.
  */
 export async function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<Rendered> {

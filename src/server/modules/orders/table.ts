@@ -4,7 +4,7 @@ import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } fro
 import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 import { fulfillmentStatuses, orderStatuses, paymentStatuses } from "./states.ts";
 
-/** SQL for a check of a column. For three values or more, SQLite would build a temporary index at each check of `in`. */
+/** SQL for a check of a column. For three values or more, SQLite would build a temporary index to check an `in`. */
 const isOneOf = (column: SQLiteColumn, values: readonly string[]) =>
   sql.join(
     values.map((value) => sql`${column} = ${sql.raw(`'${value}'`)}`),

@@ -117,7 +117,7 @@ async function addFound(tx: Ctx, payment: PaymentRow, { id, amountMinor, state, 
 
 /**
  * Requests the money of a failed refund again, as a new refund, because a provider remembers the old one.
- * @throws notFound, preconditionFailed; wrongState unless it has failed, was not repeated, and the payment still has it.
+ * @throws notFound, preconditionFailed; wrongState unless it failed, was not repeated, and the payment still has it.
  */
 export function retryRefund(
   ctx: Ctx,

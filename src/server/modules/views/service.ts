@@ -145,7 +145,7 @@ export function dayOf(epochMs: number): string {
   return toTimestamp(epochMs).slice(0, 10);
 }
 
-/** Returns the dedup key of a view: a keyed hash of store, resource, day and viewer. A repeated view has the same key. */
+/** Returns the dedup key of a view: a keyed hash of store, resource, day and viewer, the same for repeated views. */
 function dedupKeyOf(ctx: Ctx, { type, id }: Resource, day: string, actorId: string | null): string {
   const { ip = null, userAgent } = ctx.client ?? {};
   // Each IPv4 address counts for itself.

@@ -2,7 +2,7 @@ import type { AcmeConfig } from "../../config/acme-config.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { AcmeProblem } from "./client.ts";
 
-/** The steps that can fail, by the type and text of the error. Some authorities report an unknown name as `connection`. */
+/** The steps that can fail, by type and text of the error. Some authorities call an unknown name `connection`. */
 const steps = [
   [/^reach/, "the certificate authority cannot be reached", "Allow https to it, and check --acme-directory."],
   [/^dns|no such host|could not resolve|NXDOMAIN/, "a name has no address (DNS)", "Create its A or AAAA record."],
@@ -20,7 +20,7 @@ const steps = [
   [/^/, "the certificate authority refused", "See its reply, and correct --acme or --acme-email."],
 ] as const;
 
-/** Says which step failed, what was replied, and what to do. `nextAt` is when the server tries again, in epoch milliseconds. */
+/** Says which step failed, what was replied, and what to do. `nextAt` is when the server tries again (epoch ms). */
 export function describeError(error: unknown, { names }: Pick<AcmeConfig, "names">, nextAt: number) {
   const { message: reply } = error as Error;
   const text = `${error instanceof AcmeProblem ? error.type : "reach"} ${reply}`;

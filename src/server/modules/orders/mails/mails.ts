@@ -89,7 +89,7 @@ async function isLimited({ tenant, vault, ...ctx }: OrderCtx, { emailKey }: Orde
 }
 
 /**
- * Returns the contents of a mail about an order. `cause` is the parcel or refund that it is about, by default the newest.
+ * Returns the contents of a mail about an order. `cause` is the parcel or refund that it is about; null for the newest.
  * @throws wrongState without one.
  */
 export async function describeOrder(tx: OrderCtx, order: OrderRow, kind: OrderMailKind, cause: string | null = null) {

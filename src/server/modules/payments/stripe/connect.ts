@@ -66,7 +66,7 @@ const modeOf = ({ isLive }: Pick<Account, "isLive">) => (isLive ? "live" : "test
  * Connects a store with its account at Stripe, or replaces the key. Registers a new endpoint for events if the server
  * has a public https address.
  * @param methods payment methods of Stripe; card by default.
- * @throws validationFailed; unavailable if Stripe does not answer; wrongState if it refuses; conflict for another account.
+ * @throws validationFailed; unavailable without an answer; wrongState for a refusal; conflict for another account.
  */
 export async function connectStripe(ctx: Ctx, { key, methods = [] }: { key: string; methods?: readonly string[] }) {
   const [, mode] = keyForm.exec(key) ?? [];
@@ -147,7 +147,7 @@ export async function showAccount(ctx: Ctx) {
 /** The remedies of a problem that `checkAccount` finds. */
 export const registerAgain = "Connect the store again, with BODEGA_PUBLIC_URL set as for the server:";
 
-/** Compares the account with what Stripe knows. `problems` is empty if all is right. Errors: unavailable, wrongState. */
+/** Compares the account with what Stripe knows. Without `problems`, all is right. Errors: unavailable, wrongState. */
 export async function checkAccount(ctx: Ctx) {
   const account = await requireAccount(ctx);
   const call = stripeOf(ctx, account);
