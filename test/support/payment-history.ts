@@ -140,6 +140,7 @@ class History {
     await this.place();
     if (this.#random() < 0.3) await this.place();
     if (this.#random() < 0.9) await this.open();
+    if (this.#random() < 0.1) await this.tamper();
     if (this.#random() < 0.5) await this.pay();
   }
 
@@ -203,17 +204,22 @@ class History {
     const { expires_at: end } = (await this.#call(`GET /orders/${id}/`)).data ?? {};
     const early = Date.parse(end ?? "") - 5 * minute - this.#stage.clock.now();
     if (early > 0) this.#stage.clock.advance(early);
-    const { status, data } = await this.#call<{ url: string }>(`POST /orders/${id}/checkout/`, returnUrls);
-    if (status === 200 && data.url) this.#known.add(data.url.split("/").at(-1) as string);
+    await this.open(id);
     this.#stage.clock.advance(10 * minute);
     await this.jobs(expireDueOrders);
   }
 
-  async open() {
-    const id = this.#pick(this.#orders);
+  async open(id = this.#pick(this.#orders)) {
     if (id === undefined) return;
-    const { status, data } = await this.#call<{ url: string }>(`POST /orders/${id}/checkout/`, returnUrls);
-    if (status === 200 && data.url) this.#known.add(data.url.split("/").at(-1) as string);
+    // A buyer may click twice.
+    const clicks = this.#random() < 0.2 ? 2 : 1;
+    const request = `POST /orders/${id}/checkout/`;
+    const pages = await Promise.all(
+      Array.from({ length: clicks }, () => this.#call<{ url: string }>(request, returnUrls)),
+    );
+    for (const { status, data } of pages) {
+      if (status === 200 && data.url) this.#known.add(data.url.split("/").at(-1) as string);
+    }
   }
 
   #openSessions() {
@@ -236,7 +242,7 @@ class History {
 
   /** Another amount or currency is paid than the page asked for. */
   async tamper() {
-    const session = this.#random() < 0.3 ? this.#pick(this.#openSessions()) : undefined;
+    const session = this.#pick(this.#openSessions());
     // A second change could undo the first.
     if (!session || this.#tampered.has(session.id)) return;
     this.#tampered.add(session.id);
@@ -386,9 +392,12 @@ class History {
     const early = undecided.some(({ id, status }) => status === "expired" && this.#waiting.has(id));
     if (early) throw new Error("An order has expired although its payment is being decided.");
     this.#waiting = new Set(undecided.filter(({ status }) => status === "pending").map(({ id }) => id));
+    const twice = await this.#rows(
+      "select 1 from checkouts where state = 'open' group by order_id having count(*) > 1",
+    );
     const known = this.#openSessions();
     const ids = known.map((one) => one.metadata.order);
-    if (new Set(ids).size < ids.length) throw new Error("Two pages of an order are open at once.");
+    if (twice.length > 0 || new Set(ids).size < ids.length) throw new Error("Two pages of an order are open at once.");
     for (const { id, metadata } of known) {
       const { rows } = await this.#stage.database.db.execute({
         sql: "select status, expires_at from orders where id = ?",
