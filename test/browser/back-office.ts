@@ -75,7 +75,7 @@ export function describeBackOffice(stage: Stage): void {
       await see(page, "Withdrawals that match no order");
       await see(page, `${hostile} of nothing`);
       await expectUsable(page);
-      await open(page, "#/orders?q=GRACE@example.com");
+      await open(page, `#/orders?q=${encodeURIComponent(hostile)}`);
       await click(page, ".row", `Order ${number}`);
       await find(page, "section:has(h2) dd", `1 × ${hostile}`);
       await find(page, "dd", `${hostile} of the order`);

@@ -6,7 +6,7 @@ import { t } from "./words.js";
 /** The search of a list, which its address keeps. Options are pairs of a query, such as `status=paid`, and a text. */
 export function searchForm(name, { q, word, hint, filter, options }) {
   const root = h("form", { class: "search", role: "search" });
-  root.append(field(t(word), { name: "q", type: "search", value: q, maxlength: 200, enterkeyhint: "search", hint }));
+  root.append(field(t(word), { name: "q", type: "search", value: q, maxlength: 100, enterkeyhint: "search", hint }));
   if (options) root.append(choice("filter", t("list.filter"), options, filter));
   root.append(h("button.button.is-quiet", t("list.search")));
   const apply = () => {
