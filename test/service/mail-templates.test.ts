@@ -6,6 +6,7 @@ import { type AnyMailKind, mailKinds } from "../../src/server/modules/mail/kinds
 import type { MailOrder } from "../../src/server/modules/mail/order-table.ts";
 import { renderMail } from "../../src/server/modules/mail/render.ts";
 import { type MailTemplates, mailTemplates } from "../../src/server/modules/mail/texts.ts";
+import { attentionKinds } from "../../src/server/modules/orders/states.ts";
 import { parseFromAddress } from "../../src/server/values/email.ts";
 
 const kinds = Object.keys(mailKinds) as AnyMailKind[];
@@ -104,6 +105,13 @@ for (const language of languages) {
     const unknown = render("withdrawal_received", { languages: [language], values: { ...values, items: "" } });
     expect(unknown.text.split("\n\n")).toHaveLength(receipt.text.split("\n\n").length - 1);
     expect(unknown.html).not.toContain("<bdi></bdi>");
+  });
+
+  test(`${language} says why an order needs attention`, () => {
+    for (const reason of [...attentionKinds, "unknown_withdrawal"]) {
+      const { text } = render("needs_attention", { languages: [language], values: { ...values, reason } });
+      expect(text).not.toContain("{");
+    }
   });
 
   test(`${language} says in the mail about a new order how to pay, and nothing of it without a transfer`, () => {
