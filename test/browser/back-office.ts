@@ -79,10 +79,12 @@ export function describeBackOffice(stage: Stage): void {
       await click(page, ".row", `Order ${number}`);
       await find(page, "section:has(h2) dd", `1 × ${hostile}`);
       await find(page, "dd", `${hostile} of the order`);
+      // What was typed stays when another form of the page is saved.
+      await fillIn(page, "form:has([name=staff_note])", { staff_note: hostile });
       await click(page, "summary", "Book a payment");
       await submit(page, "form:has([name=received_at])", { reference: "bank-1" });
       await see(page, "€19.90 is booked.");
-      await submit(page, "form:has([name=staff_note])", { staff_note: hostile });
+      await submit(page, "form:has([name=staff_note])", {});
       await see(page, "The note is saved.");
       await click(page, "summary", "Ship");
       await submit(page, "form:has([name=carrier])", { [line]: "2", carrier: "DHL", number: "00340434161094015902" });

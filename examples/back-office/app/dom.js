@@ -56,13 +56,6 @@ export function focusOn(element) {
   element.focus({ preventScroll: true });
 }
 
-/** Shows a part of a page instead of another, moves the focus to its beginning, and says what was done. */
-export function replace(old, next, text) {
-  old.replaceWith(next);
-  focusOn(next.querySelector("h1, h3, p"));
-  if (text) toast(text);
-}
-
 export const section = (word, ...children) => h("section", h("h2", t(word)), children);
 
 export const page = (title, ...children) => h("div.page", h("h1", { tabindex: -1 }, title), children);

@@ -40,7 +40,11 @@ export function choice(name, label, options, value) {
  * are not in the template. `submit` gets the values of the fields; its errors are shown beside them.
  */
 export function form(id, submit, values = {}, slots = {}) {
-  const root = h("form", { class: "form", novalidate: true }, document.getElementById(id).content.cloneNode(true));
+  const root = h(
+    "form",
+    { class: "form", "data-form": id, novalidate: true },
+    document.getElementById(id).content.cloneNode(true),
+  );
   translate(root, values);
   for (const control of root.querySelectorAll("[data-field], [type=checkbox]")) {
     const { field: label, hint, kind } = control.dataset;

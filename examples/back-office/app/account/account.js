@@ -1,7 +1,8 @@
 import { go } from "../address.js";
-import { fact, facts, h, page, replace, section } from "../dom.js";
+import { fact, facts, h, page, section } from "../dom.js";
 import { actionButton } from "../errors.js";
 import { form } from "../form.js";
+import { replace } from "../replace.js";
 import { readMe, shop, signOut } from "../store.js";
 import { t } from "../words.js";
 

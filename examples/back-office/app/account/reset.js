@@ -1,6 +1,7 @@
 import { address, go } from "../address.js";
-import { h, link, narrowPage, replace, toast } from "../dom.js";
+import { h, link, narrowPage, toast } from "../dom.js";
 import { form } from "../form.js";
+import { replace } from "../replace.js";
 import { knownStore, openStore, shop } from "../store.js";
 import { language, t } from "../words.js";
 

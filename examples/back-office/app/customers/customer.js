@@ -1,9 +1,10 @@
 import { go } from "../address.js";
-import { badge, fact, facts, h, page, replace, section, toast } from "../dom.js";
+import { badge, fact, facts, h, page, section, toast } from "../dom.js";
 import { actionButton, coded } from "../errors.js";
 import { fold, form } from "../form.js";
 import { drawList } from "../list.js";
 import { addressLines, orderRow } from "../orders/names.js";
+import { replace } from "../replace.js";
 import { save } from "../save.js";
 import { readMe, shop } from "../store.js";
 import { formatDate, t } from "../words.js";

@@ -1,7 +1,8 @@
 import { address } from "../address.js";
-import { fact, facts, h, joined, link, page, replace, section, toast } from "../dom.js";
+import { fact, facts, h, joined, link, page, section, toast } from "../dom.js";
 import { actionButton } from "../errors.js";
 import { line, none } from "../list.js";
+import { replace } from "../replace.js";
 import { save } from "../save.js";
 import { shop } from "../store.js";
 import { formatDate, formatMoney, t } from "../words.js";

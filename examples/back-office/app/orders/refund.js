@@ -1,7 +1,8 @@
-import { h, joined, replace, section } from "../dom.js";
+import { h, joined, section } from "../dom.js";
 import { actionButton, coded } from "../errors.js";
 import { fold, form, given, omit } from "../form.js";
 import { line } from "../list.js";
+import { replace } from "../replace.js";
 import { shop } from "../store.js";
 import { amountText, formatDate, formatMoney, t } from "../words.js";
 import { sent, unsent } from "./names.js";
@@ -19,6 +20,7 @@ export function drawRefund(order, changed) {
     const refund = async () =>
       changed(await shop.orders.refund(id, body, { ifVersion: version }), "refund.done", { amount: back });
     const second = drawQuestion(order, back, refund);
+    for (const step of [first, second]) step.dataset.changed = "";
     second.append(actionButton("refund.back", () => second.replaceWith(first)));
     replace(first, second);
   };

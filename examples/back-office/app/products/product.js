@@ -1,7 +1,8 @@
 import { address, go } from "../address.js";
-import { badge, h, page, replace, toast } from "../dom.js";
+import { badge, h, page, toast } from "../dom.js";
 import { actionButton } from "../errors.js";
 import { form, omit } from "../form.js";
+import { replace } from "../replace.js";
 import { readProfile, shop } from "../store.js";
 import { t } from "../words.js";
 import { asWritten, drawPictures } from "./pictures.js";
@@ -15,14 +16,14 @@ export async function show({ id, signal }) {
 function draw(product) {
   const { id, title, variants } = product;
   const pictures = drawPictures(product.images);
-  const redraw = (next, word) => replace(content, draw(next), t(word));
   const save = async (values) => {
     const fields = { ...values, images: pictures.read() };
     if (id) {
       const changed = onlyChanged(fields, product);
       // Each sale raises the version, and must not be undone by a stock that was typed before it.
       const options = "stock" in changed ? { ifVersion: product.version } : {};
-      return redraw(await shop.products.update(id, changed, options), "product.saved");
+      const saved = await shop.products.update(id, changed, options);
+      return replace(content, draw(saved), t("product.saved"));
     }
     const made = await shop.products.create({ ...fields, status: "draft" });
     go(address("products", made.id), { replace: true });
@@ -32,7 +33,7 @@ function draw(product) {
   if (variants.length > 0) omit(root, "stock", "sku");
   const content = page(
     id ? title : t("products.new"),
-    id && drawStatus(product, redraw),
+    id && drawStatus(product),
     root,
     variants.length > 0 && drawVariants(product),
   );
@@ -45,13 +46,20 @@ function onlyChanged(fields, product) {
   return Object.fromEntries(Object.entries(fields).filter(isChanged));
 }
 
-function drawStatus({ id, status }, redraw) {
-  const isPublished = status === "published";
-  const next = isPublished ? "draft" : "published";
-  const change = async () => redraw(await shop.products.update(id, { status: next }), `product.now.${next}`);
-  return h(
+/** Changes the status at once. What is typed into the form stays, and is not saved. */
+function drawStatus(product) {
+  const isPublished = product.status === "published";
+  const status = isPublished ? "draft" : "published";
+  const change = async () => {
+    const { version, stock } = await shop.products.update(product.id, { status });
+    // If pieces were sold meanwhile, the version stays, so that a typed stock is refused.
+    Object.assign(product, { status }, stock === product.stock && { version });
+    replace(root, drawStatus(product), t(`product.now.${status}`));
+  };
+  const root = h(
     "p.buttons",
-    badge(`product.${status}`, isPublished ? "is-done" : "is-waiting"),
+    badge(`product.${product.status}`, isPublished ? "is-done" : "is-waiting"),
     actionButton(isPublished ? "product.unpublish" : "product.publish", change, isPublished ? "is-quiet" : ""),
   );
+  return root;
 }

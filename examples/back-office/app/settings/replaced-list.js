@@ -1,7 +1,8 @@
-import { h, page, replace } from "../dom.js";
+import { h, page } from "../dom.js";
 import { actionButton } from "../errors.js";
 import { fold, form } from "../form.js";
 import { none } from "../list.js";
+import { replace } from "../replace.js";
 import { t } from "../words.js";
 
 /** A page of rates, which the server replaces as a whole: each has a form, and saving one sends all. */
