@@ -61,8 +61,9 @@ export const OrderInput = input("OrderInput", {
 export type OrderInput = Static<typeof OrderInput>;
 
 const amount = Type.Number({ minimum: 0 });
-const count = Type.Integer({ minimum: 0 });
-function amounts<const Name extends string>(...names: Name[]) {
+export const count = Type.Integer({ minimum: 0 });
+/** The schemas of amounts, each with the amount in minor units as `<name>_minor`. */
+export function amounts<const Name extends string>(...names: Name[]) {
   const pairs = names.flatMap((name) => [[name, amount] as const, [`${name}_minor`, count] as const]);
   return Object.fromEntries(pairs) as Record<Name, typeof amount> & Record<`${Name}_minor`, typeof count>;
 }

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { listParts } from "../../pagination/list-query.ts";
 import { closed, nullable, oneOf, output, textUpTo, timestamp } from "../../values/schema.ts";
+import { amounts, count } from "../orders/model.ts";
 
 export const periods = ["day", "week", "month"] as const;
 
@@ -12,13 +13,6 @@ export const ReportQuery = closed({
   by: Type.Optional(oneOf(periods, { default: "day" })),
 });
 export type ReportQuery = Static<typeof ReportQuery>;
-
-const count = Type.Integer({ minimum: 0 });
-const amount = Type.Number({ minimum: 0 });
-function amounts<const Name extends string>(...names: Name[]) {
-  const pairs = names.flatMap((name) => [[name, amount] as const, [`${name}_minor`, count] as const]);
-  return Object.fromEntries(pairs) as Record<Name, typeof amount> & Record<`${Name}_minor`, typeof count>;
-}
 
 export const TodoQuery = closed({ limit: listParts.limit });
 const todoKinds = [
