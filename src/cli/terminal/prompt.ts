@@ -71,7 +71,7 @@ export async function askNewPassword(needs: string, check: (password: string) =>
 }
 
 function askHidden(message: string): Promise<string> {
-  // The library's key for showing the password is off, because a shown password would stay on the screen.
+  // The library's shortcut for showing the password is off, because a shown password would stay on the screen.
   return ask(({ password }, context) => password({ message, mask: true, toggleMask: false }, context));
 }
 

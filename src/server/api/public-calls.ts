@@ -20,7 +20,7 @@ export function bodyLimitsOf(route: Route, { bytes, ms }: BodyLimits): BodyLimit
   return { bytes: isPublic ? Math.min(bytes, publicBytes) : bytes, ms };
 }
 
-/** Errors of requests that were refused before the service counted them. A notFound that comes later counts twice. */
+/** Errors that occur before a service counts the write. A notFound of the service itself is thus counted twice. */
 const uncounted: ReadonlySet<ErrorKind> = new Set([
   "malformedRequest",
   "validationFailed",

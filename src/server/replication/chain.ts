@@ -92,7 +92,7 @@ async function* fetchAhead(place: ReplicaTarget, ids: readonly SegmentId[], sign
 }
 
 function follows(state: ChainState, { isBase, generation, claimed, previous }: Segment["header"]): boolean {
-  // A base follows only its generation's snapshot, which has the commits before it, and whose state has no hash.
+  // Commits before a base are lost, so it follows only a snapshot of its generation. A snapshot's state has no hash.
   if (isBase) return state.hash === undefined && state.generation === generation && state.claimed === claimed;
   return previous?.generation === state.generation && (state.hash === undefined || previous.hash === state.hash);
 }

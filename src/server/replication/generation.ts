@@ -76,7 +76,7 @@ function describeChoice(address: string): string {
   );
 }
 
-/** Describes how to restore the state before a moment. A last segment without header is signed with another key. */
+/** Describes how to restore the state before a moment. A segment without a header was signed with another key. */
 export function describeKept({ address }: ReplicaTarget, { header }: LastSegment, at: string): string {
   const needs = header ? "" : ". It needs its earlier secret key, or --without-signature";
   return `its state until now remains there${needs}: bodega db restore ${address} --at ${at}`;
@@ -178,7 +178,7 @@ export class GenerationLease {
     // A claim is not verified if it is this server's own or a restore's, because an earlier key may have signed it.
     if (claim === undefined || found.generation <= generation || isRestored) return found;
     await readClaim(this.#place, found.generation).catch((error: AppError) => {
-      // A server that had this replica starts without it for now. For another one, the place may be wrong, so it ends.
+      // If it replicated here before, the server starts without replica for now. Otherwise the place may be wrong.
       throw wasHere || error.kind === "unavailable" ? error : conflict(error.message, { remedy: error.remedy });
     });
     if (takeOver && !this.#isOver) return found;

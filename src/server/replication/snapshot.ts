@@ -109,7 +109,7 @@ async function findOld(place: ReplicaTarget, keepMs: number): Promise<string[]> 
   const isOld = (id: SegmentId, than: SegmentId) => snapshotName(id) < snapshotName(than);
   const kept = snapshots.filter((id) => first === undefined || !isOld(id, first)).map(snapshotName);
   const keptParts = new Set(kept.flatMap((name) => needed.get(name) ?? []).map((part) => part.name));
-  // Snapshots of an earlier key are kept as long as others.
+  // Snapshots that an earlier key signed cannot be verified, so all of their parts are kept.
   const unread = new Set(kept.filter((name) => !needed.has(name)));
   const parts = (await place.list(prefixes.part)).filter((name) => {
     const snapshot = name.replace(prefixes.part, prefixes.snapshot).replace(/-\d+$/, "");

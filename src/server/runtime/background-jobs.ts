@@ -24,7 +24,7 @@ import { startPurging } from "./purging.ts";
 
 const checkFileMs = 1000;
 const durabilityMs = 5000;
-/** Orders whose payment page is open expire within 15 seconds, because two jobs do it one after the other. */
+/** How often payment pages are read. An order with an open page can expire only after this, up to 15 seconds late. */
 const readPagesMs = 5000;
 
 export interface JobOptions extends CommandRun {

@@ -72,7 +72,7 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
   const onHangup = () => void poll();
   return {
     current: () => current,
-    /** Resolves when a change has been handled. */
+    /** Checks the files now. Resolves when a change has been handled. */
     poll,
     /** Logs the certificate, then watches the files. `use` switches to another certificate and may throw. */
     start(use: (certificate: Certificate) => Promise<void>) {

@@ -32,7 +32,7 @@ const defaults: WriteQueueOptions = {
 interface QueuedJob extends Job {
   /** Work to run instead of a unit, while no transaction is open. */
   exclusive?: () => unknown;
-  /** The time until which it may wait, by `performance.now()`. */
+  /** The time until which the job may wait, by `performance.now()`. */
   deadline: number;
 }
 

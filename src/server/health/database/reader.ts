@@ -43,7 +43,7 @@ export async function openFileReader(path: string): Promise<DatabaseReader> {
 /** Opens the database of a libSQL server. Throws unavailable without an answer, validationFailed for its address. */
 export async function openServerReader(config: Config): Promise<DatabaseReader> {
   const db = await openConfiguredDatabase(config);
-  // Only the first reply has a time limit.
+  // This first call fails soon if the server does not answer. The queries below may take minutes.
   await db.execute("SELECT 1").catch((error) => db.close().then(() => Promise.reject(error)));
   const fail = (error: unknown) => Promise.reject(mapServerError(error));
   const query = async (sql: string) => (await copyClientOf(db).execute(sql).catch(fail)).rows;

@@ -18,7 +18,7 @@ import { type CheckSubject, type Finding, finding, type Severity, type StoreSubj
 const day = 86_400_000;
 const maxTestAgeMs = 3 * day;
 
-// A libSQL database has one audit log, but a directory of backups on each machine that made backups.
+// The audit log is read, because all servers of a libSQL database share it, but not their directories of backups.
 const selectLast = statement<{ begun_at: string; at: string | null; place: string }>(sql`
   select coalesce((select at from ${auditLog} order by seq limit 1), '') as begun_at, max(seq), at,
     coalesce(details ->> '$.backup', '') as place

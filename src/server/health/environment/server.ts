@@ -79,7 +79,7 @@ export async function* checkClock({ ctx, config, now }: StoreSubject): AsyncGene
   const isFile = config.databaseUrl === undefined;
   const { at } = (await get(ctx.db, isFile ? selectNewest : selectNow)) ?? { at: null };
   const ms = Date.parse(at ?? "") - now();
-  // Only data from the future shows a wrong clock.
+  // The newest data of a file may be old, so only data from the future shows a wrong clock.
   if (!((isFile ? ms : Math.abs(ms)) > maxSkewMs)) return;
   const relation = `${ms > 0 ? "behind" : "ahead of"} ${isFile ? `the newest data (${at})` : "the database server"}`;
   const message = `The clock of this machine is ${formatDuration(ms)} ${relation}. One-time codes and signed requests fail.`;

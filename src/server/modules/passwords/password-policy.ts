@@ -75,7 +75,7 @@ const foldings: readonly Simplification[] = [
 
 function formsOf(password: string, simplifications: readonly Simplification[]): Set<string> {
   const forms = new Set([password]);
-  // The loop also visits forms that are added meanwhile.
+  // The loop also visits the forms that it adds.
   for (const form of forms) for (const simplify of simplifications) forms.add(simplify(form));
   return forms;
 }

@@ -89,7 +89,7 @@ export async function advance(
   // A refund without a provider's id has no state at the provider yet.
   if (known !== null && ranks[state] <= ranks[before]) return;
   await run(tx.db, updateRefund, { tenantId: tx.tenant.id, id, state, providerId, error });
-  // A dispute that was won on appeal has no error.
+  // If a dispute was won on appeal, its refund fails without an error.
   if (state === "failed" && error !== null) await needAttention(tx, orderId, "refund_failed");
   await refreshPaymentStatus(tx, orderId, "order.updated");
 }
@@ -130,7 +130,7 @@ export function retryRefund(
     const failed = await findRefund(tx, id);
     if (failed?.orderId !== orderId) throw notFound("refund", id);
     const { state, error, paymentId, amountMinor, shippingMinor, creditedMinor, reason } = failed;
-    // The refund of a dispute that was won on appeal has no error.
+    // A dispute that was won on appeal leaves a failed refund, too, but without an error.
     if (state !== "failed" || error === null) throw wrongState(`Refund ${id} has not failed.`);
     const payment = (await get(tx.db, selectPayment, { tenantId: tx.tenant.id, id: paymentId })) as PaymentRow;
     const rows = await listRefunds(tx, payment);

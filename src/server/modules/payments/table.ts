@@ -22,7 +22,7 @@ export const paymentAccounts = sqliteTable(
     secret: text("secret"),
     olderSecret: text("older_secret"),
     olderUntil: text("older_until"),
-    /** All events up to this time were read, and the time of the next poll. */
+    /** All events up to `eventsUntil` were read. They are polled again at `nextPollAt`. */
     eventsUntil: text("events_until").notNull(),
     nextPollAt: text("next_poll_at").notNull(),
     createdAt: text("created_at").notNull(),

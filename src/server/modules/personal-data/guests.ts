@@ -35,7 +35,7 @@ export function eraseGuest(ctx: Ctx, address: string): Promise<void> {
     await requireNoUser(tx, emailKey);
     const { own } = await requireKept(tx, email, emailKey);
     requireEnded(own, email);
-    // Stored replies to a guest contain the order's id.
+    // Stored replies that contain the id of one of these orders are deleted, too.
     await eraseAddress(tx, { emailKey, own, named: own.map(({ id }) => String(id)) });
     await recordAudit(tx, { event: "user.erased" });
   });

@@ -162,7 +162,7 @@ export class WriteLimiter {
       for (const { id, hits } of rowsOf(pull, results.at(-1))) {
         this.#pulled = id;
         const pulled: typeof unsent = JSON.parse(hits);
-        // The clock of another machine may be ahead.
+        // The clock of another machine may be ahead, so times in the future count as now.
         for (const [subject, at] of pulled) addHit(this.#counts, subject, Math.min(at, now()));
       }
       this.#isFailing = false;

@@ -37,7 +37,7 @@ interface Entry {
 }
 
 interface Report {
-  /** The columns before the sums. Only reports whose first column is the period have periods. */
+  /** The columns before the sums. If the first is `period`, there are separate rows for each period. */
   columns: readonly string[];
   sums: readonly string[];
   entriesOf(sale: Sale, homeCountry: string | null): Entry[];

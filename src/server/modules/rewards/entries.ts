@@ -21,7 +21,7 @@ export type LedgerCtx = Pick<Ctx, "db" | "tenant" | "now">;
 interface Entries {
   userId: string;
   kind: "earn" | "redeem" | "reverse" | "expire" | "adjust";
-  /** Points are negative if the entry reduces the balance. Values after the source are for other statements. */
+  /** Points are negative if the entry reduces the balance. `insertEntries` ignores `more`; others use it. */
   rows: readonly (readonly [id: string, points: number, balance: number, source: string, ...more: unknown[]])[];
   orderId?: string | undefined;
   note?: string | null | undefined;

@@ -58,7 +58,7 @@ export const rewardLots = sqliteTable(
       .references(() => rewardEntries.sequence, { onDelete: "cascade" }),
     tenantId: tenantIdColumn(),
     userId: text("user_id").notNull(),
-    /** The maximum that the lot had, including earlier lots that it took over. */
+    /** The most that the lot ever had, including the points of earlier lots that it took over. */
     points: integer("points").notNull(),
     remaining: integer("remaining").notNull(),
     expiresAt: text("expires_at"),

@@ -148,7 +148,7 @@ export function dayOf(epochMs: number): string {
 /** Returns the dedup key of a view: a keyed hash of store, resource, day and viewer, the same for repeated views. */
 function dedupKeyOf(ctx: Ctx, { type, id }: Resource, day: string, actorId: string | null): string {
   const { ip = null, userAgent } = ctx.client ?? {};
-  // Each IPv4 address counts for itself.
+  // The IPv6 addresses of a network (/64) count as one.
   const group = ip?.includes(":") ? addressGroup(ip) : ip;
   const viewer = actorId ?? `${group ?? ""}\n${userAgent?.slice(0, maxRead) ?? ""}`;
   return ctx.vault.mac("view", `${day}\n${ctx.tenant.id}\n${type}\n${id}\n${viewer}`).slice(0, keyLength);

@@ -5,7 +5,7 @@ import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 export const acmeCertificates = sqliteTable(
   "acme_certificates",
   {
-    /** The directory of the certificate authority, and the names. */
+    /** The URL of the certificate authority's directory, a space, and the names, separated by commas. */
     id: text("id").primaryKey(),
     /** Certificate chain and private key, encrypted; null before the first. */
     sealed: text("sealed"),

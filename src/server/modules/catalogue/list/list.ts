@@ -30,7 +30,7 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
   const includesDrafts = !isCatalogOnly(ctx);
   const asked = [ctx.tenant.id, "products", sort, includesDrafts, askedFilters(query)];
   const after = cursor === undefined ? undefined : decodeCursor(cursor, asked);
-  // The state is read before the page, because a search takes several statements.
+  // A search takes several statements, so its state is read first: it must not be newer than the page.
   const isSearch = searches.some((name) => query[name] !== undefined);
   // Searches have a queue of their own, so that they do not delay the store's short requests.
   if (isSearch || names !== undefined) await yieldToEventLoop(ctx.tenant.id, ctx);

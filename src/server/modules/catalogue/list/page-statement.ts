@@ -131,7 +131,7 @@ function compileSorted(plan: ListPlan, source: Source): Statement<PageRow> {
   return statement<PageRow>(foundPage(plan, found, sql`${total(plan, source)} as total`));
 }
 
-/** Reads an index that has the order and all filters. To scan the index three times is cheapest. */
+/** Reads an index that has the order and all filters. Three scans, for rows, end and `has_more`, are fastest. */
 function compileIndexScan(plan: ListPlan): Statement<PageRow> {
   const from = orderedRows(plan, "index-scan");
   return statement<PageRow>(sql`select page.*,
@@ -171,7 +171,7 @@ function total(plan: ListPlan, source: Source): SQL {
 const inTitles = sql`not exists (select 1 from json_each(${param("titles")}) as title where not exists (
   select 1 from product_search where product_search match title.value and rowid = products.row_number))`;
 
-/** The column that orders the rows: the row number if the search index has the order, since it has no other column. */
+/** The column that orders the rows: the row number if the search index has the order, because it stores no other. */
 function sortColumn(plan: ListPlan): SQL {
   if (plan.key === "relevance") return sql`(row_number + ${sql.raw(String(firstTitlePosition))} * ${inTitles})`;
   return sql.raw(searchHasOrder(plan) ? "row_number" : sortColumns[plan.key]);

@@ -162,7 +162,7 @@ export function searchWords(tenantId: string, q: string): SearchWord[] {
 
 function searchWord(tenantId: string, word: string): SearchWord {
   const [stem, begun] = [stemOf(word), `"${tagOf(tenantId)}${word}"`];
-  // All words with this stem begin with it, unless it ends in `i`, which may be a `y`. One token is twice as fast.
+  // All words with a stem begin with it, so one token is enough, and twice as fast. But a final `i` may stand for `y`.
   const isEnough = stem === word && !word.endsWith("i");
   const anywhere = isEnough ? begun : `(${begun} OR "${stemToken(tenantId, "stem", stem)}")`;
   return { word, anywhere, inTitle: `"${stemToken(tenantId, "title", stem)}"` };

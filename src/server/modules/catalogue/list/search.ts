@@ -70,7 +70,7 @@ function indexing({ row, tenantId, ...product }: Searched): InStatement {
   const described = [description, ...translated.map((one) => one.description)];
   // Descriptions come last, because the number of tokens is limited.
   const texts = [...named, ...options.map(([, value]) => value), ...titles.slice(1), ...described].filter(isText);
-  // The statement appends the block's number to the prefix.
+  // `writeWords` appends the number of the row's block to the prefix.
   const words = [...terms, indexTokens(tenantId, texts, titles), blockPrefix(tenantId)].join(" ");
   return bind(writeWords, { row, words });
 }

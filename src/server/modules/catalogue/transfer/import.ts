@@ -125,7 +125,7 @@ async function importOne(tx: Ctx, item: ImportItem, lines: KeyLines): Promise<Im
   const claim = (field: string, key: string) => {
     claimed.push(key);
     const line = lines.get(key) ?? item.line;
-    // If the transaction is repeated, the key already has this line.
+    // If the transaction runs again, `lines` already has this item's key.
     if (line === item.line) return;
     if (key.startsWith("sku:")) throw invalidField(field, `is also in line ${line}`);
     const [what, remedy] = key.startsWith("id:")
