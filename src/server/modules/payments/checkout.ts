@@ -61,7 +61,10 @@ export async function openCheckout(ctx: Ctx, id: string, input: CheckoutInput): 
     row = undefined;
   }
   row ??= await addCheckout(ctx, id, account, urls);
-  return show(await openPage(ctx, await openProvider(ctx), row), order);
+  const opened = await openPage(ctx, await openProvider(ctx), row);
+  const { id: checkout, provider, state, url, amountMinor, currency, expiresAt } = opened;
+  const amount = { amount: toAmount(amountMinor, order.currencyDigits), amount_minor: amountMinor };
+  return { id: checkout, provider, state, url: url ?? "", ...amount, currency, expires_at: expiresAt };
 }
 
 /** Returns an address to which a provider sends buyers back: of an exact origin of a key, or of this machine. */
@@ -83,17 +86,21 @@ async function addCheckout(ctx: Ctx, orderId: string, account: Account, urls: Ch
     await requirePayable(tx, order, amountMinor);
     const values = { tenantId: tx.tenant.id, id: newId("chk"), orderId, now: toTimestamp(tx.now()) };
     const lines = await all(tx.db, selectLines, { ...values, id: orderId });
-    const { expiresAt, holdUntil } = timesOf(order, tx.now());
+    // A page expires ten minutes before its order, whose hold is extended if needed: to two hours after its creation.
+    const hold = Date.parse(order.expiresAt);
+    const expiresAt = Math.min(Math.max(tx.now() + page.min, hold - holdAfterMs), tx.now() + page.max);
+    const latest = Date.parse(order.createdAt) + maxHoldMs;
+    const holdUntil = toTimestamp(Math.max(hold, Math.min(expiresAt + holdAfterMs, latest)));
     const methods = JSON.parse(account.methods) as string[];
     const request = { ...urls, id: values.id, due: amountMinor, methods, expiresAt };
     await run(tx.db, insertCheckout, {
       ...{ ...values, amountMinor, currency: order.currency, expiresAt: toTimestamp(expiresAt) },
       request: JSON.stringify(providers[account.provider].requestOf(order, lines, request)),
-      nextCheckAt: nextCheck(tx.now(), toTimestamp(holdUntil)),
+      nextCheckAt: nextCheck(tx.now(), holdUntil),
     });
-    if (holdUntil > Date.parse(order.expiresAt)) {
-      const hold = { ...values, id: orderId, holdUntil: toTimestamp(holdUntil) };
-      await tx.db.batch([bind(extendHold, hold), bind(bumpOrder, hold)]);
+    if (holdUntil > order.expiresAt) {
+      const extended = { ...values, id: orderId, holdUntil };
+      await tx.db.batch([bind(extendHold, extended), bind(bumpOrder, extended)]);
     }
     // If another call has opened a page meanwhile, that one is returned.
     return (await findOpen(tx, orderId)) as CheckoutRow;
@@ -109,18 +116,4 @@ async function requirePayable(tx: Ctx, order: OrderRow, due: number): Promise<vo
   if (pages < max.pages && tries < max.tries) return;
   const message = `Order ${id} has had ${max.pages} payment pages, the most that an order can have.`;
   throw wrongState(message, { remedy: "Pay it in another way, or order again." });
-}
-
-/** A page expires ten minutes before its order, whose hold is extended if needed: to two hours after its creation. */
-function timesOf(order: OrderRow, now: number): { expiresAt: number; holdUntil: number } {
-  const hold = Date.parse(order.expiresAt);
-  const expiresAt = Math.min(Math.max(now + page.min, hold - holdAfterMs), now + page.max);
-  const latest = Date.parse(order.createdAt) + maxHoldMs;
-  return { expiresAt, holdUntil: Math.max(hold, Math.min(expiresAt + holdAfterMs, latest)) };
-}
-
-function show(row: CheckoutRow, { currencyDigits }: OrderRow): Checkout {
-  const { id, provider, state, url, amountMinor, currency, expiresAt } = row;
-  const amount = { amount: toAmount(amountMinor, currencyDigits), amount_minor: amountMinor };
-  return { id, provider, state, url: url ?? "", ...amount, currency, expires_at: expiresAt };
 }

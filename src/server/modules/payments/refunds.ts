@@ -61,7 +61,11 @@ const leftOf = ({ amountMinor }: PaymentRow, rows: readonly RefundRow[]): number
 export async function applyReturns(tx: Ctx, payment: PaymentRow, snapshot: Pick<Snapshot, "refunds" | "disputes">) {
   const found: Returned[] = [];
   for (const dispute of snapshot.disputes) {
-    if (await recordDispute(tx, payment, dispute)) found.push(returnedBy(dispute));
+    if (!(await recordDispute(tx, payment, dispute))) continue;
+    const { id, amountMinor, isLost } = dispute;
+    // A lost dispute is a refund that nobody requested.
+    const state = isLost ? "succeeded" : "failed";
+    found.push({ id, ownId: null, amountMinor, state, error: null, reason: `Dispute ${id} was lost.` });
   }
   found.push(...snapshot.refunds.map((refund) => ({ ...refund, reason: null })));
   const rows = await listRefunds(tx, payment);
@@ -72,12 +76,6 @@ export async function applyReturns(tx: Ctx, payment: PaymentRow, snapshot: Pick<
     else if (one.state !== "failed") missing.push(one);
   }
   for (const one of missing) await addFound(tx, payment, one);
-}
-
-/** A lost dispute is a refund that nobody requested. */
-function returnedBy({ id, amountMinor, isLost }: ProviderDispute): Returned {
-  const state = isLost ? "succeeded" : "failed";
-  return { id, ownId: null, amountMinor, state, error: null, reason: `Dispute ${id} was lost.` };
 }
 
 /** Records what a provider has done about a refund, unless a newer state is known. */
