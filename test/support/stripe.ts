@@ -14,10 +14,10 @@ import { checkRequest } from "./stripe-rules.ts";
 /** What happens to the next call that begins with `match`, such as "POST refunds". It is used once. */
 export interface CallFault {
   match: string;
-  kind: "cutAfterCommit" | "cutBefore" | "status500" | "status429" | "status403" | "never";
+  kind: "cutAfterCommit" | "cutBefore" | "status500" | "status429" | "status403";
 }
 /** What happens to all webhooks from now on. `held` ones wait for `deliver`. */
-export type Delivery = "auto" | "held" | "twice" | "forged" | "lost";
+export type Delivery = "auto" | "held" | "lost";
 
 /** A call of the API, such as "POST refunds", with its parameters as they were sent. */
 interface ApiCall {
@@ -51,7 +51,6 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
   };
   /** Each call, in order, with the text that was sent. */
   const calls: ApiCall[] = [];
-  const hanging: (() => void)[] = [];
   const kept = new Map<string, { text: string; reply: Reply; until: number }>();
 
   async function send(webhook: Webhook, at = now()): Promise<number> {
@@ -67,10 +66,7 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
     page: () => `${url}/c/pay`,
     send: (webhook) => {
       webhooks.push(webhook);
-      const { delivery } = settings;
-      if (delivery === "forged") void send({ ...webhook, secret: "whsec_of_another" });
-      if (delivery === "auto" || delivery === "twice") void send(webhook);
-      if (delivery === "twice") void send(webhook);
+      if (settings.delivery === "auto") void send(webhook);
     },
   });
 
@@ -99,7 +95,6 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
     await settings.pause(request);
     const index = settings.faults.findIndex(({ match }) => request.call.startsWith(match));
     const [fault] = index < 0 ? [] : settings.faults.splice(index, 1);
-    if (fault?.kind === "never") return new Promise((resolve) => hanging.push(() => resolve(undefined)));
     if (fault?.kind === "cutBefore") return undefined;
     if (fault && fault.kind !== "cutAfterCommit") return replies[fault.kind];
     const reply = workOnce(request);
@@ -179,7 +174,6 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
       books.record(`charge.dispute.${isOver ? "closed" : "updated"}`, dispute);
     },
     stop: async () => {
-      for (const release of hanging) release();
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
       await closed;
