@@ -1,4 +1,4 @@
-import { and, count, eq, isNull, sql } from "drizzle-orm";
+import { and, count, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { all, bind, byId, equals, get, ofStore, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -32,15 +32,10 @@ const newCheckout = {
 };
 const insertCheckout = statement((q) => q.insert(checkouts).values(newCheckout).onConflictDoNothing());
 const extendHold = statement(sql`update ${orders} set expires_at = ${param("holdUntil")} where ${byId(orders)}`);
-const isPublished = and(eq(appKeys.active, true), eq(appKeys.published, true), isNull(appKeys.revokedAt));
-const isNamed = sql`${appKeyOrigins.pattern} in (${param("host")}, ${param("origin")})`;
-const selectKey = statement((q) =>
-  q
-    .select({ id: appKeys.id })
-    .from(appKeyOrigins)
-    .innerJoin(appKeys, eq(appKeys.id, appKeyOrigins.appId))
-    .where(and(ofStore(appKeyOrigins), isNamed, isPublished)),
-);
+const selectKey = statement(sql`
+  select 1 from ${appKeyOrigins} o join ${appKeys} k on k.id = o.app_id
+  where o.tenant_id = ${param("tenantId")} and o.pattern in (${param("host")}, ${param("origin")})
+    and k.active and k.published and k.revoked_at is null`);
 
 /**
  * Opens a page of the provider on which an order is paid, or returns the one that is open.
