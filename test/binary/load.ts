@@ -26,6 +26,8 @@ interface LoadOptions {
 
 /** How long a write waits for the lock of another process, in milliseconds. */
 const lockWaitMs = 5000;
+/** How long a client pauses after a write, so that two processors are left to what is tested, in milliseconds. */
+const pauseMs = 20;
 
 /** Starts the clients. */
 export function startLoad({ url, namespace, auth, clients, persistent = false, contended = false }: LoadOptions): Load {
@@ -49,9 +51,8 @@ export function startLoad({ url, namespace, auth, clients, persistent = false, c
       } catch {
         cuts += 1;
         if (!persistent) return;
-        // The pause avoids a busy loop, because connections to a stopped server fail at once.
-        await Bun.sleep(1);
       }
+      await Bun.sleep(pauseMs);
     }
   }
 

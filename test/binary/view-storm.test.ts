@@ -71,6 +71,8 @@ async function runLanes(count: number, next: () => Promise<void> | undefined): P
       const work = next();
       if (work === undefined) return;
       await work;
+      // The processors must have time for the servers, and for other tests.
+      await Bun.sleep(10);
     }
   };
   await Promise.all(Array.from({ length: count }, () => lane().catch(() => {})));

@@ -71,30 +71,29 @@ const ctrlC = "\u0003";
 const hideCursor = "\u001b[?25l";
 const showCursor = "\u001b[?25h";
 
-const deciding = asking.filter(([, { call }]) => call.asks !== undefined);
+/** A prepared shop that no test may change. */
+let untouched: { shop: PreparedShop; contents: ReturnType<typeof readContents> } | undefined;
 
-let unchanged: ReturnType<typeof readContents> | undefined;
-
-/** Answers the prompts before one of them, and presses ctrl-C there. The database must not have changed. */
-async function leave(called: CalledCommand, choose: (questions: Step[]) => number): Promise<void> {
+function openUntouched() {
   const shop = copyShop();
-  unchanged ??= readContents(shop.dataDir);
-  const questions = listQuestions(called, shop);
-  const at = choose(questions);
-  const steps = [...questions.slice(0, at), [questions[at]?.[0] as string, ctrlC] as Step];
-  const { line } = leaveOutRequired(called, shop);
-  const { code, screen } = called.call.alone
-    ? await runAtTerminal(line, steps, { env: shop.env, columns: 200 })
-    : await runAtSharedTerminal(line, steps, shop.env);
-  expect({ code, screen }).toEqual({ code: 130, screen: expect.stringContaining("Cancelled.") });
-  expect(screen.lastIndexOf(showCursor)).toBeGreaterThanOrEqual(screen.lastIndexOf(hideCursor));
-  expect(readContents(shop.dataDir)).toEqual(unchanged);
+  return { shop, contents: readContents(shop.dataDir) };
 }
 
-describe("ctrl-C at the first prompt is exit code 130, and changes nothing", () => {
-  test.each(asking)("bodega %s", (_name, called) => leave(called, () => 0));
-});
-
-describe("ctrl-C at the last prompt is exit code 130, and changes nothing", () => {
-  test.each(deciding)("bodega %s", (_name, called) => leave(called, (questions) => questions.length - 1));
+describe("ctrl-C at the first prompt, and at the last, is exit code 130, and changes nothing", () => {
+  test.each(asking)("bodega %s", async (_name, called) => {
+    untouched ??= openUntouched();
+    const { shop, contents } = untouched;
+    const questions = listQuestions(called, shop);
+    const { line } = leaveOutRequired(called, shop);
+    for (const at of new Set([0, called.call.asks ? questions.length - 1 : 0])) {
+      // Answers the prompts before this one.
+      const steps = [...questions.slice(0, at), [questions[at]?.[0] as string, ctrlC] as Step];
+      const { code, screen } = called.call.alone
+        ? await runAtTerminal(line, steps, { env: shop.env, columns: 200 })
+        : await runAtSharedTerminal(line, steps, shop.env);
+      expect({ code, screen }).toEqual({ code: 130, screen: expect.stringContaining("Cancelled.") });
+      expect(screen.lastIndexOf(showCursor)).toBeGreaterThanOrEqual(screen.lastIndexOf(hideCursor));
+      expect(readContents(shop.dataDir)).toEqual(contents);
+    }
+  });
 });

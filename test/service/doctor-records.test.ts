@@ -125,7 +125,7 @@ onEachDatabase((suite) => {
     expect({ ok, inconsistencies }).toEqual({ ok: true, inconsistencies: [] });
   });
 
-  test("cancelled pieces that do not follow from refunds and parcels are reported", async () => {
+  suite.testOnFile("cancelled pieces that do not follow from refunds and parcels are reported", async () => {
     const shop = await suite.shop({ tenant: unlimitedOrders });
     const { id: product_id } = await shop.createProduct({ price: 10, stock: 100 });
     const place = async () => {
@@ -149,92 +149,95 @@ onEachDatabase((suite) => {
     expect(found((await doctor({ namespace, fix: true })).inconsistencies).sort()).toEqual(reported.sort() as never);
   });
 
-  test("each value that another program changed is reported exactly, and counts and the search index are fixed", async () => {
-    const busy = await openBusyShop();
-    const { shop, userId, lamp, shirt, gone, pending, refunded, paid, code } = busy;
-    const other = await openBusyShop();
-    const [small] = shirt.variants.map(({ id }) => id);
-    const [line, sent] = refunded.items.map(({ id }) => id);
-    const variants = [40, 41].map((size) => ({ options: { size: String(size) }, stock: 3 }));
-    const shoes = await shop.createProduct({ title: "Shoes", variants });
-    await shop.call(`DELETE /products/${shoes.id}/variants/${shoes.variants[1]?.id}/`);
-    const mug = await shop.createProduct({ title: "Mug", stock: 5 });
-    const untouched = await snapshot(other.shop);
-    await execute(
-      `update products set reserved = 7 where id = '${lamp.id}'`,
-      `update product_variants set reserved = 0 where id = '${small}'`,
-      `update products set variants = '[]', has_variants = 0, variants_stock = 1, variants_available = null
+  suite.testOnFile(
+    "each value that another program changed is reported exactly, and counts and the search index are fixed",
+    async () => {
+      const busy = await openBusyShop();
+      const { shop, userId, lamp, shirt, gone, pending, refunded, paid, code } = busy;
+      const other = await openBusyShop();
+      const [small] = shirt.variants.map(({ id }) => id);
+      const [line, sent] = refunded.items.map(({ id }) => id);
+      const variants = [40, 41].map((size) => ({ options: { size: String(size) }, stock: 3 }));
+      const shoes = await shop.createProduct({ title: "Shoes", variants });
+      await shop.call(`DELETE /products/${shoes.id}/variants/${shoes.variants[1]?.id}/`);
+      const mug = await shop.createProduct({ title: "Mug", stock: 5 });
+      const untouched = await snapshot(other.shop);
+      await execute(
+        `update products set reserved = 7 where id = '${lamp.id}'`,
+        `update product_variants set reserved = 0 where id = '${small}'`,
+        `update products set variants = '[]', has_variants = 0, variants_stock = 1, variants_available = null
         where id = '${shoes.id}'`,
-      `update products set has_variants = 1, variants_stock = 4 where id = '${mug.id}'`,
-      `update orders set subtotal_minor = 100, discount_minor = 0, tax_minor = 7, total_minor = 107 + shipping_minor,
+        `update products set has_variants = 1, variants_stock = 4 where id = '${mug.id}'`,
+        `update orders set subtotal_minor = 100, discount_minor = 0, tax_minor = 7, total_minor = 107 + shipping_minor,
         fulfillment_status = 'partially_fulfilled' where id = '${pending.id}'`,
-      `update orders set refunded_minor = 0, payment_status = 'paid' where id = '${refunded.id}'`,
-      `update order_lines set refunded_quantity = 0, cancelled_quantity = 0, refunded_minor = 1, restocked_quantity = 0
+        `update orders set refunded_minor = 0, payment_status = 'paid' where id = '${refunded.id}'`,
+        `update order_lines set refunded_quantity = 0, cancelled_quantity = 0, refunded_minor = 1, restocked_quantity = 0
         where id = '${line}'`,
-      `update order_lines set fulfilled_quantity = 2 where id = '${sent}'`,
-      `update orders set received_minor = 501, credited_minor = 2 where id = '${paid.id}'`,
-      `update discounts set uses = 4 where tenant_id = (select id from tenants where namespace = '${shop.namespace}')`,
-      `update reward_balances set balance = 9 where user_id = '${userId}'`,
-      `update reward_lots set remaining = 0 where user_id = '${userId}'`,
-      `delete from product_search where rowid = (select row_number from products where id = '${shirt.id}')`,
-      `insert into product_search (rowid, words) select row_number, 'x' from products where id = '${gone.id}'`,
-      // Another store, which is not checked.
-      `update products set reserved = 9 where id = '${other.lamp.id}'`,
-    );
-    const kept = [
-      ["totals", pending.id, "discount_minor", 0, 550, "not"],
-      ["totals", pending.id, "fulfillment_status", "partially_fulfilled", "unfulfilled", "not"],
-      ["totals", pending.id, "subtotal_minor", 100, 3500, "not"],
-      ["totals", pending.id, "tax_minor", 7, 101, "not"],
-      ["totals", pending.id, "total_minor", 507, 3451, "not"],
-      ["pieces", line, "cancelled_quantity", 0, 1, "not"],
-      ["pieces", line, "refunded_minor", 1, 994, "not"],
-      ["pieces", line, "refunded_quantity", 0, 1, "not"],
-      ["pieces", line, "restocked_quantity", 0, 1, "not"],
-      ["totals", refunded.id, "payment_status", "paid", "partially_refunded", "not"],
-      ["totals", refunded.id, "refunded_minor", 0, 994, "not"],
-      ["totals", paid.id, "received_minor", 501, 500, "not"],
-      ["totals", paid.id, "credited_minor", 2, 0, "not"],
-      ["totals", paid.id, "payment_status", "paid", "partially_refunded", "not"],
-      ["pieces", sent, "fulfilled_quantity", 2, 1, "not"],
-      ["rewards", userId, "lots", 0, 60, "not"],
-    ];
-    const wrong = (state: string) =>
-      [
-        ...kept,
-        ["stock", lamp.id, "reserved", 7, 2, state],
-        ["stock", small, "reserved", 0, 3, state],
-        ["variants", shoes.id, "variants", "out of date", "up to date", state],
-        ["variants", mug.id, "variants", "out of date", "up to date", state],
-        ["rewards", userId, "balance", 9, 60, state],
-        ["discounts", code, "uses", 4, 1, state],
-        ["search", gone.id, "words", "present", "missing", state],
-        ["search", shirt.id, "words", "missing", "present", state],
-      ].map((row) => JSON.stringify(row));
-    const { namespace } = shop;
-    const told = await doctor({ namespace });
-    expect(
-      found(told.inconsistencies)
-        .map((row) => JSON.stringify(row))
-        .sort(),
-    ).toEqual(wrong("fixable").sort());
-    expect(told.ok).toBe(false);
-    expect(await auditOf(shop)).toEqual([]);
+        `update order_lines set fulfilled_quantity = 2 where id = '${sent}'`,
+        `update orders set received_minor = 501, credited_minor = 2 where id = '${paid.id}'`,
+        `update discounts set uses = 4 where tenant_id = (select id from tenants where namespace = '${shop.namespace}')`,
+        `update reward_balances set balance = 9 where user_id = '${userId}'`,
+        `update reward_lots set remaining = 0 where user_id = '${userId}'`,
+        `delete from product_search where rowid = (select row_number from products where id = '${shirt.id}')`,
+        `insert into product_search (rowid, words) select row_number, 'x' from products where id = '${gone.id}'`,
+        // Another store, which is not checked.
+        `update products set reserved = 9 where id = '${other.lamp.id}'`,
+      );
+      const kept = [
+        ["totals", pending.id, "discount_minor", 0, 550, "not"],
+        ["totals", pending.id, "fulfillment_status", "partially_fulfilled", "unfulfilled", "not"],
+        ["totals", pending.id, "subtotal_minor", 100, 3500, "not"],
+        ["totals", pending.id, "tax_minor", 7, 101, "not"],
+        ["totals", pending.id, "total_minor", 507, 3451, "not"],
+        ["pieces", line, "cancelled_quantity", 0, 1, "not"],
+        ["pieces", line, "refunded_minor", 1, 994, "not"],
+        ["pieces", line, "refunded_quantity", 0, 1, "not"],
+        ["pieces", line, "restocked_quantity", 0, 1, "not"],
+        ["totals", refunded.id, "payment_status", "paid", "partially_refunded", "not"],
+        ["totals", refunded.id, "refunded_minor", 0, 994, "not"],
+        ["totals", paid.id, "received_minor", 501, 500, "not"],
+        ["totals", paid.id, "credited_minor", 2, 0, "not"],
+        ["totals", paid.id, "payment_status", "paid", "partially_refunded", "not"],
+        ["pieces", sent, "fulfilled_quantity", 2, 1, "not"],
+        ["rewards", userId, "lots", 0, 60, "not"],
+      ];
+      const wrong = (state: string) =>
+        [
+          ...kept,
+          ["stock", lamp.id, "reserved", 7, 2, state],
+          ["stock", small, "reserved", 0, 3, state],
+          ["variants", shoes.id, "variants", "out of date", "up to date", state],
+          ["variants", mug.id, "variants", "out of date", "up to date", state],
+          ["rewards", userId, "balance", 9, 60, state],
+          ["discounts", code, "uses", 4, 1, state],
+          ["search", gone.id, "words", "present", "missing", state],
+          ["search", shirt.id, "words", "missing", "present", state],
+        ].map((row) => JSON.stringify(row));
+      const { namespace } = shop;
+      const told = await doctor({ namespace });
+      expect(
+        found(told.inconsistencies)
+          .map((row) => JSON.stringify(row))
+          .sort(),
+      ).toEqual(wrong("fixable").sort());
+      expect(told.ok).toBe(false);
+      expect(await auditOf(shop)).toEqual([]);
 
-    const texts = (rows: readonly ReportedFinding[]) => found(rows).map((row) => JSON.stringify(row));
-    const repaired = await doctor({ namespace, fix: true });
-    expect(texts(repaired.inconsistencies).sort()).toEqual(wrong("fixed").sort());
-    const remaining = kept.map((row) => JSON.stringify(row)).sort();
-    expect(texts((await doctor({ namespace })).inconsistencies).sort()).toEqual(remaining);
-    const audited = ["search", "search", "rewards", "discounts", "variants", "variants", "stock", "stock"];
-    expect((await auditOf(shop)).map((details) => details?.check)).toEqual(audited);
-    const hits = await shop.call<{ id: string }[]>("GET /products/", { query: { q: "shirt" } });
-    expect(hits.data.map(({ id }) => id)).toEqual([shirt.id]);
+      const texts = (rows: readonly ReportedFinding[]) => found(rows).map((row) => JSON.stringify(row));
+      const repaired = await doctor({ namespace, fix: true });
+      expect(texts(repaired.inconsistencies).sort()).toEqual(wrong("fixed").sort());
+      const remaining = kept.map((row) => JSON.stringify(row)).sort();
+      expect(texts((await doctor({ namespace })).inconsistencies).sort()).toEqual(remaining);
+      const audited = ["search", "search", "rewards", "discounts", "variants", "variants", "stock", "stock"];
+      expect((await auditOf(shop)).map((details) => details?.check)).toEqual(audited);
+      const hits = await shop.call<{ id: string }[]>("GET /products/", { query: { q: "shirt" } });
+      expect(hits.data.map(({ id }) => id)).toEqual([shirt.id]);
 
-    const others = await doctor({ namespace: other.shop.namespace, fix: true });
-    expect(found(others.inconsistencies)).toEqual([["stock", other.lamp.id, "reserved", 9, 2, "fixed"]]);
-    expect(await snapshot(other.shop)).toEqual(untouched);
-  });
+      const others = await doctor({ namespace: other.shop.namespace, fix: true });
+      expect(found(others.inconsistencies)).toEqual([["stock", other.lamp.id, "reserved", 9, 2, "fixed"]]);
+      expect(await snapshot(other.shop)).toEqual(untouched);
+    },
+  );
 
   suite.testOnFile(
     "inconsistencies that only a person can resolve are reported with a remedy and not changed",

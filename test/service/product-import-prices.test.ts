@@ -184,7 +184,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a line with a category that does not exist is an error that names its place", async () => {
+  suite.testOnFile("a line with a category that does not exist is an error that names its place", async () => {
     const ctx = await tenantContext(await suite.shop());
     const result = await run(ctx, readCsv(whole("title,price,categories\nTorch,3,lamps\n")));
     expect(result.errors).toEqual([expect.objectContaining({ line: 2, field: "categories" })]);

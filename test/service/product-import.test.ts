@@ -115,26 +115,29 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a file without ids and SKUs changes nothing when it is imported again: products are found by their slug", async () => {
-    const rows = ["Desk lamp,39,,", "🎁,5,,", "Shirt,10,,S", "Renamed mug,4,mug,"];
-    const csv = `title,price,slug,variant_title\n${rows.join("\n")}\n`;
-    const lines = [
-      { title: "Chair", price: 9 },
-      { title: "Sofa", price: 9, variants: [{ options: { size: "S" } }] },
-    ];
-    const ndjson = lines.map((line) => JSON.stringify(line)).join("\n");
-    await createProduct(ctx, { title: "Mug", price: 4 });
-    expect(await importCsv(csv)).toMatchObject({ created: 3, updated: 1, failed: 0 });
-    expect(await importNdjson(ndjson)).toMatchObject({ created: 2 });
-    const before = [await exported(), await countEvents()];
-    expect(await importCsv(csv)).toMatchObject({ created: 0, updated: 0, unchanged: 4, errors: [] });
-    expect(await importNdjson(ndjson)).toMatchObject({ created: 0, updated: 0, unchanged: 2, errors: [] });
-    expect([await exported(), await countEvents()]).toEqual(before);
-    expect(await importCsv(csv.replace("39", "38"))).toMatchObject({ updated: 1, unchanged: 3 });
-    expect((await products()).find(({ slug }) => slug === "desk-lamp")).toMatchObject({ price: 38, version: 2 });
-  });
+  suite.testOnFile(
+    "a file without ids and SKUs changes nothing when it is imported again: products are found by their slug",
+    async () => {
+      const rows = ["Desk lamp,39,,", "🎁,5,,", "Shirt,10,,S", "Renamed mug,4,mug,"];
+      const csv = `title,price,slug,variant_title\n${rows.join("\n")}\n`;
+      const lines = [
+        { title: "Chair", price: 9 },
+        { title: "Sofa", price: 9, variants: [{ options: { size: "S" } }] },
+      ];
+      const ndjson = lines.map((line) => JSON.stringify(line)).join("\n");
+      await createProduct(ctx, { title: "Mug", price: 4 });
+      expect(await importCsv(csv)).toMatchObject({ created: 3, updated: 1, failed: 0 });
+      expect(await importNdjson(ndjson)).toMatchObject({ created: 2 });
+      const before = [await exported(), await countEvents()];
+      expect(await importCsv(csv)).toMatchObject({ created: 0, updated: 0, unchanged: 4, errors: [] });
+      expect(await importNdjson(ndjson)).toMatchObject({ created: 0, updated: 0, unchanged: 2, errors: [] });
+      expect([await exported(), await countEvents()]).toEqual(before);
+      expect(await importCsv(csv.replace("39", "38"))).toMatchObject({ updated: 1, unchanged: 3 });
+      expect((await products()).find(({ slug }) => slug === "desk-lamp")).toMatchObject({ price: 38, version: 2 });
+    },
+  );
 
-  test("two lines with the same slug are an error, unless they have SKUs", async () => {
+  suite.testOnFile("two lines with the same slug are an error, unless they have SKUs", async () => {
     const twice = "title,price,sku\nLamp,1,\nLamp!,2,\n";
     for (const isDryRun of [true, false]) {
       const outcome = await importCsv(twice, { onError: "skip", isDryRun });
@@ -148,26 +151,29 @@ onEachDatabase((suite) => {
     expect((await products()).map(({ price }) => price)).toEqual([1, 1, 2]);
   });
 
-  test("a product is found by its title only if the titles are equal, not just the slugs made from them", async () => {
-    for (const title of ["C++", "😀", "Mug"]) await createProduct(ctx, { title, price: 1 });
-    const before = [await exported(), await countEvents()];
-    for (const [title, slug, other] of [
-      ["C#", "c", "C++"],
-      ["★", "product", "😀"],
-      ["mug", "mug", "Mug"],
-    ]) {
-      const { errors, ...counts } = await importCsv(`title,price\n${title},2\n`);
-      expect(counts).toMatchObject({ created: 0, updated: 0, failed: 1 });
-      const message = `makes the slug "${slug}", which the product "${other}" has. Give the row a sku or a slug of its own`;
-      expect(errors).toEqual([{ line: 2, field: "title", message: expect.stringContaining(message) }]);
-    }
-    expect([await exported(), await countEvents()]).toEqual(before);
-    expect(await importCsv("title,slug,sku,price\nC#,c-sharp,,2\nmug,mug,,2\n★,,STAR,2\n")).toMatchObject({
-      created: 2,
-      updated: 1,
-    });
-    expect((await products()).map(({ title }) => title).toSorted()).toEqual(["C#", "C++", "mug", "★", "😀"]);
-  });
+  suite.testOnFile(
+    "a product is found by its title only if the titles are equal, not just the slugs made from them",
+    async () => {
+      for (const title of ["C++", "😀", "Mug"]) await createProduct(ctx, { title, price: 1 });
+      const before = [await exported(), await countEvents()];
+      for (const [title, slug, other] of [
+        ["C#", "c", "C++"],
+        ["★", "product", "😀"],
+        ["mug", "mug", "Mug"],
+      ]) {
+        const { errors, ...counts } = await importCsv(`title,price\n${title},2\n`);
+        expect(counts).toMatchObject({ created: 0, updated: 0, failed: 1 });
+        const message = `makes the slug "${slug}", which the product "${other}" has. Give the row a sku or a slug of its own`;
+        expect(errors).toEqual([{ line: 2, field: "title", message: expect.stringContaining(message) }]);
+      }
+      expect([await exported(), await countEvents()]).toEqual(before);
+      expect(await importCsv("title,slug,sku,price\nC#,c-sharp,,2\nmug,mug,,2\n★,,STAR,2\n")).toMatchObject({
+        created: 2,
+        updated: 1,
+      });
+      expect((await products()).map(({ title }) => title).toSorted()).toEqual(["C#", "C++", "mug", "★", "😀"]);
+    },
+  );
 
   test("an invalid row is rolled back alone; stop ends there, skip continues", async () => {
     await createProduct(ctx, { title: "Lamp", price: 1, sku: "TAKEN" });
@@ -199,7 +205,7 @@ onEachDatabase((suite) => {
     expect(JSON.parse((await listProducts(ctx, { q: "Last" })).json)).toHaveLength(1);
   });
 
-  test("a dry run counts like an import, and leaves no row and no event", async () => {
+  suite.testOnFile("a dry run counts like an import, and leaves no row and no event", async () => {
     await createProduct(ctx, { title: "Lamp", price: 1, sku: "L" });
     const before = [await exported(), await countEvents()];
     const csv = "sku,title,price\nL,Lamp,2\nN,New,3\nX,Bad,1.234\n";

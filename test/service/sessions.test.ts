@@ -98,7 +98,7 @@ onEachDatabase((suite) => {
     expect(await codeOf(signIn(interrupted(ctx, () => lockOut(ctx))))).toBe(5213);
   });
 
-  test("when a new password is written, failures, hash and token are checked again", async () => {
+  suite.testOnFile("when a new password is written, failures, hash and token are checked again", async () => {
     const happenings: [code: number, happen: (store: Awaited<ReturnType<typeof openStore>>) => Promise<unknown>][] = [
       [5213, ({ ctx }) => lockOut(ctx)],
       [5212, async ({ change }) => change("password_hash = ?", await hashPassword(otherPassword))],

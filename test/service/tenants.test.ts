@@ -166,7 +166,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("a deleted tenant leaves no rows, and other tenants keep their rows", async () => {
+  suite.testOnFile("a deleted tenant leaves no rows, and other tenants keep their rows", async () => {
     const [doomed, other] = [await suite.shop(), await suite.shop()];
     for (const shop of [doomed, other]) await shop.createProduct();
     expect(await deleteTenant(ctx, doomed.namespace)).toMatchObject({ namespace: doomed.namespace });

@@ -57,7 +57,7 @@ onEachDatabase((suite) => {
     expect(await countOf(shop, id)).toBe(1);
   });
 
-  test("views of a deleted store do not delay others", async () => {
+  suite.testOnFile("views of a deleted store do not delay others", async () => {
     const [gone, other] = [await open(), await open()];
     await look(gone.shop, gone.id);
     await look(other.shop, other.id);

@@ -57,34 +57,37 @@ onEachDatabase((suite) => {
     expect(late.received.map(({ body }) => body.type)).toEqual(["product.created"]);
   });
 
-  test("a failed delivery is retried with the same id and longer pauses for about a day, and then marked as failed", async () => {
-    const { record, sender, receiver, clock, deliveries, skipToNext, notices } = await openHook(suite, {
-      answer: status(503),
-    });
-    await record();
-    const start = clock.now();
-    const waits: number[] = [];
-    for (let attempt = 1; attempt <= delaysMs.length + 1; attempt++) {
-      expect(await sender.runUntilIdle()).toBe(1);
-      expect(await sender.runUntilIdle()).toBe(0);
-      if (attempt > delaysMs.length) break;
-      const before = clock.now();
-      await skipToNext();
-      waits.push(clock.now() - before);
-    }
-    for (const [index, wait] of waits.entries()) {
-      expect(wait).toBeWithin(delaysMs[index] as number, (delaysMs[index] as number) * 1.2 + 1);
-    }
-    expect((clock.now() - start) / dayMs).toBeWithin(0.9, 1.3);
-    const [failed] = await deliveries();
-    expect(failed).toMatchObject({ status: "failed", attempts: 12, last_status: 503, next_attempt_at: null });
-    expect(failed?.last_error).toContain("503");
-    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
-    expect(new Set(receiver.received.map(({ timestamp }) => timestamp)).size).toBe(12);
-    expect(notices).toEqual([expect.stringContaining("events stay queued"), expect.stringContaining("failed: 503")]);
-  });
+  suite.testOnFile(
+    "a failed delivery is retried with the same id and longer pauses for about a day, and then marked as failed",
+    async () => {
+      const { record, sender, receiver, clock, deliveries, skipToNext, notices } = await openHook(suite, {
+        answer: status(503),
+      });
+      await record();
+      const start = clock.now();
+      const waits: number[] = [];
+      for (let attempt = 1; attempt <= delaysMs.length + 1; attempt++) {
+        expect(await sender.runUntilIdle()).toBe(1);
+        expect(await sender.runUntilIdle()).toBe(0);
+        if (attempt > delaysMs.length) break;
+        const before = clock.now();
+        await skipToNext();
+        waits.push(clock.now() - before);
+      }
+      for (const [index, wait] of waits.entries()) {
+        expect(wait).toBeWithin(delaysMs[index] as number, (delaysMs[index] as number) * 1.2 + 1);
+      }
+      expect((clock.now() - start) / dayMs).toBeWithin(0.9, 1.3);
+      const [failed] = await deliveries();
+      expect(failed).toMatchObject({ status: "failed", attempts: 12, last_status: 503, next_attempt_at: null });
+      expect(failed?.last_error).toContain("503");
+      expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+      expect(new Set(receiver.received.map(({ timestamp }) => timestamp)).size).toBe(12);
+      expect(notices).toEqual([expect.stringContaining("events stay queued"), expect.stringContaining("failed: 503")]);
+    },
+  );
 
-  test("a delivery that was sent but not recorded is sent again after its lease", async () => {
+  suite.testOnFile("a delivery that was sent but not recorded is sent again after its lease", async () => {
     const { record, openSender, receiver, clock, deliveries } = await openHook(suite);
     await record();
     const { db } = suite.app;
@@ -142,7 +145,7 @@ onEachDatabase((suite) => {
     expect(rows[0]?.count).toBe(0);
   });
 
-  test("replay sends again one event, all events after one, or all failed ones", async () => {
+  suite.testOnFile("replay sends again one event, all events after one, or all failed ones", async () => {
     let code = 410;
     const { record, sender, receiver, ctx, webhook, deliveries } = await openHook(suite, {
       answer: (response) => response.writeHead(code).end(),

@@ -17,7 +17,9 @@ export function findPebble(): Record<(typeof programs)[number], string> | undefi
   const find = (name: string) => Bun.which(name) ?? [join(bin, name)].find(existsSync);
   if (programs.some((name) => find(name) === undefined) && Bun.which("go")) {
     const packages = programs.map((name) => `github.com/letsencrypt/pebble/v2/cmd/${name}@${version}`);
-    for (const one of packages) Bun.spawnSync(["go", "install", one], { env: { ...process.env, GOBIN: bin } });
+    // Without optimization, the build takes a fifth less time.
+    const flags = ["-gcflags=all=-N -l", "-ldflags=-w"];
+    Bun.spawnSync(["go", "install", ...flags, ...packages], { env: { ...process.env, GOBIN: bin } });
   }
   const [pebble, challenges] = programs.map(find);
   if (pebble && challenges) return { pebble, "pebble-challtestsrv": challenges };

@@ -22,7 +22,10 @@ const noTest: ShopTest = Object.assign(() => {}, { each: () => () => {} }) as ne
 
 type SuiteOptions = Omit<Parameters<typeof startTestApp>[0], "db" | "clock">;
 
-/** Runs the same tests on a file and on a libSQL server. Those of `testOnFile` run only on the file. */
+/**
+ * Runs the same tests on a file and on a libSQL server. Those of `testOnFile` run only on the file: results of rules,
+ * which both compute with the same statements. `isolation/walk.test.ts` runs each route's statements on a server.
+ */
 export function onEachDatabase(define: (suite: Suite) => void, options: SuiteOptions = {}): void {
   for (const kind of databaseKinds) onDatabase(kind, define, options);
 }

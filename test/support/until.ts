@@ -1,8 +1,8 @@
 const timeoutMs = 15_000;
-const everyMs = 5;
 
 /**
- * Polls until `probe` returns a value.
+ * Polls until `probe` returns a value, first every 5 ms, and less often the longer it takes: a test that waits for
+ * seconds must leave the processor to what it waits for.
  * @param what describes the event, for the error.
  * @returns the first value that is not false, undefined or null.
  * @throws Error after fifteen seconds.
@@ -11,13 +11,14 @@ export async function until<T>(
   what: string,
   probe: () => T | Promise<T>,
 ): Promise<Exclude<T, false | undefined | null>> {
-  const deadline = performance.now() + timeoutMs;
+  const started = performance.now();
   for (;;) {
     const value = await probe();
     if (value !== false && value !== undefined && value !== null) {
       return value as Exclude<T, false | undefined | null>;
     }
-    if (performance.now() > deadline) throw new Error(`Still waiting: ${what}`);
-    await Bun.sleep(everyMs);
+    const elapsed = performance.now() - started;
+    if (elapsed > timeoutMs) throw new Error(`Still waiting: ${what}`);
+    await Bun.sleep(Math.min(Math.max(5, elapsed / 10), 50));
   }
 }

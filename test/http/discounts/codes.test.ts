@@ -96,34 +96,40 @@ onEachDatabase((suite) => {
     expect((await (await suite.shop()).call(`GET /discounts/${discount}/`)).code).toBe(5301);
   });
 
-  test("codes that are unknown, not yet valid, expired or used up get the same reply; below the minimum the reply differs", async () => {
-    const { shop, place, items } = await open({ percent: 10, minimum: 20 });
-    const now = suite.app.clock.now();
-    const at = (ms: number) => new Date(now + ms).toISOString();
-    await createCode(shop, { code: "SOON", percent: 10, from: at(1) });
-    await createCode(shop, { code: "OVER", percent: 10, until: at(0) });
-    await createCode(shop, { code: "ONCE", percent: 10, limit: 1 });
-    await createCode(shop, { code: "MINE", percent: 10, per_customer: 1 });
-    for (const discount_code of ["ONCE", "MINE"]) expect((await place({ discount_code })).code).toBe(201);
-    const refused = async (discount_code: string) => {
-      const { code, text, requestId } = await place({ discount_code });
-      return [code, text.replace(requestId, "")];
-    };
-    const unknown = await refused("NOTHING");
-    expect(unknown[0]).toBe(5309);
-    for (const code of ["SOON", "OVER", "ONCE", "MINE", "", "\u0000", "x".repeat(100), "TEN%"]) {
-      expect([code, await refused(code)]).toEqual([code, unknown]);
-    }
-    const few = await place();
-    expect([few.code, few.error?.message]).toEqual([5309, "The discount code applies to goods of 20.00 EUR or more."]);
-    expect(few.error?.details).toEqual([{ field: "discount_code", message: "20.00 EUR" }]);
-    const enough = [{ ...items[0], quantity: 2 }];
-    expect((await place({ items: enough })).data).toMatchObject({ discount_minor: 200, total_minor: 1800 });
-    suite.app.clock.advance(1);
-    expect((await place({ discount_code: "SOON" })).code).toBe(201);
-  });
+  testOnFile(
+    "codes that are unknown, not yet valid, expired or used up get the same reply; below the minimum the reply differs",
+    async () => {
+      const { shop, place, items } = await open({ percent: 10, minimum: 20 });
+      const now = suite.app.clock.now();
+      const at = (ms: number) => new Date(now + ms).toISOString();
+      await createCode(shop, { code: "SOON", percent: 10, from: at(1) });
+      await createCode(shop, { code: "OVER", percent: 10, until: at(0) });
+      await createCode(shop, { code: "ONCE", percent: 10, limit: 1 });
+      await createCode(shop, { code: "MINE", percent: 10, per_customer: 1 });
+      for (const discount_code of ["ONCE", "MINE"]) expect((await place({ discount_code })).code).toBe(201);
+      const refused = async (discount_code: string) => {
+        const { code, text, requestId } = await place({ discount_code });
+        return [code, text.replace(requestId, "")];
+      };
+      const unknown = await refused("NOTHING");
+      expect(unknown[0]).toBe(5309);
+      for (const code of ["SOON", "OVER", "ONCE", "MINE", "", "\u0000", "x".repeat(100), "TEN%"]) {
+        expect([code, await refused(code)]).toEqual([code, unknown]);
+      }
+      const few = await place();
+      expect([few.code, few.error?.message]).toEqual([
+        5309,
+        "The discount code applies to goods of 20.00 EUR or more.",
+      ]);
+      expect(few.error?.details).toEqual([{ field: "discount_code", message: "20.00 EUR" }]);
+      const enough = [{ ...items[0], quantity: 2 }];
+      expect((await place({ items: enough })).data).toMatchObject({ discount_minor: 200, total_minor: 1800 });
+      suite.app.clock.advance(1);
+      expect((await place({ discount_code: "SOON" })).code).toBe(201);
+    },
+  );
 
-  test("a code for products and categories reduces only these, including subcategories", async () => {
+  testOnFile("a code for products and categories reduces only these, including subcategories", async () => {
     const { shop, place, product_id } = await open({ percent: 50 });
     const category = async (title: string, parent_id?: string) =>
       (await shop.call<{ id: string }>("POST /categories/", { body: { title, ...(parent_id && { parent_id }) } })).data
@@ -187,33 +193,36 @@ onEachDatabase((suite) => {
     expect((await place({ email: "bob@example.com" })).code).toBe(201);
   });
 
-  test("an order that expires, or is cancelled or refunded before it is sent, no longer counts as a use of its code", async () => {
-    const { shop, place, uses, items } = await open({ percent: 10, limit: 1, per_customer: 1 });
-    const first = (await place()).data;
-    expect([(await place()).code, await uses()]).toEqual([5309, 1]);
-    await actOn(shop, first, "cancel");
-    expect(await uses()).toBe(0);
-    expect((await place()).code).toBe(201);
-    await expire();
-    expect(await uses()).toBe(0);
-    const paid = (await place()).data;
-    await actOn(shop, paid, "pay");
-    await expire();
-    expect(await uses()).toBe(1);
-    await actOn(shop, paid, "refund", { body: { amount: 1 } });
-    expect(await uses()).toBe(1);
-    await actOn(shop, paid, "refund");
-    expect(await uses()).toBe(0);
-    // After a parcel was sent, the use of the code still counts.
-    const sent = await makeOrder(shop, items, { discount_code: "ten" });
-    await actOn(shop, sent, "pay");
-    await actOn(shop, sent, "fulfill");
-    await actOn(shop, sent, "refund");
-    expect(await uses()).toBe(1);
-    expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
-  });
+  testOnFile(
+    "an order that expires, or is cancelled or refunded before it is sent, no longer counts as a use of its code",
+    async () => {
+      const { shop, place, uses, items } = await open({ percent: 10, limit: 1, per_customer: 1 });
+      const first = (await place()).data;
+      expect([(await place()).code, await uses()]).toEqual([5309, 1]);
+      await actOn(shop, first, "cancel");
+      expect(await uses()).toBe(0);
+      expect((await place()).code).toBe(201);
+      await expire();
+      expect(await uses()).toBe(0);
+      const paid = (await place()).data;
+      await actOn(shop, paid, "pay");
+      await expire();
+      expect(await uses()).toBe(1);
+      await actOn(shop, paid, "refund", { body: { amount: 1 } });
+      expect(await uses()).toBe(1);
+      await actOn(shop, paid, "refund");
+      expect(await uses()).toBe(0);
+      // After a parcel was sent, the use of the code still counts.
+      const sent = await makeOrder(shop, items, { discount_code: "ten" });
+      await actOn(shop, sent, "pay");
+      await actOn(shop, sent, "fulfill");
+      await actOn(shop, sent, "refund");
+      expect(await uses()).toBe(1);
+      expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
+    },
+  );
 
-  test("a dry run shows the discount of a code, and does not count as a use", async () => {
+  testOnFile("a dry run shows the discount of a code, and does not count as a use", async () => {
     const { place, uses, page } = await open({ percent: 10, limit: 1 });
     const query = { dry_run: "true" };
     for (let n = 0; n < 3; n++) {
@@ -227,34 +236,37 @@ onEachDatabase((suite) => {
     expect((await place({}, page, { query })).code).toBe(5309);
   });
 
-  test("after ten refused codes in ten minutes, dry runs included, an address can try no more; others can", async () => {
-    const { shop, place, page, items } = await open({ percent: 10 });
-    const address = newAddress();
-    const attempt = async (discount_code: string, n = 0, from = address) => {
-      const query = n % 2 ? { dry_run: "true" } : {};
-      const reply = await place({ discount_code }, page, { address: from, query });
-      return [reply.code, reply.headers.get("retry-after")];
-    };
-    for (let n = 0; n < 9; n++) expect(await attempt(`GUESS-${n}`, n)).toEqual([5309, null]);
-    expect(await attempt("TEN")).toEqual([201, null]);
-    suite.app.clock.advance(60_000);
-    expect(await attempt("GUESS-9", 1)).toEqual([5309, null]);
-    // A right code is refused, too, so that more guesses reveal nothing.
-    for (const code of ["GUESS-10", "TEN"]) expect(await attempt(code, 1)).toEqual([5107, "540"]);
-    expect((await place({ discount_code: null }, page, { address })).code).toBe(201);
-    expect(await attempt("TEN", 0, newAddress())).toEqual([201, null]);
-    suite.app.clock.advance(9 * 60_000);
-    expect(await attempt("TEN")).toEqual([201, null]);
-    const [other, same] = [await suite.shop({ tenant: unlimitedOrders }), newAddress()];
-    await Promise.all(Array.from({ length: 20 }, (_, n) => attempt(`MANY-${n}`, n, same)));
-    expect(await attempt("TEN", 0, same)).toEqual([5107, "600"]);
-    // The limit does not affect another store, nor the terminal.
-    await createCode(other, { code: "TEN", percent: 10 });
-    const { id: product_id } = await other.createProduct();
-    const elsewhere = await openPage(other, same);
-    expect((await place({ items: [{ product_id, quantity: 1 }] }, elsewhere, { address: same })).code).toBe(201);
-    expect((await makeOrder(shop, items, { discount_code: "TEN" })).discount_minor).toBe(100);
-  });
+  testOnFile(
+    "after ten refused codes in ten minutes, dry runs included, an address can try no more; others can",
+    async () => {
+      const { shop, place, page, items } = await open({ percent: 10 });
+      const address = newAddress();
+      const attempt = async (discount_code: string, n = 0, from = address) => {
+        const query = n % 2 ? { dry_run: "true" } : {};
+        const reply = await place({ discount_code }, page, { address: from, query });
+        return [reply.code, reply.headers.get("retry-after")];
+      };
+      for (let n = 0; n < 9; n++) expect(await attempt(`GUESS-${n}`, n)).toEqual([5309, null]);
+      expect(await attempt("TEN")).toEqual([201, null]);
+      suite.app.clock.advance(60_000);
+      expect(await attempt("GUESS-9", 1)).toEqual([5309, null]);
+      // A right code is refused, too, so that more guesses reveal nothing.
+      for (const code of ["GUESS-10", "TEN"]) expect(await attempt(code, 1)).toEqual([5107, "540"]);
+      expect((await place({ discount_code: null }, page, { address })).code).toBe(201);
+      expect(await attempt("TEN", 0, newAddress())).toEqual([201, null]);
+      suite.app.clock.advance(9 * 60_000);
+      expect(await attempt("TEN")).toEqual([201, null]);
+      const [other, same] = [await suite.shop({ tenant: unlimitedOrders }), newAddress()];
+      await Promise.all(Array.from({ length: 20 }, (_, n) => attempt(`MANY-${n}`, n, same)));
+      expect(await attempt("TEN", 0, same)).toEqual([5107, "600"]);
+      // The limit does not affect another store, nor the terminal.
+      await createCode(other, { code: "TEN", percent: 10 });
+      const { id: product_id } = await other.createProduct();
+      const elsewhere = await openPage(other, same);
+      expect((await place({ items: [{ product_id, quantity: 1 }] }, elsewhere, { address: same })).code).toBe(201);
+      expect((await makeOrder(shop, items, { discount_code: "TEN" })).discount_minor).toBe(100);
+    },
+  );
 
   testOnFile("only staff and keys with settings:write see and change codes", async () => {
     const { shop, page, discount } = await open({ percent: 10 });

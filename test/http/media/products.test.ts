@@ -59,7 +59,7 @@ onEachDatabase((suite) => {
     await published.stop();
   });
 
-  test("a picture of another store, an unknown or malformed one is refused", async () => {
+  suite.testOnFile("a picture of another store, an unknown or malformed one is refused", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const foreign = await picture(other);
     const product = await shop.createProduct({ variants: [{ title: "Red" }] });
@@ -79,7 +79,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  test("a picture is deleted a day after its last use", async (shop) => {
+  suite.testOnFile("a picture is deleted a day after its last use", async (shop) => {
     const { db, clock } = suite.app;
     const exists = async ({ url }: { url: string }) => (await fetch(`${suite.app.url}${url}`)).status === 200;
     const purge = async () => {

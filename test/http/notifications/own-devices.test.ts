@@ -62,16 +62,19 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("the revocation of all tokens of a store detaches every device there, and none of another store", async () => {
-    const [ours, theirs] = [await suite.shop(), await suite.shop()];
-    for (const shop of [ours, ours, theirs]) await registerWith((await openAccount(shop)).call);
-    const usersOf = async (shop: Shop) =>
-      (await listRegistrations(await tenantContext(shop))).map(({ user_id }) => user_id !== null);
-    await revokeTokensOf(await tenantContext(ours), null);
-    expect([await usersOf(ours), await usersOf(theirs)]).toEqual([[false, false], [true]]);
-  });
+  suite.testOnFile(
+    "the revocation of all tokens of a store detaches every device there, and none of another store",
+    async () => {
+      const [ours, theirs] = [await suite.shop(), await suite.shop()];
+      for (const shop of [ours, ours, theirs]) await registerWith((await openAccount(shop)).call);
+      const usersOf = async (shop: Shop) =>
+        (await listRegistrations(await tenantContext(shop))).map(({ user_id }) => user_id !== null);
+      await revokeTokensOf(await tenantContext(ours), null);
+      expect([await usersOf(ours), await usersOf(theirs)]).toEqual([[false, false], [true]]);
+    },
+  );
 
-  test("a device whose user is signed out while it registers is not attached", async (shop) => {
+  suite.testOnFile("a device whose user is signed out while it registers is not attached", async (shop) => {
     const { id: userId } = await openAccount(shop);
     const ctx = await tenantContext(shop);
     const [token] = await listTokens(ctx, { userId });

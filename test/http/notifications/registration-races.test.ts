@@ -61,7 +61,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a secret can take over an endpoint only once", async ({ callAnonymously: call }) => {
+  suite.testOnFile("a secret can take over an endpoint only once", async ({ callAnonymously: call }) => {
     for (let round = 0; round < 5; round++) {
       const subscription = newSubscription();
       const { management_secret } = await registerWith(call, { subscription });

@@ -41,31 +41,34 @@ onEachDatabase((suite) => {
     expect(await next()).toBe(201);
   });
 
-  test("unpaid orders of a customer reserve at most the customer's share of the stock, however they are split", async () => {
-    const { shop, id, eve, order } = await open({ stockShare: 50 });
-    const other = await openAccount(shop);
-    const first = await eve.call<OrderReply>("POST /orders/", order(15));
-    expect(first.status).toBe(201);
-    const items = [3, 3].map((quantity) => ({ product_id: id, quantity }));
-    const over = await eve.call("POST /orders/", { body: { items } });
-    expect([over.status, over.code, over.fields]).toEqual([409, 5304, ["items.0.quantity"]]);
-    expect(over.error?.message).toContain("more than can be ordered now");
-    expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 15 });
-    // The share is of the whole stock, including the items that Eve has reserved.
-    expect((await other.call("POST /orders/", order(21))).code).toBe(5304);
-    expect((await other.call("POST /orders/", order(20))).status).toBe(201);
-    await actOn(shop, first.data, "pay");
-    // Ten pieces are always allowed.
-    const { id: few } = await shop.createProduct({ stock: 12 });
-    const { code, error } = await eve.call("POST /orders/", order(11, few));
-    expect([code, error?.details?.[0]?.message]).toEqual([
-      5304,
-      "unpaid orders of one customer can reserve at most 10",
-    ]);
-    expect((await eve.call("POST /orders/", order(10, few))).status).toBe(201);
-    const { id: more } = await shop.createProduct({ stock: 20, allow_backorder: true });
-    expect((await eve.call("POST /orders/", order(30, more))).status).toBe(201);
-  });
+  suite.testOnFile(
+    "unpaid orders of a customer reserve at most the customer's share of the stock, however they are split",
+    async () => {
+      const { shop, id, eve, order } = await open({ stockShare: 50 });
+      const other = await openAccount(shop);
+      const first = await eve.call<OrderReply>("POST /orders/", order(15));
+      expect(first.status).toBe(201);
+      const items = [3, 3].map((quantity) => ({ product_id: id, quantity }));
+      const over = await eve.call("POST /orders/", { body: { items } });
+      expect([over.status, over.code, over.fields]).toEqual([409, 5304, ["items.0.quantity"]]);
+      expect(over.error?.message).toContain("more than can be ordered now");
+      expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 15 });
+      // The share is of the whole stock, including the items that Eve has reserved.
+      expect((await other.call("POST /orders/", order(21))).code).toBe(5304);
+      expect((await other.call("POST /orders/", order(20))).status).toBe(201);
+      await actOn(shop, first.data, "pay");
+      // Ten pieces are always allowed.
+      const { id: few } = await shop.createProduct({ stock: 12 });
+      const { code, error } = await eve.call("POST /orders/", order(11, few));
+      expect([code, error?.details?.[0]?.message]).toEqual([
+        5304,
+        "unpaid orders of one customer can reserve at most 10",
+      ]);
+      expect((await eve.call("POST /orders/", order(10, few))).status).toBe(201);
+      const { id: more } = await shop.createProduct({ stock: 20, allow_backorder: true });
+      expect((await eve.call("POST /orders/", order(30, more))).status).toBe(201);
+    },
+  );
 
   test("a customer may place only so many orders a minute, even if each is cancelled at once", async () => {
     const { eve, order } = await open({ ordersPerMinute: 2 });
@@ -85,28 +88,31 @@ onEachDatabase((suite) => {
     expect(await attempt()).toEqual([5107, "30"]);
   });
 
-  test("for each order that is allowed a minute, a customer has six dry runs; refused ones count, even with a key", async () => {
-    const { shop, id, eve, order } = await open({ ordersPerMinute: 2 });
-    const attempt = async (quantity: number, dry_run: boolean, headers: Record<string, string> = {}, who = eve) => {
-      const query = { user_id: who.id, token: who.token, dry_run: String(dry_run) };
-      const tried = await who.call("POST /orders/", { ...order(quantity), query, headers });
-      return [tried.code ?? tried.status, tried.headers.get("retry-after")];
-    };
-    for (let count = 0; count < 5; count++) expect(await attempt(1, true)).toEqual([200, null]);
-    suite.app.clock.advance(minute / 2);
-    for (let count = 0; count < 7; count++) expect(await attempt(41, true)).toEqual([5304, null]);
-    expect(await attempt(1, true)).toEqual([5107, "30"]);
-    // The transaction of the refused order is rolled back.
-    expect(await attempt(41, false, { "idempotency-key": "one" })).toEqual([5304, null]);
-    expect(await attempt(1, false)).toEqual([201, null]);
-    expect(await attempt(1, false)).toEqual([5107, "60"]);
-    expect(await attempt(1, true, {}, await openAccount(shop))).toEqual([200, null]);
-    suite.app.clock.advance(minute / 2);
-    expect(await attempt(1, true)).toEqual([200, null]);
-    expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 1 });
-  });
+  suite.testOnFile(
+    "for each order that is allowed a minute, a customer has six dry runs; refused ones count, even with a key",
+    async () => {
+      const { shop, id, eve, order } = await open({ ordersPerMinute: 2 });
+      const attempt = async (quantity: number, dry_run: boolean, headers: Record<string, string> = {}, who = eve) => {
+        const query = { user_id: who.id, token: who.token, dry_run: String(dry_run) };
+        const tried = await who.call("POST /orders/", { ...order(quantity), query, headers });
+        return [tried.code ?? tried.status, tried.headers.get("retry-after")];
+      };
+      for (let count = 0; count < 5; count++) expect(await attempt(1, true)).toEqual([200, null]);
+      suite.app.clock.advance(minute / 2);
+      for (let count = 0; count < 7; count++) expect(await attempt(41, true)).toEqual([5304, null]);
+      expect(await attempt(1, true)).toEqual([5107, "30"]);
+      // The transaction of the refused order is rolled back.
+      expect(await attempt(41, false, { "idempotency-key": "one" })).toEqual([5304, null]);
+      expect(await attempt(1, false)).toEqual([201, null]);
+      expect(await attempt(1, false)).toEqual([5107, "60"]);
+      expect(await attempt(1, true, {}, await openAccount(shop))).toEqual([200, null]);
+      suite.app.clock.advance(minute / 2);
+      expect(await attempt(1, true)).toEqual([200, null]);
+      expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 1 });
+    },
+  );
 
-  test("errors tell customers quantities only up to ten, and the store's key all", async () => {
+  suite.testOnFile("errors tell customers quantities only up to ten, and the store's key all", async () => {
     const { shop, eve, order } = await open({ stockShare: 50 });
     const errors = async (who: Pick<Shop, "call">) => {
       const messages = new Set<string>();

@@ -46,7 +46,7 @@ onEachDatabase((suite) => {
     expect(totals).toEqual(["partially_refunded", "partially_refunded", "partially_refunded", "refunded"]);
   });
 
-  test("a full refund returns the paid amount, and with restock all stock", async (shop) => {
+  suite.testOnFile("a full refund returns the paid amount, and with restock all stock", async (shop) => {
     const { lamp, order } = await paidOrder(shop);
     const { version } = (await shop.call<{ version: number }>(`GET /products/${lamp}/`)).data;
     const back = await refund(shop, order, { restock: true });
@@ -68,60 +68,74 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, lamp)).toEqual({ stock: most, reserved: 0 });
   });
 
-  test("after a refund of all lines, the shipping can still be refunded; a completed order stays completed", async (shop) => {
-    const { order, lines } = await paidOrder(shop);
-    await actOn(shop, order, "fulfill");
-    const both = [
-      { line_id: lines[1], quantity: 1, returned: true },
-      { line_id: lines[0], quantity: 3, returned: true },
-    ];
-    const unsent = both.map(({ returned: _returned, ...line }) => line);
-    expect((await shop.call(`POST /orders/${order.id}/refund/`, { body: { lines: unsent } })).code).toBe(5306);
-    const most = await refund(shop, order, { lines: both });
-    expect(most).toMatchObject({ status: "completed", payment_status: "partially_refunded", refunded: 15.99 });
-    const all = await refund(shop, order, {});
-    expect(all).toMatchObject({ status: "completed", payment_status: "refunded", refunded: 17.99, cancelled_at: null });
-    expect((await shop.call(`POST /orders/${order.id}/refund/`)).code).toBe(5306);
-  });
+  suite.testOnFile(
+    "after a refund of all lines, the shipping can still be refunded; a completed order stays completed",
+    async (shop) => {
+      const { order, lines } = await paidOrder(shop);
+      await actOn(shop, order, "fulfill");
+      const both = [
+        { line_id: lines[1], quantity: 1, returned: true },
+        { line_id: lines[0], quantity: 3, returned: true },
+      ];
+      const unsent = both.map(({ returned: _returned, ...line }) => line);
+      expect((await shop.call(`POST /orders/${order.id}/refund/`, { body: { lines: unsent } })).code).toBe(5306);
+      const most = await refund(shop, order, { lines: both });
+      expect(most).toMatchObject({ status: "completed", payment_status: "partially_refunded", refunded: 15.99 });
+      const all = await refund(shop, order, {});
+      expect(all).toMatchObject({
+        status: "completed",
+        payment_status: "refunded",
+        refunded: 17.99,
+        cancelled_at: null,
+      });
+      expect((await shop.call(`POST /orders/${order.id}/refund/`)).code).toBe(5306);
+    },
+  );
 
-  test("quantities above the rest, foreign lines and malformed lines are refused, and nothing is refunded", async (shop) => {
-    const { order, lines } = await paidOrder(shop);
-    const other = await paidOrder(shop);
-    await refund(shop, order, { lines: [{ line_id: lines[0], quantity: 2 }] });
-    const before = await countOrderRows(shop);
-    const line = { line_id: lines[0], quantity: 1 };
-    const cases: [Record<string, unknown>, number, string[]][] = [
-      [
-        {
-          lines: [
-            { line_id: lines[1], quantity: 1 },
-            { ...line, quantity: 2 },
-          ],
-        },
-        5306,
-        ["lines.1.quantity"],
-      ],
-      [{ lines: [line, line] }, 5102, ["lines.1.line_id"]],
-      [{ lines: [{ line_id: other.lines[0], quantity: 1 }] }, 5102, ["lines.0.line_id"]],
-      [{ lines: [{ line_id: "line_x", quantity: 1 }] }, 5102, ["lines.0.line_id"]],
-      [{ lines: [{ ...line, quantity: 0 }] }, 5102, ["lines.0.quantity"]],
-      [{ lines: [{ ...line, amount: 5 }] }, 5102, ["lines.0.amount"]],
-      [{ lines: [] }, 5102, ["lines"]],
-      [{ amount: 0.001 }, 5102, ["amount"]],
-      [{ amount: 500 }, 5306, []],
-      [{ shipping: 2.01 }, 5306, []],
-      [{ restock: "yes" }, 5102, ["restock"]],
-      [{ reason: " " }, 5102, ["reason"]],
-    ];
-    for (const [body, expected, names] of cases) {
-      const { code, fields } = await shop.call(`POST /orders/${order.id}/refund/`, { body });
-      expect([code as number, fields]).toEqual([expected, names]);
-    }
-    expect(await countOrderRows(shop)).toEqual(before);
-    expect((await shop.call<OrderReply>(`GET /orders/${order.id}/`)).data).toMatchObject({ version: 3, refunded: 7.1 });
-  });
+  suite.testOnFile(
+    "quantities above the rest, foreign lines and malformed lines are refused, and nothing is refunded",
+    async (shop) => {
+      const { order, lines } = await paidOrder(shop);
+      const other = await paidOrder(shop);
+      await refund(shop, order, { lines: [{ line_id: lines[0], quantity: 2 }] });
+      const before = await countOrderRows(shop);
+      const line = { line_id: lines[0], quantity: 1 };
+      const cases: [Record<string, unknown>, number, string[]][] = [
+        [
+          {
+            lines: [
+              { line_id: lines[1], quantity: 1 },
+              { ...line, quantity: 2 },
+            ],
+          },
+          5306,
+          ["lines.1.quantity"],
+        ],
+        [{ lines: [line, line] }, 5102, ["lines.1.line_id"]],
+        [{ lines: [{ line_id: other.lines[0], quantity: 1 }] }, 5102, ["lines.0.line_id"]],
+        [{ lines: [{ line_id: "line_x", quantity: 1 }] }, 5102, ["lines.0.line_id"]],
+        [{ lines: [{ ...line, quantity: 0 }] }, 5102, ["lines.0.quantity"]],
+        [{ lines: [{ ...line, amount: 5 }] }, 5102, ["lines.0.amount"]],
+        [{ lines: [] }, 5102, ["lines"]],
+        [{ amount: 0.001 }, 5102, ["amount"]],
+        [{ amount: 500 }, 5306, []],
+        [{ shipping: 2.01 }, 5306, []],
+        [{ restock: "yes" }, 5102, ["restock"]],
+        [{ reason: " " }, 5102, ["reason"]],
+      ];
+      for (const [body, expected, names] of cases) {
+        const { code, fields } = await shop.call(`POST /orders/${order.id}/refund/`, { body });
+        expect([code as number, fields]).toEqual([expected, names]);
+      }
+      expect(await countOrderRows(shop)).toEqual(before);
+      expect((await shop.call<OrderReply>(`GET /orders/${order.id}/`)).data).toMatchObject({
+        version: 3,
+        refunded: 7.1,
+      });
+    },
+  );
 
-  test("a dry run returns the refund, and refunds nothing", async (shop) => {
+  suite.testOnFile("a dry run returns the refund, and refunds nothing", async (shop) => {
     const { lamp, order } = await paidOrder(shop);
     const before = await countOrderRows(shop);
     const send = { query: { dry_run: "true" }, body: { restock: true } };
@@ -133,7 +147,7 @@ onEachDatabase((suite) => {
     expect(data).toMatchObject({ status: "paid", refunded: 0, version: 2 });
   });
 
-  test("currencies without decimals are split and refunded in whole units", async () => {
+  suite.testOnFile("currencies without decimals are split and refunded in whole units", async () => {
     const shop = await suite.shop({ tenant: { currency: "JPY" } as never });
     const { id } = await shop.createProduct({ price: 100, stock: 9 });
     const order = await makeOrder(shop, [{ product_id: id, quantity: 3 }], { tax: 25 });

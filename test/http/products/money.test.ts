@@ -108,7 +108,7 @@ onEachDatabase((suite) => {
       }
     });
 
-    test(`compare-at and variant prices in ${currency} are stored exactly`, async () => {
+    suite.testOnFile(`compare-at and variant prices in ${currency} are stored exactly`, async () => {
       const { call } = await suite.shop({ tenant: { currency } });
       for (const [written, minor] of exact[currency]) {
         const raw = `{"title":"A","price":0,"compare_at_price":${written},"variants":[{"title":"B","price":${written},"compare_at_price":${written}}]}`;
@@ -125,7 +125,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("a price is in the currency of the store at the time of the write", async () => {
+  suite.testOnFile("a price is in the currency of the store at the time of the write", async () => {
     const { updateTenant } = await import("../../../src/server/modules/tenants/service.ts");
     const { call, createProduct, namespace } = await suite.shop();
     const { id } = await createProduct({ price: 19.99 });

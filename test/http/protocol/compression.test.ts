@@ -60,7 +60,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a reply with data of users or with secrets is never compressed", async (shop) => {
+  suite.testOnFile("a reply with data of users or with secrets is never compressed", async (shop) => {
     const account = await openAccount(shop);
     const name = "x".repeat(100);
     for (let i = 0; i < 12; i++) await shop.call("POST /users/", { body: { email: `u${i}@example.com`, name } });

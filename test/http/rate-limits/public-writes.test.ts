@@ -68,7 +68,7 @@ onEachDatabase((suite) => {
       expect(answerOf(await write(shop, { address }))).toEqual([5107, "1"]);
     });
 
-    test("is refused to a user or visitor from any address, also with an app key", async () => {
+    suite.testOnFile("is refused to a user or visitor from any address, also with an app key", async () => {
       const shop = await open({ visitorWrites: 2 });
       const { id: user_id, token } = await openAccount(shop);
       const people: CallOptions[] = [{ query: { user_id, token } }];
@@ -87,7 +87,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  test("writes of all kinds count together; reads and repeated views do not count", async () => {
+  suite.testOnFile("writes of all kinds count together; reads and repeated views do not count", async () => {
     const shop = await open({ addressWrites: 4 });
     const address = newAddress();
     const { id } = await shop.createProduct();
@@ -108,7 +108,7 @@ onEachDatabase((suite) => {
     expect(await call("POST /views/", { body })).toEqual(fine);
   });
 
-  test("refused writes count, for any reason of the refusal", async () => {
+  suite.testOnFile("refused writes count, for any reason of the refusal", async () => {
     const shop = await open({ addressWrites: 5 });
     const address = newAddress();
     const send = async (body: unknown, request = "POST /likes/") =>

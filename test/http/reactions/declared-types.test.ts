@@ -69,18 +69,21 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("a declared type belongs to one store, and for products only ids of products are accepted", async () => {
-    const [shop, other] = [await open(), await suite.shop()];
-    const { id } = await shop.createProduct();
-    await react(shop, "/likes/", id);
-    const product = { query: { resource_type: "product", resource_id: id } };
-    expect((await shop.callAnonymously("GET /likes/", product)).data).toEqual({ active: false, count: 0 });
-    expect((await react(other, "/likes/", id)).code).toBe(5102);
-    await change(other, ["article"]);
-    expect((await other.callAnonymously("GET /likes/", { query: article(id) })).data).toMatchObject({ count: 0 });
-  });
+  suite.testOnFile(
+    "a declared type belongs to one store, and for products only ids of products are accepted",
+    async () => {
+      const [shop, other] = [await open(), await suite.shop()];
+      const { id } = await shop.createProduct();
+      await react(shop, "/likes/", id);
+      const product = { query: { resource_type: "product", resource_id: id } };
+      expect((await shop.callAnonymously("GET /likes/", product)).data).toEqual({ active: false, count: 0 });
+      expect((await react(other, "/likes/", id)).code).toBe(5102);
+      await change(other, ["article"]);
+      expect((await other.callAnonymously("GET /likes/", { query: article(id) })).data).toMatchObject({ count: 0 });
+    },
+  );
 
-  test("only a type whose resources have nothing is removed", async () => {
+  suite.testOnFile("only a type whose resources have nothing is removed", async () => {
     const [shop, other] = [await open(), await open()];
     await react(other, "/likes/", "1");
     await expect(change(other, [], ["article"])).rejects.toMatchObject({ kind: "wrongState" });
@@ -89,7 +92,7 @@ onEachDatabase((suite) => {
     expect((await react(shop, "/likes/", "1")).code).toBe(5102);
   });
 
-  test("a store has at most 20 types, and removing an unknown one is an error", async (shop) => {
+  suite.testOnFile("a store has at most 20 types, and removing an unknown one is an error", async (shop) => {
     const names = Array.from({ length: 20 }, (_, i) => `type-${i}`);
     expect((await change(shop, names)).resource_types).toEqual(names.toSorted());
     await change(shop, ["type-3"]);
@@ -98,27 +101,30 @@ onEachDatabase((suite) => {
     await expect(change(shop, [], ["article"])).rejects.toMatchObject({ kind: "wrongState" });
   });
 
-  test("at the maximum of a type, new resources are refused, known ones are accepted, and unused ones make room", async () => {
-    const shop = await open();
-    const { data } = await react(shop, "/likes/", "1");
-    const fill = (resources: number) =>
-      suite.app.db.execute({
-        sql: `update resource_types set resources = ? where tenant_id = (select id from tenants where namespace = ?)`,
-        args: [resources, shop.namespace],
-      });
-    await fill(100_000);
-    expect((await react(shop, "/likes/", "2")).code).toBe(5306);
-    expect((await react(shop, "/likes/", "1")).data.count).toBe(2);
-    await view(shop, "2");
-    await suite.app.memory.views.flush();
-    expect(await countRows("view_days", shop)).toBe(0);
-    await view(shop, "1");
-    await suite.app.memory.views.flush();
-    expect(await countRows("view_days", shop)).toBe(1);
-    await fill(1);
-    await react(shop, "/likes/", "2");
-    const { rows } = await suite.app.db.execute("select max(resources) as n from resource_types");
-    expect(Number(rows[0]?.n)).toBeGreaterThanOrEqual(2);
-    expect(data.count).toBe(1);
-  });
+  suite.testOnFile(
+    "at the maximum of a type, new resources are refused, known ones are accepted, and unused ones make room",
+    async () => {
+      const shop = await open();
+      const { data } = await react(shop, "/likes/", "1");
+      const fill = (resources: number) =>
+        suite.app.db.execute({
+          sql: `update resource_types set resources = ? where tenant_id = (select id from tenants where namespace = ?)`,
+          args: [resources, shop.namespace],
+        });
+      await fill(100_000);
+      expect((await react(shop, "/likes/", "2")).code).toBe(5306);
+      expect((await react(shop, "/likes/", "1")).data.count).toBe(2);
+      await view(shop, "2");
+      await suite.app.memory.views.flush();
+      expect(await countRows("view_days", shop)).toBe(0);
+      await view(shop, "1");
+      await suite.app.memory.views.flush();
+      expect(await countRows("view_days", shop)).toBe(1);
+      await fill(1);
+      await react(shop, "/likes/", "2");
+      const { rows } = await suite.app.db.execute("select max(resources) as n from resource_types");
+      expect(Number(rows[0]?.n)).toBeGreaterThanOrEqual(2);
+      expect(data.count).toBe(1);
+    },
+  );
 });

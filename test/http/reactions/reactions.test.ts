@@ -212,7 +212,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("deleting a user removes their likes and bookmarks from the counts", async (shop) => {
+  suite.testOnFile("deleting a user removes their likes and bookmarks from the counts", async (shop) => {
     const { id } = await shop.createProduct();
     const eve = await openAccount(shop);
     await becomeVisitor(shop.callAnonymously, "/likes/", id);

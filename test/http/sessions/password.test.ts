@@ -121,7 +121,7 @@ onEachDatabase((suite) => {
     expect(await login(account, `${otherPassword}${done[0]}`)).toBeUndefined();
   });
 
-  test("a token that is revoked during a change of the password is not replaced", async () => {
+  suite.testOnFile("a token that is revoked during a change of the password is not replaced", async () => {
     const account = await openAccount(shop);
     const ctx = await tenantContext(shop);
     const [reply] = await Promise.all([

@@ -109,7 +109,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("value and weight bound a rate, and goods of enough value after discount are shipped for 0", async () => {
+  testOnFile("value and weight bound a rate, and goods of enough value after discount are shipped for 0", async () => {
     const { shop, offers, order, rates } = await open(
       [
         { name: "Letter", price: 1.5, max_weight_g: 500, max_value: 30 },
@@ -158,102 +158,113 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a rate that does not apply is always refused; a dry run without a rate lists the rates that apply", async () => {
-    const { shop, order, rates, product } = await open([...zones, { name: "Heavy", min_weight_g: 1 }]);
-    const [parcel, , ferry] = rates;
-    const address = { shipping_address: addressIn() };
-    const elsewhere = (await open([{ price: 0 }])).rates[0];
-    for (const id of [
-      ferry?.id,
-      elsewhere?.id,
-      rates.at(-1)?.id,
-      "ship_01h455vb4pex5vsknk084sn02q",
-      "",
-      "Parcel",
-      "\u0000",
-    ]) {
-      const { code, fields } = await order(1, { ...address, shipping_rate: id });
-      expect([id, code, fields]).toEqual([id, 5102, ["shipping_rate"]]);
-    }
-    for (const [fields, name] of [
-      [address, "shipping_rate"],
-      [{ ...address, shipping_rate: null }, "shipping_rate"],
-      [{ shipping_rate: parcel?.id }, "shipping_address"],
-      [{ shipping_rate: parcel?.id, billing_address: addressIn() }, "shipping_address"],
-    ] as const) {
-      expect([name, (await order(1, fields)).fields]).toEqual([name, [name]]);
-    }
-    // An address in zone "islands" cannot use the cheaper rate of zone "home".
-    const island = { shipping_address: addressIn("DE", "25999"), shipping_rate: parcel?.id };
-    expect((await order(1, island)).fields).toEqual(["shipping_rate"]);
-    // If postcodes divide a country into zones, the order needs a readable postcode.
-    for (const postcode of [undefined, "", "-", "٢٥٩٣٨"]) {
-      const hidden = { shipping_address: addressIn("DE", postcode), shipping_rate: parcel?.id };
-      if (postcode === undefined) Reflect.deleteProperty(hidden.shipping_address, "postal_code");
-      expect([postcode, (await order(1, hidden)).fields]).toEqual([postcode, ["shipping_address.postal_code"]]);
-    }
-    const { data } = await order(1, { ...address, lang: "de" }, { dry_run: "true" });
-    expect(data.shipping_rates).toMatchObject([
-      { name: "Parcel", price: 4.9, price_minor: 490, zone: "home" },
-      { name: "Express", price: 9.9, price_minor: 990 },
-    ]);
-    expect((await order(1, { ...address, shipping_rate: parcel?.id }, { dry_run: "true" })).data).toMatchObject({
-      number: null,
-      shipping_minor: 490,
-      total_minor: 1490,
-    });
-    expect((await order(1, {}, { dry_run: "true" })).data.shipping_rates).toEqual([]);
-    expect((await order(1, { shipping_rate: parcel?.id }, { dry_run: "true" })).fields).toEqual(["shipping_address"]);
-    // Goods that are not shipped need no address and no rate.
-    await shop.call(`PATCH /products/${product}/`, { body: { requires_shipping: false } });
-    expect((await order(1, {})).data).toMatchObject({ shipping_minor: 0, shipping_rate: null });
-    expect((await order(1, { ...address, shipping_rate: parcel?.id })).fields).toEqual(["shipping_rate"]);
-    // Backends may set the shipping costs.
-    const own = await makeOrder(shop, [{ product_id: product }], { shipping: 7.5 });
-    expect(own).toMatchObject({ shipping_minor: 750, shipping_rate: null });
-  });
+  testOnFile(
+    "a rate that does not apply is always refused; a dry run without a rate lists the rates that apply",
+    async () => {
+      const { shop, order, rates, product } = await open([...zones, { name: "Heavy", min_weight_g: 1 }]);
+      const [parcel, , ferry] = rates;
+      const address = { shipping_address: addressIn() };
+      const elsewhere = (await open([{ price: 0 }])).rates[0];
+      for (const id of [
+        ferry?.id,
+        elsewhere?.id,
+        rates.at(-1)?.id,
+        "ship_01h455vb4pex5vsknk084sn02q",
+        "",
+        "Parcel",
+        "\u0000",
+      ]) {
+        const { code, fields } = await order(1, { ...address, shipping_rate: id });
+        expect([id, code, fields]).toEqual([id, 5102, ["shipping_rate"]]);
+      }
+      for (const [fields, name] of [
+        [address, "shipping_rate"],
+        [{ ...address, shipping_rate: null }, "shipping_rate"],
+        [{ shipping_rate: parcel?.id }, "shipping_address"],
+        [{ shipping_rate: parcel?.id, billing_address: addressIn() }, "shipping_address"],
+      ] as const) {
+        expect([name, (await order(1, fields)).fields]).toEqual([name, [name]]);
+      }
+      // An address in zone "islands" cannot use the cheaper rate of zone "home".
+      const island = { shipping_address: addressIn("DE", "25999"), shipping_rate: parcel?.id };
+      expect((await order(1, island)).fields).toEqual(["shipping_rate"]);
+      // If postcodes divide a country into zones, the order needs a readable postcode.
+      for (const postcode of [undefined, "", "-", "٢٥٩٣٨"]) {
+        const hidden = { shipping_address: addressIn("DE", postcode), shipping_rate: parcel?.id };
+        if (postcode === undefined) Reflect.deleteProperty(hidden.shipping_address, "postal_code");
+        expect([postcode, (await order(1, hidden)).fields]).toEqual([postcode, ["shipping_address.postal_code"]]);
+      }
+      const { data } = await order(1, { ...address, lang: "de" }, { dry_run: "true" });
+      expect(data.shipping_rates).toMatchObject([
+        { name: "Parcel", price: 4.9, price_minor: 490, zone: "home" },
+        { name: "Express", price: 9.9, price_minor: 990 },
+      ]);
+      expect((await order(1, { ...address, shipping_rate: parcel?.id }, { dry_run: "true" })).data).toMatchObject({
+        number: null,
+        shipping_minor: 490,
+        total_minor: 1490,
+      });
+      expect((await order(1, {}, { dry_run: "true" })).data.shipping_rates).toEqual([]);
+      expect((await order(1, { shipping_rate: parcel?.id }, { dry_run: "true" })).fields).toEqual(["shipping_address"]);
+      // Goods that are not shipped need no address and no rate.
+      await shop.call(`PATCH /products/${product}/`, { body: { requires_shipping: false } });
+      expect((await order(1, {})).data).toMatchObject({ shipping_minor: 0, shipping_rate: null });
+      expect((await order(1, { ...address, shipping_rate: parcel?.id })).fields).toEqual(["shipping_rate"]);
+      // Backends may set the shipping costs.
+      const own = await makeOrder(shop, [{ product_id: product }], { shipping: 7.5 });
+      expect(own).toMatchObject({ shipping_minor: 750, shipping_rate: null });
+    },
+  );
 
-  test("an address without a zone, or goods that fit no rate, are not delivered; stores without rates ship for 0", async () => {
-    const { shop, order, rates } = await open([{ max_value: 20 }]);
-    const fields = { shipping_rate: rates[0]?.id };
-    const far = await order(1, { ...fields, shipping_address: addressIn("CH", "8000") });
-    expect([far.code, far.error?.message]).toEqual([5308, "The store does not deliver to this address."]);
-    expect((await order(3, { ...fields, shipping_address: addressIn() })).code).toBe(5308);
-    expect((await order(3, { shipping_address: addressIn() }, { dry_run: "true" })).code).toBe(5308);
-    await setShipping(shop, []);
-    expect((await order(3, { shipping_address: addressIn("CH", "8000") })).data).toMatchObject({
-      ...{ shipping_minor: 0, shipping_rate: null, total_minor: 3000 },
-    });
-    expect((await order(3, {})).status).toBe(201);
-  });
+  testOnFile(
+    "an address without a zone, or goods that fit no rate, are not delivered; stores without rates ship for 0",
+    async () => {
+      const { shop, order, rates } = await open([{ max_value: 20 }]);
+      const fields = { shipping_rate: rates[0]?.id };
+      const far = await order(1, { ...fields, shipping_address: addressIn("CH", "8000") });
+      expect([far.code, far.error?.message]).toEqual([5308, "The store does not deliver to this address."]);
+      expect((await order(3, { ...fields, shipping_address: addressIn() })).code).toBe(5308);
+      expect((await order(3, { shipping_address: addressIn() }, { dry_run: "true" })).code).toBe(5308);
+      await setShipping(shop, []);
+      expect((await order(3, { shipping_address: addressIn("CH", "8000") })).data).toMatchObject({
+        ...{ shipping_minor: 0, shipping_rate: null, total_minor: 3000 },
+      });
+      expect((await order(3, {})).status).toBe(201);
+    },
+  );
 
-  test("a rate keeps its id while its zone and name are unchanged; orders keep the rate as the buyer saw it", async () => {
-    const { shop, page, rates, order } = await open([
-      { names: { de: "Paket", "pt-BR": "Encomenda" } },
-      { name: "Express", price: 9.9 },
-    ]);
-    const fields = { shipping_address: addressIn(), shipping_rate: rates[0]?.id };
-    const { data: placed } = await order(1, { ...fields, lang: "de" });
-    expect(placed.shipping_rate).toEqual({ id: rates[0]?.id as string, name: "Paket" });
-    const next = await setShipping(shop, [
-      { name: "Express", price: 1 },
-      { price: 5.9 },
-      { zone: "new", countries: ["AT"] },
-    ]);
-    expect(next.map(({ id }) => rates.findIndex((one) => one.id === id))).toEqual([1, 0, -1]);
-    expect((await shop.call<OrderReply>(`GET /orders/${placed.id}/`)).data.shipping_rate).toEqual(placed.shipping_rate);
-    expect((await order(1, fields)).data).toMatchObject({ shipping_minor: 590, shipping_rate: { name: "Parcel" } });
-    // Only staff and keys with settings:write may change rates. Visitors may read them.
-    const body = { rates: [] };
-    expect((await page("PUT /shipping/rates/", { body })).code).toBe(5300);
-    const backend = bearer(await shop.issueKey({ scopes: ["orders:write", "products:write"] }));
-    expect((await shop.call("PUT /shipping/rates/", { body, auth: backend })).code).toBe(5300);
-    const eve = await openAccount(shop);
-    expect((await eve.call("PUT /shipping/rates/", { body })).code).toBe(5300);
-    const staff = await openAccount(shop, { role: "staff" });
-    expect((await staff.call("PUT /shipping/rates/", { body })).status).toBe(200);
-    expect((await page<Offer[]>("GET /shipping/rates/")).data).toEqual([]);
-  });
+  testOnFile(
+    "a rate keeps its id while its zone and name are unchanged; orders keep the rate as the buyer saw it",
+    async () => {
+      const { shop, page, rates, order } = await open([
+        { names: { de: "Paket", "pt-BR": "Encomenda" } },
+        { name: "Express", price: 9.9 },
+      ]);
+      const fields = { shipping_address: addressIn(), shipping_rate: rates[0]?.id };
+      const { data: placed } = await order(1, { ...fields, lang: "de" });
+      expect(placed.shipping_rate).toEqual({ id: rates[0]?.id as string, name: "Paket" });
+      const next = await setShipping(shop, [
+        { name: "Express", price: 1 },
+        { price: 5.9 },
+        { zone: "new", countries: ["AT"] },
+      ]);
+      expect(next.map(({ id }) => rates.findIndex((one) => one.id === id))).toEqual([1, 0, -1]);
+      expect((await shop.call<OrderReply>(`GET /orders/${placed.id}/`)).data.shipping_rate).toEqual(
+        placed.shipping_rate,
+      );
+      expect((await order(1, fields)).data).toMatchObject({ shipping_minor: 590, shipping_rate: { name: "Parcel" } });
+      // Only staff and keys with settings:write may change rates. Visitors may read them.
+      const body = { rates: [] };
+      expect((await page("PUT /shipping/rates/", { body })).code).toBe(5300);
+      const backend = bearer(await shop.issueKey({ scopes: ["orders:write", "products:write"] }));
+      expect((await shop.call("PUT /shipping/rates/", { body, auth: backend })).code).toBe(5300);
+      const eve = await openAccount(shop);
+      expect((await eve.call("PUT /shipping/rates/", { body })).code).toBe(5300);
+      const staff = await openAccount(shop, { role: "staff" });
+      expect((await staff.call("PUT /shipping/rates/", { body })).status).toBe(200);
+      expect((await page<Offer[]>("GET /shipping/rates/")).data).toEqual([]);
+    },
+  );
 
   test("after concurrent replacements, the store has the rates of one of them", async (shop) => {
     await Promise.all(

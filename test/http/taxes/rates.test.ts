@@ -109,7 +109,7 @@ onEachDatabase((suite) => {
     expect(own.shipping_tax_minor).toBe(13);
   });
 
-  test("prices without tax get it added, to lines and to shipping", async () => {
+  testOnFile("prices without tax get it added, to lines and to shipping", async () => {
     const { place } = await open("no");
     const order = await place("DE");
     // 27.18 × 19 % is 5.1642, and 12.22 × 7 % is 0.8554.
@@ -120,7 +120,7 @@ onEachDatabase((suite) => {
     expect(sum(items.map((line) => line.tax_minor)) + shipping_tax_minor).toBe(602);
   });
 
-  test("code and points are subtracted before tax; the partial refunds add up to exactly the total", async () => {
+  testOnFile("code and points are subtracted before tax; the partial refunds add up to exactly the total", async () => {
     const { shop, items } = await open("no");
     await createCode(shop, { code: "TEN", percent: 10 });
     const order = await makeOrder(shop, items, {
@@ -138,7 +138,7 @@ onEachDatabase((suite) => {
     expect(last).toMatchObject({ payment_status: "refunded", refunded_minor: order.total_minor, due_minor: 0 });
   });
 
-  test("without an address, the store's country applies; without any rate, nothing is taxed", async () => {
+  testOnFile("without an address, the store's country applies; without any rate, nothing is taxed", async () => {
     const { shop, mug } = await open("yes");
     await setShipping(shop, []);
     const items = [{ product_id: mug.id }];
@@ -148,25 +148,28 @@ onEachDatabase((suite) => {
     expect(await makeOrder(shop, items)).toMatchObject({ total_minor: 1190, tax_minor: 0, tax_lines: [] });
   });
 
-  test("a backend's own tax is added without tax lines, and its own shipping replaces only the shipping rates", async () => {
-    const { shop, items } = await open("yes");
-    const taxed = await makeOrder(shop, items, { tax: 1.25, shipping: 3 });
-    expect(taxed as object).toMatchObject({
-      ...{
-        prices_include_tax: false,
-        tax_lines: [],
-        tax_minor: 125,
-        shipping_tax_minor: 0,
-        total_minor: 3450 + 300 + 125,
-      },
-    });
-    const shipped = await makeOrder(shop, items, { shipping: 4.9 });
-    expect(shipped as object).toMatchObject({ prices_include_tax: true, tax_minor: 514, total_minor: 3940 });
-    const { code, fields } = await shop.call("POST /orders/", { body: { items, tax: 1 } });
-    expect([code, fields]).toEqual([5102, ["shipping_address"]]);
-  });
+  testOnFile(
+    "a backend's own tax is added without tax lines, and its own shipping replaces only the shipping rates",
+    async () => {
+      const { shop, items } = await open("yes");
+      const taxed = await makeOrder(shop, items, { tax: 1.25, shipping: 3 });
+      expect(taxed as object).toMatchObject({
+        ...{
+          prices_include_tax: false,
+          tax_lines: [],
+          tax_minor: 125,
+          shipping_tax_minor: 0,
+          total_minor: 3450 + 300 + 125,
+        },
+      });
+      const shipped = await makeOrder(shop, items, { shipping: 4.9 });
+      expect(shipped as object).toMatchObject({ prices_include_tax: true, tax_minor: 514, total_minor: 3940 });
+      const { code, fields } = await shop.call("POST /orders/", { body: { items, tax: 1 } });
+      expect([code, fields]).toEqual([5102, ["shipping_address"]]);
+    },
+  );
 
-  test("a change of the store, of rates or of products affects only later orders", async () => {
+  testOnFile("a change of the store, of rates or of products affects only later orders", async () => {
     const { shop, place, mug, items } = await open("yes");
     const before = await place("DE");
     await updateTenant(shop.app.system, shop.namespace, { pricesIncludeTax: "no" });

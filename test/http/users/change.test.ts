@@ -111,7 +111,7 @@ onEachDatabase((suite) => {
     ["removed", (by, id) => by(`DELETE /users/${id}/`)],
   ];
   for (const [name, end] of ends) {
-    test(`the last active owner cannot be ${name}, but one of two owners can`, async (shop) => {
+    suite.testOnFile(`the last active owner cannot be ${name}, but one of two owners can`, async (shop) => {
       const owner = await makeUser(shop, { role: "owner" });
       await makeUser(shop, { role: "owner", status: "disabled" });
       await makeUser(shop, { role: "staff" });

@@ -250,7 +250,7 @@ onEachDatabase((suite) => {
     expect(puts.map(({ data }) => data.version).toSorted((a, b) => a - b)).toEqual(puts.map((_, n) => n + 2));
   });
 
-  test("deleting a user deletes the wishlist", async () => {
+  suite.testOnFile("deleting a user deletes the wishlist", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct();
     await add(eve, { product_id: id });
