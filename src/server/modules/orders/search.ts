@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { desc, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { all, ofStore, param, statement } from "../../db/statement.ts";
 import { requireText } from "../../values/fields.ts";
@@ -11,15 +11,17 @@ const ofOrders = ofStore(orders);
 const begins = (column: SQL) => sql`${column} >= ${param("q")} and ${column} < ${param("qEnd")}`;
 const few = (condition: SQL) =>
   sql`select id from (select id from ${orders} where ${ofOrders} and ${condition} limit 1000)`;
-const selectFound = statement<{ id: string }>(sql`
+const matching = sql`
   select id from ${orders} where ${ofOrders} and number = ${param("number")}
   union ${few(begins(sql`email_key`))}
-  union ${few(sql`user_id in (select id from ${users} where ${ofStore(users)} and ${begins(sql`name_key`)} limit 1000)`)}`);
+  union ${few(sql`user_id in (select id from ${users} where ${ofStore(users)} and ${begins(sql`name_key`)} limit 1000)`)}`;
+const selectFound = statement((q) => q.select({ id: sql<string>`id` }).from(sql`(${matching})`));
 // Names in addresses have no index, because each order would write one more page for it.
-const selectNames = statement<{ id: string; names: string }>(sql`
-  select id, concat_ws(' ', shipping_address ->> 'name', shipping_address ->> 'company', billing_address ->> 'name',
-    billing_address ->> 'company') as names
-  from ${orders} where ${ofOrders} order by number desc limit 2000`);
+const names = sql<string>`concat_ws(' ', shipping_address ->> 'name', shipping_address ->> 'company',
+  billing_address ->> 'name', billing_address ->> 'company')`;
+const selectNames = statement((q) =>
+  q.select({ id: orders.id, names }).from(orders).where(ofOrders).orderBy(desc(orders.number)).limit(2000),
+);
 
 /**
  * Returns the ids of the orders with a number or transfer reference, of the emails and customers' names that begin with
