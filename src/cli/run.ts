@@ -76,7 +76,7 @@ async function findStore({ command, console, values, terminal }: ReadyRun): Prom
   const { namespace: arg } = command.args;
   if (arg?.type !== "string" || arg.env === undefined || values.namespace !== undefined) return;
   const { openOptions } = await import("../server/config/environment.ts");
-  // Wrong settings are ignored here: the command itself reports them.
+  // Wrong settings are ignored here, because the command itself reports them.
   const env = attempt(() => openOptions(values, terminal.env).env) ?? terminal.env;
   values.namespace = env.BODEGA_NAMESPACE || undefined;
   if (!arg.required || values.namespace !== undefined) return;

@@ -7,7 +7,7 @@ export interface ClientOptions extends Partial<RetryPolicy> {
   url: string;
   /** Namespace of the store. */
   namespace: string;
-  /** An app key; in a page, a storefront key. Without it, only calls without credentials work until a user signs in. */
+  /** An app key; in a page, a storefront key. Without a key, only public calls work until a user signs in. */
   app?: { id: string; secret: string } | undefined;
   /** Language of texts and mail. A function is called for each request. Default: the store's. */
   lang?: string | (() => string | undefined);
@@ -15,7 +15,7 @@ export interface ClientOptions extends Partial<RetryPolicy> {
   storage?: TokenStorage;
   /**
    * Called with the new session after a sign-in or refresh, and with null after a sign-out or when the session has
-   * ended, even if another tab did so. A session from before a reload is not new: call `auth.session()`.
+   * ended, also by another tab. Not called for a session from before a reload, which `auth.session()` returns.
    */
   onSession?: (session: Session | null) => void;
 }
@@ -29,7 +29,7 @@ export interface LooseOptions extends SendOptions {
 
 type Query = Record<string, unknown>;
 
-/** POST requests with secrets, whose replies the server does not store. */
+/** POST requests with secrets. The server does not store their replies, so a repeat would run again. */
 const unkept = /^\/(auth|users\/(me|sign-up|verify))\//;
 const catalog = /^\/(products|categories|store)\//;
 /** Operations that need no user, or ignore one. */
@@ -95,14 +95,14 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
     try {
       return await sendAs(session, method, path, given);
     } catch (error) {
-      // Another call or page may have refreshed the token meanwhile.
+      // Another call or page may have refreshed the token meanwhile; then the call is repeated with the new token.
       const next = session && hasEnded(error) && (await sessions.end(session));
       if (!next) throw error;
       return sendAs(next, method, path, given);
     }
   }
 
-  /** Sends a call with the visitor's token, and stores a new one. */
+  /** Sends a call with the visitor's token. If the reply contains a new visitor's token, stores it. */
   async function sendAsVisitor(method: string, path: string, given: LooseOptions): Promise<Envelope> {
     const visitor = await storage.getItem(`${name} visitor`);
     const place = method === "POST" ? "body" : "query";
@@ -115,7 +115,7 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
     return reply;
   }
 
-  /** Sends an operation. */
+  /** Sends an operation with the user's token, and if it is for visitors also with the visitor's. */
   async function send(operation: Operation, given: LooseOptions = {}): Promise<Envelope> {
     // `fetch` sends `patch` in lower case, for which servers close the connection.
     const [method = "", template = ""] = operation.replace(/^\w+/, (verb) => verb.toUpperCase()).split(" ");

@@ -36,9 +36,9 @@ export interface Auth {
   login: Method<"POST /auth/login/">;
   /** Mails a customer a code to sign in with. The reply does not say whether the address has an account. */
   mailCode: Method<"POST /auth/code/">;
-  /** Signs the user out: here in any case, and at the server if it can be reached. */
+  /** Signs the user out: always in this client, and also at the server if the server can be reached. */
   logout(options?: SendOptions): Promise<void>;
-  /** Refreshes the token now; calls do so by themselves. Null if nobody is signed in. */
+  /** Refreshes the token now. Other calls refresh it when needed. Returns null if nobody is signed in. */
   refresh(): Promise<Session | null>;
   /** The signed-in user's id and token; null if nobody is signed in. */
   session(): Promise<Session | null>;
@@ -62,7 +62,7 @@ export interface Client extends Groups {
   events: Groups["events"] & FollowEvents;
   /** Reads the store's title, currency, logo and languages. */
   store: Method<"GET /store/">;
-  /** The address of a picture in a width, or of the original without one. Pictures stored elsewhere have one size. */
+  /** The address of a picture with this width; by default, of the original. Pictures stored elsewhere have one size. */
   imageUrl(image: string | { url: string }, width?: 320 | 640 | 1280 | 2560): string;
 }
 

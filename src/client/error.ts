@@ -19,7 +19,7 @@ interface Failure {
   /** HTTP status; undefined without a reply. */
   status?: number | undefined;
   requestId?: string | undefined;
-  /** Seconds. */
+  /** Seconds until a retry can succeed. */
   retryAfter?: number | undefined;
   cause?: unknown;
 }
@@ -33,7 +33,7 @@ class FailedCall extends Error {
   readonly remedy: string | undefined;
   readonly details: FieldError[] | undefined;
   readonly status: number | undefined;
-  /** Quote it in bug reports; the server's log contains it. */
+  /** The id of the request, for bug reports. The server's log contains it. */
   readonly requestId: string | undefined;
   /** Seconds until a retry can succeed. */
   readonly retryAfter: number | undefined;

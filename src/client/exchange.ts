@@ -29,7 +29,7 @@ export interface Envelope {
 const network = { code: "network", type: "network" } as const;
 const firstDelayMs = 300;
 const longestDelayMs = 5_000;
-/** In seconds. If `Retry-After` is longer, the error is thrown instead of waiting. */
+/** In seconds. If the server's `Retry-After` is longer, the request is not retried, and its error is thrown. */
 const maxRetryAfter = 30;
 
 /** Sends a request, and repeats it after temporary errors. Errors: BodegaError; the signal's reason. */
@@ -66,7 +66,7 @@ async function sendOnce(
     isAnswered = true;
     if (isStream(response.headers.get("content-type"))) return { request_id: "", data: response.body };
     const text = await response.text();
-    // JSON that cannot be parsed was cut off: a lost connection, whatever its status. So `status` is set after parsing.
+    // A lost connection can cut JSON off. Its status then does not count, so `status` is set after parsing.
     if (!response.headers.get("content-type")?.startsWith("application/json")) status = response.status;
     const { request_id: requestId, error, ...rest } = JSON.parse(text) as Partial<Envelope & { error: ErrorBody }>;
     status = response.status;
@@ -81,7 +81,7 @@ async function sendOnce(
     if (status !== undefined)
       return new BodegaError({ ...network, message: `The reply (${status}) could not be read.`, status, cause });
     if (isAnswered) return new BodegaError({ ...network, message: "The reply broke off before its end.", cause });
-    // Browsers do not say whether CORS or the network was the cause.
+    // Browsers do not say whether CORS or the network was the cause, so the message names both.
     const isPage = "document" in globalThis;
     const message = `The server cannot be reached${isPage ? ", or the key does not allow this page's origin" : ""}.`;
     const remedy = isPage ? "Check the address, and the origin: bodega origin check" : undefined;

@@ -40,7 +40,7 @@ const operations = {
     place: "POST /orders/",
     /** Changes contact, addresses and notes. */
     update: "PATCH /orders/{id}/",
-    /** Mails a guest a new link to an order. The reply does not say whether there is one. */
+    /** Mails a guest a new link to an order. The reply does not say whether the order exists. */
     mailLink: "POST /orders/access/",
     /** Records that a consumer withdraws from a contract. The reply does not say whether there is such an order. */
     withdraw: "POST /orders/withdrawals/",
@@ -128,7 +128,7 @@ const operations = {
     renewRecoveryCodes: "POST /users/me/two-factor/recovery-codes/",
   },
   notifications: {
-    /** The key with which browsers subscribe. */
+    /** Returns the server's public key, with which browsers subscribe to notifications. */
     offer: "GET /notifications/register/",
     register: "POST /notifications/register/",
     change: "PATCH /notifications/register/{id}/",
@@ -140,7 +140,7 @@ const operations = {
   events: { list: "LIST /events/" },
   reports: {
     sales: "GET /reports/sales/",
-    /** What the store has to do. */
+    /** Lists the tasks of the store, such as orders to ship. */
     todo: "GET /todo/",
   },
 } as const satisfies Record<string, Record<string, Operation | `${"LIST" | "STATE"} ${string}`>>;
@@ -160,7 +160,7 @@ export type Groups = { [G in keyof Operations]: { [N in keyof Operations[G]]: Me
 
 type Send = (operation: Operation, options?: LooseOptions) => Promise<Envelope>;
 
-/** The methods by resource. */
+/** Returns an object with the client's methods by resource. */
 export function createGroups(send: Send): Groups {
   const groups = Object.entries(operations).map(([group, methods]) => {
     const made = Object.entries(methods).map(([name, operation]) => [name, createMethod(send, operation)]);
@@ -190,7 +190,7 @@ function readArguments(operation: Operation, args: unknown[]): LooseOptions {
 }
 
 function createList(send: Send, operation: Operation, given: LooseOptions): List<unknown> {
-  // In the feed of events, the cursor is an event's id.
+  // The feed of events has no `cursor`. Its parameter `after`, the id of an event, selects the next page.
   const name = operation === "GET /events/" ? "after" : "cursor";
   const page = (cursor?: string | null) =>
     send(operation, cursor ? { ...given, query: { ...given.query, [name]: cursor } } : given);

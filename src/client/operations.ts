@@ -38,7 +38,7 @@ export type Item<O extends Operation> =
 type ParametersIn<O extends Operation, In extends string> =
   Described<O> extends { parameters: infer P } ? (In extends keyof P ? P[In] : never) : never;
 
-/** `T`, where optional fields may be undefined; the client does not send those. */
+/** `T`, but its optional fields may also have the value undefined. The client does not send such fields. */
 type Sendable<T> = { [K in keyof T]: T[K] | (Record<never, never> extends Pick<T, K> ? undefined : never) };
 
 /** The query of an operation, without `namespace`, which the client adds. */
@@ -59,7 +59,7 @@ export interface SendOptions {
   signal?: AbortSignal | undefined;
   /** Additional headers, such as `X-Client-Address`. */
   headers?: Record<string, string> | undefined;
-  /** For `POST`. Default: a new one for each call, which all its retries share. */
+  /** The key of a `POST`. Default: a new key for each call, which the retries of the call share. */
   idempotencyKey?: string | undefined;
   /** The token of a guest's order, sent with the app key. Do not keep it in addresses or logs. */
   orderToken?: string | undefined;
@@ -87,7 +87,7 @@ type Ids<O extends string> = O extends `${string}{${infer Name}}${infer Rest}`
   ? [...(Name extends keyof Named ? Named[Name] : [id: string]), ...Ids<Rest>]
   : [];
 
-/** The main input of an operation: the query of reads and deletions, otherwise the body. */
+/** The main input of an operation: for GET and DELETE its query, otherwise its body. */
 type Input<O extends Operation> = O extends `${"GET" | "DELETE"} ${string}` ? Query<O> : Body<O>;
 
 /** The arguments of a method: the ids in the path, then its query or body, then options. */

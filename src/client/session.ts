@@ -15,7 +15,7 @@ export interface Session {
 }
 
 export interface KeptSession extends Session {
-  /** Epoch milliseconds. */
+  /** The time of the next refresh, in epoch milliseconds. */
   renew_at: number;
 }
 
@@ -95,7 +95,7 @@ export function createSessionKeeper({ storage, name, refresh, onChange }: Option
     return session;
   }
 
-  /** Removes a session that has ended. Returns the one that another call or page has stored instead. */
+  /** Removes a session that has ended. If another call or page has stored a new one, returns that; otherwise null. */
   async function end(ended: Session): Promise<Session | null> {
     const kept = await read();
     if (kept && kept.token !== ended.token) return kept;

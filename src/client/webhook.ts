@@ -16,7 +16,7 @@ const tolerance = 300;
 /**
  * Returns the event of a webhook's message if the store has signed it (Standard Webhooks); otherwise null. A delivery
  * may arrive twice: ignore an event whose `id` you have seen.
- * @param secret `whsec_…`; several while one replaces another.
+ * @param secret `whsec_…`; a list of the old and the new secret while one replaces the other.
  */
 export async function verifyWebhook(
   message: Request | WebhookMessage,
@@ -36,7 +36,7 @@ export async function verifyWebhook(
     const key = await crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);
     for (const signature of read("webhook-signature").split(" ")) {
       const sent = signature.startsWith("v1,") && decode(signature.slice(3));
-      // Compares in constant time.
+      // `verify` compares the signatures in constant time.
       if (sent && (await crypto.subtle.verify("HMAC", key, sent, signed))) return JSON.parse(body);
     }
   }

@@ -91,7 +91,7 @@ export interface Ctx {
   media?: MediaStore | undefined;
 }
 
-/** The addresses of payment providers, and the one at which they call this server. */
+/** The addresses of payment providers, and the address at which providers call this server. */
 export interface PaymentOptions {
   stripeUrl?: string | undefined;
   publicUrl?: string | undefined;

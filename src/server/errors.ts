@@ -134,7 +134,7 @@ export class AppError extends Error {
     this.reply = options.reply;
     this.isInternal = options.isInternal ?? options.reply !== undefined;
     this.exit = options.exit ?? table[kind].exit;
-    // A service cannot set headers, but every 503 should say when to retry.
+    // A service cannot set headers, but every 503 should say when to retry, so the default is one second.
     this.retryAfter = options.retryAfter ?? (kind === "unavailable" ? 1 : undefined);
     this.headers = options.headers;
   }

@@ -7,8 +7,8 @@ const group = (description: string, subCommands: CommandGroup["subCommands"]) =>
 const byDefault = <T>(module: { default: T }) => module.default;
 
 /**
- * The commands of a module, which exports the command `set-password` as `setPasswordCommand`. `names` lists them again,
- * so that help can print the list without loading the module.
+ * The commands of a module, which exports the command `set-password` as `setPasswordCommand`. `names` repeats the names
+ * of the commands, so that help can print the list without loading the module.
  */
 function fromModule(loadAll: () => Promise<object>, names: string): Record<string, Load> {
   const load = async (name: string) => {

@@ -2,7 +2,7 @@ import manifest from "../../../package.json" with { type: "json" };
 import { defineCommand } from "../framework/command.ts";
 import { printRecord } from "../terminal/console.ts";
 
-// The build defines these; they do not exist when Bun runs the source.
+// The build defines these constants. They do not exist when Bun runs the source.
 declare const BODEGA_VERSION: string;
 declare const BODEGA_COMMIT: string;
 

@@ -63,7 +63,7 @@ export function withPictures<T>(flags: StoreArgs, console: Console, work: (ctx: 
   });
 }
 
-/** As `withTenant`, for work that calls a payment provider. */
+/** As `withTenant`, but with the settings of the payment providers in the context. */
 export function withPayments<T>(flags: StoreArgs, console: Console, work: (ctx: Ctx) => Promise<T>): Promise<T> {
   return withTenant(flags, console, async (ctx) => {
     const { readPaymentConfig } = await import("../../server/config/config.ts");
@@ -108,7 +108,7 @@ export function requireDatabase(flags: DatabaseFlags, console: Console): void {
   });
 }
 
-/** Opens the database, even with an old or newer schema, and closes it after the work. */
+/** Runs `work` on the database, even if its schema is older or newer than this program, then closes the database. */
 export async function withDatabase<T>(
   flags: DatabaseFlags,
   console: Console,
@@ -146,10 +146,10 @@ export async function updateSchema(db: Database, config: DatabaseConfig) {
   return { ctx, applied };
 }
 
-/** Returns the account's name in `/etc/passwd`, or its number. Not Bun's `userInfo`, because it trusts `USER`. */
+/** Returns the account's name in `/etc/passwd`, or its number. Bun's `userInfo` would trust the variable `USER`. */
 export function accountName(accountsFile = "/etc/passwd"): string {
   const uid = String(process.getuid?.() ?? "unknown");
-  // Some containers do not have this file.
+  // Some containers do not have this file, so the number is returned there.
   const accounts = attempt(() => readFileSync(accountsFile, "utf8")) ?? "";
   return new RegExp(`^([^:\n]+):[^:\n]*:${uid}:`, "m").exec(accounts)?.[1] ?? `uid ${uid}`;
 }

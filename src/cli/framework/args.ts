@@ -15,7 +15,7 @@ export interface Arg {
   /** For a flag: it can be repeated. For the last word: it takes all remaining words. */
   multiple?: boolean;
   default?: string;
-  /** Accepts the empty value of `--name=`, which becomes null and clears a field. */
+  /** Accepts `--name=` with an empty value. The command receives null, and clears the field. */
   allowEmpty?: boolean;
   /** The environment variable that gives the value if the flag is missing. The help names it. */
   env?: string;

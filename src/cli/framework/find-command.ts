@@ -33,7 +33,7 @@ export function findCommand(tree: CommandGroup, argv: string[], path: string[] =
 }
 
 function findSubCommand({ subCommands }: CommandGroup, path: string[], word: string): Load | CommandGroup {
-  // Only own properties, because every object inherits a property `constructor`.
+  // `constructor` is no command, although every object inherits a property of this name.
   const found = Object.hasOwn(subCommands, word) ? subCommands[word] : undefined;
   if (found !== undefined) return found;
   const before = ["bodega", ...path].join(" ");

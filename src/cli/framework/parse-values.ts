@@ -10,7 +10,7 @@ export function parseDuration(flag: string, text: string): number {
   throw invalidFlag(flag, "must be a duration: a number followed by s, m, h, d or w, such as 24h");
 }
 
-/** Parses RFC 3339, or a duration such as `90d`: to the future (1) or past (-1). A past time may be a day (UTC). */
+/** Parses RFC 3339, or a duration such as `90d` from now (1) or before now (-1). A past time may be a day (UTC). */
 const timeParser = (direction: 1 | -1) => (flag: string, text: string) => {
   const ms = readDuration(text);
   const isDay = /^[\d-]+$/.test(text);

@@ -39,7 +39,7 @@ async function askForArg(name: string, { command, values, console }: ReadyRun, f
   if (arg.type === "boolean") return true;
   const message = `${arg.description} (${formatArg(name, arg)})`;
   const { completes: kind = "file", options } = arg;
-  // An error here is ignored: the command itself will report it.
+  // If the names cannot be read, none are offered: the command itself will report the error.
   const names = kind === "file" || kind === "directory" ? [] : await findNames(kind, values, console).catch(() => []);
   if (names.length > 0 && names.length <= 10 && !console.quiet) {
     const fields = names.map(({ value, description }) => [`  ${value}`, escapeControls(description)] as const);

@@ -104,7 +104,7 @@ export function tokenize(argv: string[], args: CommandArgs) {
   for (const [name, { type, alias }] of flagsOf(args)) {
     options[name] = { type: type as "string" | "boolean", ...(alias && { short: alias }) };
   }
-  // The mark makes a number such as -2 a word. The parser would treat each digit as a flag, and no flag is a digit.
+  // The mark turns a number such as -2 into a word. Without it, the parser would read each digit as a flag.
   const words = argv.map((word) => word.replace(/^-\d+$/, `${numberMark}$&`));
   const { tokens } = parseArgs({ args: words, options, strict: false, allowPositionals: true, tokens: true });
   return tokens.map((token) => {

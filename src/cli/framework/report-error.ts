@@ -9,7 +9,7 @@ import { isGiven } from "./parse-values.ts";
 
 const cancelledExitCode = 130;
 const maxCharacters = 1000;
-// The usual remedies of these kinds help only clients of the HTTP API.
+// Errors of these kinds are printed without the usual remedy, which helps only clients of the HTTP API.
 const withoutRemedy = new Set<ErrorKind>(["internalError", "unavailable", "validationFailed", "wrongState"]);
 
 /** Prints an error on standard error, with `--json` as JSON. Returns the exit code. */

@@ -27,7 +27,7 @@ export const passwordFlags = {
   "save-password-to": fileArg("Generate a password, and write it to this new file (mode 0600) instead of printing it"),
 } as const satisfies CommandArgs;
 
-/** Flags that exclude each other. Two flags generate a password, and can be used together, so there are two groups. */
+/** Groups of flags that exclude each other. The two flags that generate a password do not, so there are two groups. */
 export const passwordGroups = ["random-password", "save-password-to"].map((generates) => {
   return ["password-stdin", "password-file", "no-password", generates];
 });

@@ -69,7 +69,7 @@ function standardOutput(console: Console) {
   return { path: undefined, write, finish: async () => {}, discard: async () => {} };
 }
 
-/** Opens a file under a temporary name, which `finish` renames; a pipe or device under its own name. */
+/** Opens a file under a temporary name, from which `finish` renames it. Opens a pipe or device under its own name. */
 async function openFile(given: string, mode: number) {
   const path = await realpath(given).catch(() => resolve(given));
   const found = await stat(path).catch(() => undefined);

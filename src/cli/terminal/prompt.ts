@@ -21,7 +21,7 @@ export async function confirmName(console: Console, warning: string, name: strin
   throw malformedRequest(`The name does not match ${JSON.stringify(name)}. Nothing was changed.`);
 }
 
-/** Returns true if an answer is valid, otherwise the reason. The command will report unexpected errors. */
+/** Returns true for a valid answer, otherwise the reason. Unexpected errors are ignored: the command reports them. */
 async function judgeAnswer(check: () => unknown): Promise<true | string> {
   try {
     await check();
@@ -100,7 +100,7 @@ async function ask<T>(
   const abandon = () => abandoned.abort();
   process.once("beforeExit", abandon);
   try {
-    // Loading the library is slow, and most commands ask nothing.
+    // Loading the library is slow, and most commands ask nothing, so it is loaded only here.
     const prompts = await import("@inquirer/prompts");
     // Questions go to standard error, so that standard output contains only the answer.
     return await prompt(prompts, { input: process.stdin, output: process.stderr, signal: abandoned.signal });

@@ -17,7 +17,7 @@ const endings = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export function openTerminal(host: NodeJS.Process) {
   const interrupt = () => host.exit(interruptedExitCode);
   host.on("SIGINT", interrupt);
-  // Without a listener, this event would end the process. The callbacks of `write` report failures instead.
+  // Without a listener, the event `error` of a stream would end the process. The callbacks of `write` report failures.
   for (const stream of [host.stdout, host.stderr]) {
     stream.on("error", () => {});
     // A terminal that does not know its width reports 0.
@@ -40,7 +40,7 @@ export function openTerminal(host: NodeJS.Process) {
       if (failure === undefined || !isRead) return;
       throw internalError(`The result could not be written to standard output (${failure.code ?? "unknown"}).`);
     },
-    /** Whether standard output still has a reader, so that long output can stop. Becomes false with a failed write. */
+    /** Whether standard output still has a reader, so that long output can stop. Becomes false when a write fails. */
     hasReader: () => isRead,
     /** Writes to standard error: notes, questions, errors. Never throws. */
     async writeError(text: string): Promise<void> {

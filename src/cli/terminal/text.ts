@@ -25,7 +25,7 @@ export interface Column<Row> {
 }
 
 interface Layout {
-  /** Columns of the terminal; undefined for a file or pipe. Then nothing is cut. */
+  /** The width of the terminal in columns. Undefined for a file or pipe: then nothing is cut. */
   width: number | undefined;
   color: boolean;
 }
@@ -104,7 +104,7 @@ export function truncateText(text: string, width: number): string {
   if (Bun.stringWidth(text) <= width) return text;
   let kept = "";
   let used = 1;
-  // Not Bun.sliceAnsi: it keeps a wide character at the cut, so the text would be too long.
+  // Bun.sliceAnsi would keep a wide character at the cut, and the text would be too long.
   for (const { segment } of new Intl.Segmenter().segment(text)) {
     used += Bun.stringWidth(segment);
     if (used > width) break;

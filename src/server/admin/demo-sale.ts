@@ -12,7 +12,7 @@ export const saleSettings = sale.store;
 /** Gives the demo's store tax rates, shipping rates and a discount code. */
 export async function openSale(ctx: Ctx): Promise<void> {
   await replaceTaxRates(ctx, sale.taxes);
-  // TypeScript gives each record of a JSON file the fields of all records.
+  // TypeScript gives each record of a JSON file the fields of all records, so the type is asserted.
   await replaceShippingRates(ctx, sale.rates as ShippingRateInput[]);
   await createDiscount(ctx, sale.discount);
 }

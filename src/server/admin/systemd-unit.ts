@@ -14,7 +14,7 @@ export interface UnitOptions {
   port: number;
 }
 
-/** The name of a directory in /var/lib, which systemd can manage; undefined for others. */
+/** The name of a directory directly in /var/lib, which systemd can manage; undefined for any other directory. */
 export function stateDirectoryOf(dataDir: string): string | undefined {
   const [, name] = /^\/var\/lib\/([\w-][\w.-]*)$/.exec(dataDir) ?? [];
   return name === "private" ? undefined : name;
@@ -49,7 +49,7 @@ export function renderUnit(options: UnitOptions): string {
 
 function renderAccount(dataDir: string, folders: readonly string[], account: UnitOptions["account"]): string {
   const name = stateDirectoryOf(dataDir);
-  // The minus lets the server start although a disk is not mounted.
+  // The minus before a path lets the server start even if the disk with the path is not mounted.
   const writable = folders.map((path) => `\nReadWritePaths=${quoteWord(`-${path}`)}`).join("");
   if (account.kind === "dynamic") {
     const own = folders.map((path) => `\nExecStartPre=-+chown --reference=${dataDir} ${quoteArgument(path)}`).join("");

@@ -31,7 +31,7 @@ export async function answerCall(
 }
 
 const keyForm = /^[\x21-\x7e]{1,255}$/;
-/** Visitors of a page share one app key. With a guessed idempotency key, one could get another visitor's reply. */
+/** Visitors of a page share a key. So nobody may guess another's idempotency key: shorter ones are refused. */
 const minPageKey = 22;
 
 /** POST routes support `Idempotency-Key`, except those with secrets. */
@@ -74,7 +74,7 @@ function isPageKey(actor: Actor): boolean {
 
 /**
  * The caller within whose requests an idempotency key is unique; null for visitors, who cannot be distinguished. The
- * token of an order is a part of it, because a reply may show what only that token opens.
+ * caller includes the token of an order, because a reply may show what only that token opens.
  */
 function callerOf({ actor, orderToken, vault }: Ctx): string | null {
   const buyer = orderToken === undefined ? "" : `:${vault.mac("idempotency", orderToken)}`;

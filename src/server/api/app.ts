@@ -61,8 +61,8 @@ export function createApp(deps: AppDeps) {
     aot: true,
     normalize: false,
     strictPath: false,
-    // To find the path in a URL, Elysia skips a fixed number of characters: those of `http://`, or, if this is true,
-    // those of `https://` and three of the host. `listen` ensures that the host is long enough.
+    // Elysia finds the path in a URL by skipping the characters of `http://`, or if this option is true, those of
+    // `https://` and three of the host. `listen` ensures that the host is long enough.
     handler: { standardHostname: deps.isEncrypted },
   });
   const noRouteMeter = pipeline.meter.anyMethod(noRoute);
@@ -115,7 +115,7 @@ function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: R
 }
 
 function answerNoRoute(pipeline: PipelineDeps, meter: RouteMeter, request: Request) {
-  // A page can read the 404 only if its preflight succeeds.
+  // A page can read the 404 only if its preflight succeeds, so preflights of unknown paths succeed too.
   const method = request.method === "OPTIONS" && request.headers.get("access-control-request-method");
   if (method && everyMethod.includes(method)) {
     return answerOtherMethod(pipeline, meter, request, everyMethod.join(", "));

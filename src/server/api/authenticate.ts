@@ -34,7 +34,7 @@ export function createAttemptCounter(db: Database, vault: Vault, now: () => numb
     const address = addressGroup(clientIp ?? "unknown");
     const known = freeAt.get(address);
     let waitMs = known === undefined ? 0 : known - now();
-    // Such a long wait means that the clock was set back.
+    // A wait longer than twice the window means that the clock was set back, so the attempts are counted anew.
     if (waitMs <= 0 || waitMs > 2 * authAttempts.windowMs) {
       freeAt.delete(address);
       waitMs = await countHit({ db, now }, authAttempts, addressSubject(vault, clientIp), namespace);
@@ -83,7 +83,7 @@ const countedKinds: ReadonlySet<AppError["kind"]> = new Set([
 /**
  * If several credentials were sent, the first valid one counts (specification, section 5).
  * @throws one of the errors from invalidAppCredentials to tokenExpired in `errors.ts`; userTokenInvalid if the route is
- * about the token itself; tooManyAuthAttempts instead of these once the address has used up its attempts.
+ * about the token itself; once the address has used up its attempts, only tooManyAuthAttempts.
  */
 export function authenticate(deps: AuthDeps, access: readonly Access[], attempt: Attempt): Actor | Promise<Actor> {
   const own = ignoresCredentials(access) ? undefined : deps.actorOf?.(attempt.request);

@@ -4,7 +4,7 @@ import { AppError, bodyTooLarge, malformedRequest, unavailable, unsupportedMedia
 import { parseExactJson } from "../values/exact-json.ts";
 import { formatBytes } from "../values/units.ts";
 
-/** The JSON object in a request's body, or why the body is invalid. Callers throw this error after authentication. */
+/** The JSON object in a request's body, or the error of an invalid body, which callers throw after authentication. */
 export interface Body {
   value?: Record<string, unknown>;
   error?: AppError;
@@ -41,7 +41,7 @@ export function reserveMemory(memory: BodyMemory, store?: string) {
   return {
     add(bytes: number) {
       const max = store === undefined ? memory.left : memory.left - bytes - (held.get(store) ?? 0);
-      // After a timeout, the rest of the body may still arrive.
+      // After a timeout, the rest of the body may still arrive. It must not reserve memory that nobody would release.
       if (isReleased || bytes > max) throw unavailable("Too many large bodies are being received.");
       hold(bytes);
     },
@@ -61,7 +61,7 @@ const maxDropped = 64 * 1024 * 1024;
 const maxSmallChunks = 2000;
 const smallChunkBytes = 64;
 const deepest = 64;
-/** The largest valid product has about 8,500 values. */
+/** A body with more values is refused. The largest valid product has about 8,500. */
 const maxValues = 10_000;
 const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace] = Buffer.from('"\\,[]{}');
 const none: Body = {};
@@ -101,7 +101,7 @@ export async function readBody(
   }
 }
 
-/** Whether a body is long. Such a body must be read without delay, because Bun keeps what arrives in memory. */
+/** Whether a body is long. Such a body must be read at once, because Bun keeps in memory what has arrived of it. */
 export const hasLongBody = (headers: Headers): boolean => Number(headers.get("content-length")) > smallBytes;
 
 /**
@@ -111,7 +111,7 @@ export const hasLongBody = (headers: Headers): boolean => Number(headers.get("co
 export async function dropBody(request: Request, limits: BodyLimits): Promise<boolean> {
   const { method, headers } = request;
   const length = headers.get("content-length");
-  // An unread body that is endless or too large could keep the connection busy for long.
+  // An unread body that is endless or too large could keep the connection busy for long, so the connection is closed.
   const isBusy = length === null ? headers.has("transfer-encoding") : Number(length) > limits.bytes + maxDropped;
   if (!isBusy && !/close/i.test(headers.get("connection") ?? "")) return true;
   // A client that sent `Expect` sends no body after a refusal. Bun gives no access to the body of a GET or HEAD.
@@ -160,7 +160,7 @@ async function collectChunks(request: Request, limits: BodyLimits, held: Hold): 
   let count = 0;
   for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
     size += chunk.length;
-    // A chunk of any size, even of one byte, takes as long as a hundred bytes.
+    // Handling a chunk, even one of a single byte, takes as long as handling a hundred bytes.
     if (++count > maxSmallChunks && size < count * smallChunkBytes) {
       throw malformedRequest("The body comes in too many small chunks.", closing);
     }

@@ -123,7 +123,7 @@ async function keep(
     replies.keep(read.tenantId, read.name, { ...reply, commits, minute, hasLatestCounts: true });
 }
 
-/** The tag is weak, because each reply has its own request id. It begins with the record's version, or 0 for a list. */
+/** The tag is weak, because each reply has its own request id. It begins with the record's version; 0 for a list. */
 function entityTag({ name, minute }: Read, { state, version = 0 }: State): string {
   const hash = Bun.hash(`${name}\n${state}\n${minute}`) as bigint;
   return `W/"${version}.${hash.toString(36).padStart(13, "0")}"`;

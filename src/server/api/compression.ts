@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 
-/** Brotli is not among them, because it takes several times as long for the same size. */
+/** The codings of replies. Brotli takes several times as long and saves no more, so it is not used. */
 export type Coding = "zstd" | "gzip";
 type Body = Uint8Array<ArrayBuffer>;
 

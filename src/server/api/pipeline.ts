@@ -46,7 +46,7 @@ export interface PipelineDeps extends AuthDeps, LogDeps {
 
 /** The results of a request's steps so far, for the error reply and the log. */
 interface Found {
-  /** `clientIpOf` may return the address that a server sent for its customer. */
+  /** `clientIpOf` may return the address of a customer that a shop's server sent for them. */
   deps: PipelineDeps;
   sent?: ReturnType<typeof extractCredentials>;
   body?: Body | undefined;
@@ -206,7 +206,7 @@ async function refuse(found: Found, incoming: RouteRequest, error: unknown): Pro
   return errorResponse(requestId, found.failure, headers);
 }
 
-/** Counts a call with a wrong signature. Returns its error, or tooManyAuthAttempts at the limit. */
+/** Counts a webhook call with a wrong signature. Returns the call's error, or tooManyAuthAttempts at the limit. */
 async function countForgery(deps: PipelineDeps, incoming: RouteRequest, { failure, tenant }: Found): Promise<unknown> {
   if (!tenant || !(failure instanceof AppError && failure.kind === "notAuthenticated")) return failure;
   return countAttempt(deps, incoming, tenant.namespace).then(
@@ -215,10 +215,10 @@ async function countForgery(deps: PipelineDeps, incoming: RouteRequest, { failur
   );
 }
 
-/** Whether a page may read why it was refused. If its key was not accepted, only the key's allowed origins may. */
+/** Whether a page may read the error. If its key or secret was refused, the key must allow the page's origin. */
 function mayReadRefusal({ sent, actor, known }: Found, origin: string): boolean {
   if (!sent?.app || actor || known?.tenant === null) return true;
-  // The key has the id that was sent; the secret that was sent may be wrong.
+  // This is the key with the id that was sent, even if the secret that was sent is wrong.
   const key = known?.key;
   return key != null && key.tenantId === known?.tenant?.id && verifyOrigin(key, origin).allowed;
 }
@@ -242,7 +242,7 @@ function createContext(deps: PipelineDeps, incoming: RouteRequest, tenant: Tenan
 }
 
 async function isDeleted(db: Database, { namespace }: Tenant): Promise<boolean> {
-  // A read in this turn of the event loop could use a snapshot from before the error.
+  // A read in the same turn of the event loop could use a snapshot from before the error, so the next turn is awaited.
   await nextTurn();
   return !(await hasTenant(db, namespace));
 }

@@ -29,7 +29,7 @@ const uncounted: ReadonlySet<ErrorKind> = new Set([
   "notFound",
 ] as const);
 
-/** Counts a refused public write for its address. Returns the refusal's error, or tooManyRequests at the limit. */
+/** Counts a refused public write of an address. Returns the refusal's error, or tooManyRequests at the limit. */
 export async function countRefusal(
   { memory, clientIpOf }: { memory: Pick<ProcessMemory, "writes">; clientIpOf: (request: Request) => string | null },
   { request, route }: { request: Request; route: Route },

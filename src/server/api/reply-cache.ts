@@ -25,7 +25,7 @@ interface Share {
 /** The memory that an entry takes besides its texts. */
 const overheadBytes = 1024;
 
-/** Includes the compressed forms, which are made later and take about half as much as the tail. */
+/** The bytes of an entry, with the compressed forms that are made later and take about half as much as the tail. */
 function bytesOf(name: string, { tail, state }: KeptReply): number {
   return overheadBytes + name.length + state.length + 1.5 * tail.length;
 }
@@ -37,11 +37,11 @@ function bytesOf(name: string, { tail, state }: KeptReply): number {
 export class ReplyCache {
   readonly #maxBytes: number;
   readonly #shares = new Map<string, Share>();
-  /** Hashes of the names that were requested. Most searches are never repeated. */
+  /** Hashes of the names that were requested. Most searches are never repeated, so a first request keeps no reply. */
   readonly #asked = new LruCache<true>(10_000);
   #bytes = 0;
 
-  /** With 0 bytes, it keeps nothing. */
+  /** With 0 bytes, the cache keeps nothing. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
   }

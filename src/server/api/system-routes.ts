@@ -18,7 +18,7 @@ export interface SystemPages extends Pick<ReadinessDeps, "isDraining" | "freeByt
   version: string;
   hasDocs: boolean;
   hasBackOffice?: boolean;
-  /** Without a token, `/metrics` is not found. */
+  /** Undefined if no token is configured: then `/metrics` replies routeNotFound. */
   metrics?: { token: string; text: () => Promise<string> } | undefined;
   onSeen?: ((request: Request) => void) | undefined;
 }
@@ -42,7 +42,7 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
   }
   mountPage(server, pipeline, "/", async (request) => answerHome(request, version, hasDocs, !(await findUnready())));
   for (const [path, answer] of Object.entries(hasDocs ? referencePages : {})) mountPage(server, pipeline, path, answer);
-  // Elysia uses the first route also for `/back-office/`.
+  // Of these two routes, Elysia uses the first also for `/back-office/`.
   for (const path of deps.hasBackOffice ? ["/back-office", "/back-office/*"] : [])
     mountPage(server, pipeline, path, answerBackOffice);
   mountPage(server, pipeline, "/metrics", async (request) => {

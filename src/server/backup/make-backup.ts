@@ -77,7 +77,7 @@ async function writeBackup(config: Config, options: BackupOptions) {
   try {
     await explainCopying(config, () => {
       makeBackupsFolder(config.dataDir);
-      // A killed process may have left unfinished files.
+      // A killed process may have left unfinished files, which are removed here.
       rmSync(staging, { recursive: true, force: true });
       mkdirSync(staging, { mode: 0o700 });
     });

@@ -23,12 +23,12 @@ export interface CommandRun {
 interface ScheduledCommand {
   kind: "backup" | "restore-test";
   words: string[];
-  /** A result counts only if its place begins with this. */
+  /** A recorded result counts for this schedule only if the result's place begins with this text. */
   place: string;
   everyMs: number;
   retryMs: number;
   pollMs: number;
-  /** A hanging place must not block later runs. */
+  /** The time limit of a run, so that a place that hangs does not block later runs. */
   timeoutMs: number;
   describe(stdout: string): { message: string; warnings: string[] };
 }
@@ -54,7 +54,7 @@ export function scheduleBackups(config: Config): ScheduledCommand | undefined {
   };
 }
 
-/** Returns undefined without a replica or scheduled backups. */
+/** Returns undefined if there is neither a replica nor scheduled backups. */
 export function scheduleRestoreTests(config: Config): ScheduledCommand | undefined {
   const place = restoreTestPlace(config);
   if (place === undefined) return undefined;
@@ -66,7 +66,7 @@ export function scheduleRestoreTests(config: Config): ScheduledCommand | undefin
   };
 }
 
-/** Runs a command when its last result is old enough, so restarts neither add nor delay runs. `check` polls now. */
+/** Runs a command when its last result is old enough, so restarts neither add nor delay runs. `check` polls at once. */
 export function startSchedule(
   config: Config,
   scheduled: ScheduledCommand,

@@ -8,7 +8,7 @@ const checks = new Semaphore(options);
 const healthParty = "/health/";
 /** When a turn of the event loop has taken this many milliseconds, further requests wait for the next one. */
 const budgetMs = 10;
-/** After a long turn come idle turns, one for each 2 ms of it, because Bun completes few TLS handshakes in a turn. */
+/** Pauses after a long turn: one empty turn per 2 ms, because Bun completes only few TLS handshakes in a turn. */
 const restMs = 2;
 let endsAt: number | undefined;
 const ends: (() => void)[] = [];
@@ -31,7 +31,7 @@ export function yieldToEventLoop(party?: string, { client, signal }: Caller = {}
       if (party === healthParty) await nextTurn();
       else while (!signal?.aborted && isOver()) await nextTurn();
       resolve();
-      // The caller reads in this tick. Callers that arrive later may know a later commit, so they get a new snapshot.
+      // The caller reads in this tick. Later callers may already know a later commit, so they must get a new snapshot.
       if (!signal?.aborted) await new Promise((next) => process.nextTick(next));
       if (turns.waiting === 0 || isOver()) endTurn();
     };

@@ -1,4 +1,4 @@
-/** Runs work again and again, but never twice at once. `stop` ends it when `work` returns, which can ask for that. */
+/** Runs `work` again and again, never twice at once. `stop` waits for a running `work`, which gets `isStopping`. */
 export function runEvery(ms: number, work: (isStopping: () => boolean) => Promise<unknown>, onError: () => void) {
   let running: Promise<unknown> | undefined;
   let isStopping = false;

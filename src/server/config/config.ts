@@ -78,7 +78,7 @@ export function readPushConfig(options: Options) {
   return { allowPrivatePush: onOrOff(options.get("BODEGA_PUSH_PRIVATE", "allow-private-push")) };
 }
 
-/** Where the Stripe API is; undefined is Stripe. Tests and the demo use a server of their own. */
+/** The URL of the Stripe API; undefined means Stripe's own. Tests and the demo use a stand-in. */
 export function readPaymentConfig({ get }: Options) {
   const readUrl = (value: string) => parseUrl(value, ["http:", "https:"])?.origin;
   return { stripeUrl: parseOption(get("BODEGA_STRIPE_URL"), readUrl, "must be an http or https URL") };
@@ -100,7 +100,7 @@ function smtpUrl({ value, source }: Option): string | undefined {
   if (!url || url.hostname === "") {
     throw invalidOption(source, "must be an smtp or smtps URL, such as smtps://user:password@mail.example.com");
   }
-  // Other programs read options from such URLs, for example to ignore certificates. An error is better.
+  // Other programs read options from such URLs, for example to ignore certificates. This one refuses them instead.
   if (!["", "/"].includes(url.pathname) || url.search !== "" || url.hash !== "") {
     throw invalidOption(source, "must end after the host and port: paths and queries are not supported");
   }
@@ -120,7 +120,7 @@ function mailFrom({ value, source }: Option, isNeeded: boolean): string | undefi
   return value;
 }
 
-/** Node's timers are limited to 24.8 days. */
+/** The maximum of an interval: 21 days. Node's timers are limited to 24.8 days. */
 const maxEveryMs = 21 * 86_400_000;
 const everyHint = "from 1s to 21d, such as 24h. 0 turns backups off";
 const hour = 3_600_000;
@@ -140,7 +140,7 @@ function readBackupConfig(options: Options) {
   };
 }
 
-/** Returns where pictures are stored, such as `s3://bucket/prefix`; undefined is the database. */
+/** Returns where pictures are stored, such as `s3://bucket/prefix`; undefined means the database. */
 export function readMediaConfig({ get }: Options) {
   const option = get("BODEGA_MEDIA");
   const { value = "database", source } = option;

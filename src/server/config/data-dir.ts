@@ -25,7 +25,7 @@ export function removeIfPossible(path: string): void {
   attempt(() => fs.rmSync(path, { recursive: true, force: true }));
 }
 
-/** Replaces a file by a rename, so nobody reads a part. Throws unavailable; with `isNew`, also if `path` exists. */
+/** Replaces a file by a rename, so nobody reads half of it. Throws unavailable; with `isNew`, also if `path` exists. */
 export function writeWhole(dataDir: string, path: string, text: string | Uint8Array, isNew = false): void {
   makeDataDir(dataDir);
   const temporary = `${path}.${process.pid}.${randomBytes(6).toString("hex")}`;

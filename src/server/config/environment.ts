@@ -169,7 +169,7 @@ export function openOptions(flags: ConfigFlags, environment: Environment) {
     if (!isGiven) return { value: readVariable(env, variable), source: variable };
     return { value: given === true ? "1" : String(given), source: `--${flag}` };
   };
-  // The file cannot name the directory in which it is.
+  // bodega.env is in the data directory, so it cannot name the directory, and is read afterwards.
   const given = matching(get("BODEGA_DATA_DIR", "data-dir"), /\S/, "must not be empty");
   const dataDir = resolve(given ?? defaultDataDir);
   env = withEnvFile(environment, dataDir);

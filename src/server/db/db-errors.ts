@@ -35,7 +35,7 @@ interface CodedError extends Error {
 export function mapDbError(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
   const coded = error as CodedError;
-  // The engine's error for a file that it cannot open has no code, and names the path.
+  // The engine's error for a file that it cannot open has no code, and its message names the path.
   const base = /^ConnectionFailed\(/.test(error.message) ? "SQLITE_CANTOPEN" : baseCode(coded);
   const message = base === undefined ? undefined : messages[base];
   if (message !== undefined) return unavailable(message, { cause: error, isInternal: true });

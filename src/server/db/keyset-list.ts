@@ -16,13 +16,13 @@ interface KeysetList {
   from: SQL;
   /** `from …` with the tables that `json` needs. */
   joined?: SQL;
-  /** Condition for all rows. Default: those of the store. */
+  /** Condition for all rows. Default: the row belongs to the store. */
   base?: SQL;
   /** Conditions of filters by name. A filter without a condition compares the column of its name. */
   conditions?: Record<string, SQL>;
   /** The column of each sort key; descending order by the first is the default. */
   sorts: Record<string, SQL>;
-  /** The column that orders rows with the same sort value; null if none is needed. Default: `id`. */
+  /** The second sort key, which orders rows with equal sort values; null if no two are equal. Default: `id`. */
   tie?: SQL | null;
   id?: SQL;
 }

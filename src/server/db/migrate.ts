@@ -70,7 +70,7 @@ const assertForeignKeys = `UPDATE __bodega_migrations
  */
 export async function migrate(db: Database, known = migrations, now = new Date()): Promise<{ applied: string[] }> {
   if ((await findPending(db, known)).length === 0) return { applied: [] };
-  // Another process could migrate a file between the backup and the first statement.
+  // The lock keeps other processes from migrating the file between the backup and the first statement.
   const path = db instanceof FileDatabase ? join(dirname(db.path), "migration.lock") : undefined;
   const lock = path && (await lockFile(path, lockTimeoutMs));
   if (lock === null) throw alreadyMigrating();
@@ -103,7 +103,7 @@ async function migrateLocked(db: Database, known: readonly Migration[], now: Dat
         cause: error,
       });
     }
-    // If two processes migrate a libSQL server at once, the first statement of the second one fails.
+    // If two processes migrate a libSQL server at once, the first statement of the second one fails, which is no error.
     if (!isUniqueViolation(error, "__bodega_migrations.name")) throw error;
     if ((await findPending(db, known)).length > 0) throw alreadyMigrating(error);
     return { applied: [] };

@@ -12,7 +12,7 @@ export interface Executor {
   execute(stmt: InStatement): Promise<Result>;
   /** Runs statements as one transaction, by default a `write`. Throws the error of the first statement that fails. */
   batch(stmts: InStatement[], mode?: BatchMode): Promise<Result[]>;
-  /** Returns only the first row, if the executor can fetch it more cheaply than all rows. */
+  /** Present only if the executor can fetch the first row more cheaply than all rows. Returns that row. */
   first?(stmt: InStatement): Promise<Row | undefined>;
 }
 

@@ -64,7 +64,7 @@ export function statement(query: SQLWrapper | ((q: Builder) => SQLWrapper)): Sta
   };
 }
 
-/** The last compiled statements whose text depends on the call. Thousands of texts are possible. */
+/** The last compiled statements whose text depends on the call. Not all are kept, because there may be thousands. */
 const statements = new LruCache<unknown>(400);
 
 export function compiledOnce<Row>(name: string, compile: () => Statement<Row>): Statement<Row> {

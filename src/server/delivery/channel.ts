@@ -18,7 +18,7 @@ export interface Answer {
 }
 
 export interface Attempt {
-  /** The receiver, whose circuit breaker counts the answer, and the target at this receiver. */
+  /** `receiver`'s circuit breaker counts the answer; `target` is the target at this receiver. */
   receiver: string;
   target: string;
   timeoutMs: number;
@@ -47,7 +47,7 @@ export interface Channel<Task> {
   alsoRecord?(task: Task, answer: Answer): InStatement[];
   /** Names a delivery in the notice of its failure. Without this function, there is no notice. */
   describe?(task: Task): string;
-  /** Tells operators of an answer. @param circuit whether it opened or closed the circuit of the receiver. */
+  /** Tells operators of an answer. @param circuit whether the answer opened or closed the receiver's circuit. */
   notify?(task: Task, answer: Answer, circuit: "opened" | "closed" | null, receiver: string): void;
   close?(): Promise<void> | void;
 }

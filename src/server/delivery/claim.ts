@@ -4,7 +4,7 @@ import type { WorkCtx } from "../context.ts";
 import { all, bind, type Params, param, type Statement, statement } from "../db/statement.ts";
 import { toTimestamp } from "../values/stamps.ts";
 
-/** How long no other process can claim the delivery; longer than any attempt. */
+/** How long a claim keeps other processes from claiming the delivery; longer than any attempt. */
 export const leaseMs = 60_000;
 
 export const deliveryColumns = {
@@ -53,7 +53,7 @@ export function createQueue<Task extends Omit<Claim, "lease">>(
     update ${table} set attempts = attempts + 1, next_attempt_at = ${param("lease")}, leased_until = ${param("lease")}
     where id in (${which}) and ${isActive} returning id`);
   const result = sql`last_status = ${param("status")}, last_error = ${param("error")}, leased_until = null`;
-  // This does not check the lease: a message that arrived must not be sent again, even if it was claimed again.
+  // Does not check the lease: a message that arrived must not be sent again, even if it was claimed again.
   const markDelivered = statement(sql`
     update ${table} set status = ${sql.raw(`'${delivered}'`)}, ${result}, finished_at = ${param("now")} ${onDelivered}
     where id = ${param("id")} and status in ('waiting', 'failed', 'expired')`);

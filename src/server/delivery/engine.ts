@@ -46,7 +46,7 @@ export class DeliveryEngine<Task extends Claim> {
     return this;
   }
 
-  /** Stops claiming, and waits for running attempts up to `graceMs`. The others are repeated when their leases end. */
+  /** Stops claiming, and waits for attempts up to `graceMs`. Longer attempts are repeated when their leases end. */
   async stop(graceMs = 5000): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#timer);
@@ -80,7 +80,7 @@ export class DeliveryEngine<Task extends Claim> {
         const { source, max } = next;
         const tasks = await this.#channel.queue.claim(this.#deps, { key: source.key, max });
         for (const task of tasks) await this.#begin(source, task);
-        // The source may have more deliveries.
+        // The source may have more deliveries, so it is asked again.
         if (tasks.length === max && this.#skipped < maxSkipped) this.#scheduler.ask(source);
       }
     } finally {
@@ -108,7 +108,7 @@ export class DeliveryEngine<Task extends Claim> {
     });
   }
 
-  /** Runs work that fails only if the database does, and reports that. Claimed deliveries are repeated later. */
+  /** Runs work that fails only if the database does not answer, and reports such a failure to operators. */
   #follow(start: () => Promise<unknown>): Promise<unknown> {
     const report = () => {
       if (!this.#isFailing) this.#deps.notice?.("warn", `the database does not answer; ${this.#effect}`);
@@ -135,7 +135,7 @@ export class DeliveryEngine<Task extends Claim> {
     const began = performance.now();
     let answer: Answer;
     try {
-      // A name resolver that hangs ignores the signal.
+      // A name resolver that hangs ignores the signal, so the wait itself must end at the signal.
       answer = await withSignal(attempt.send(signal), signal);
     } catch (error) {
       // The message may have arrived nevertheless; receivers recognise it by its id.

@@ -100,7 +100,7 @@ export async function postMessage({ url, allowPrivate, lookup, body, ...post }: 
   const options: RequestOptions & { autoSelectFamilyAttemptTimeout: number } = {
     ...post,
     method: "POST",
-    // A reused connection could belong to another name.
+    // A reused connection could belong to another name, so each request has its own.
     agent: false,
     // The connection goes to a checked address, and to the next one if the first cannot be reached.
     lookup: (_name, _options, done) => done(null, found),

@@ -16,7 +16,7 @@ export interface SchedulerPolicy {
 
 /** The minimum wait of a delivery that was claimed although its receiver had no permit. */
 const skippedMs = 2000;
-/** A receiver that answers more slowly is not trusted. */
+/** A receiver whose answer takes more milliseconds is not trusted. */
 const slowMs = 2000;
 /** How long a circuit stays open. The time doubles with each failed probe, up to `longest`. */
 const openMs = { first: 5000, longest: 60_000 };
@@ -87,7 +87,7 @@ export class Scheduler {
     return Math.max((this.#circuits.get(receiver)?.openUntil ?? 0) - this.#now(), 0);
   }
 
-  /** Records an answer. @returns whether it opened or closed the circuit of the receiver; null for neither. */
+  /** Records an answer. @returns whether the answer opened or closed the receiver's circuit; null for neither. */
   record({ receiver, target }: Attempt, answer: Answer, tookMs: number): "opened" | "closed" | null {
     const circuit = this.#circuits.getOrMake(receiver, createCircuit);
     const isClosed = circuit.openings === 0;

@@ -22,7 +22,7 @@ export async function requestServer(dataDir: string, path: string, timeoutMs = 5
   try {
     return await fetch(`http://localhost${path}`, { unix, signal: AbortSignal.timeout(timeoutMs) });
   } catch {
-    // The server was killed, belongs to another account, or hangs.
+    // In this case, the server was killed, belongs to another account, or hangs.
     return null;
   }
 }

@@ -39,7 +39,7 @@ export function createChannel({ send, answer }: ChannelEnd) {
     receive(given: unknown): void {
       if (typeof given !== "object" || given === null || !("kind" in given)) return;
       const message = given as Message;
-      // Without an answer, `request` times out at the other end.
+      // After an error, nothing is sent, and `request` times out at the other end.
       if (message.kind === "request") reply(message.id, message.request).catch(() => {});
       else if (message.kind === "answer") waiting.get(message.id)?.(message.value);
     },

@@ -24,7 +24,7 @@ export function openFolder(folder: string, dataDir?: string): ObjectStorage {
       await syncFolder(folder);
     },
     async create(name, bytes) {
-      // The directory is created only here. If it is missing later, its disk may not be mounted.
+      // Only this call creates the directory. If it is missing later, its disk may not be mounted.
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const partial = await write(name, bytes);
       try {

@@ -10,7 +10,7 @@ export interface BackupUpload {
 
 export interface ObjectStorage {
   put(name: string, bytes: Uint8Array): Promise<void>;
-  /** Writes an object unless its name is taken, and then returns false. */
+  /** Writes an object and returns true. If the name is taken, returns false and writes nothing. */
   create(name: string, bytes: Uint8Array): Promise<boolean>;
   /** Starts a large object. `id` distinguishes the unfinished files of several processes. */
   upload(name: string, id: string, signal: AbortSignal): Promise<BackupUpload>;

@@ -20,7 +20,7 @@ const aheadCount = 8;
 const listEvery = 30;
 
 export interface ChainState extends SegmentId {
-  /** The hash of the segment of this id; undefined when that was never read. */
+  /** The hash of the segment with this id; undefined if the segment was never read. */
   hash: string | undefined;
   database: string;
   claimed: string;
@@ -54,7 +54,7 @@ export async function* applyChain(
 ): AsyncGenerator<ChainState, boolean> {
   const ids = mainChain(parseSegmentIds(await place.list(prefixes.segment, segmentName(from))));
   const overtaken = ids.find(({ sequence }) => sequence <= from.sequence);
-  // Reading a forged segment throws an error that says so.
+  // The segment may be forged. Then reading it throws an error that says so.
   if (overtaken) await getObject(place, segmentName(overtaken));
   if (overtaken) throw damagedReplica(`${segmentName(overtaken)} replaced segments that were applied here`);
   let state = from;

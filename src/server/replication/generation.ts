@@ -34,7 +34,7 @@ export interface LastSegment {
 
 type PlaceState = Awaited<ReturnType<typeof readPlace>>;
 
-/** Claims a generation of a place, so that servers of earlier generations stop. Returns undefined if it is taken. */
+/** Claims a generation of a place, so that servers of earlier generations stop. Returns undefined if another has it. */
 export async function claimGeneration(
   place: ReplicaTarget,
   { database, dataDir, generation }: { database: string; dataDir: string; generation: number },
@@ -168,7 +168,7 @@ export class GenerationLease {
     const { claim, lastSegment, newest } = found;
     const wasHere = (known?.generation ?? 0) > 0;
     if (claim && claim.database !== database) {
-      // A forged claim must not keep a server from the place that it replicates to.
+      // A forged claim must not keep a server from its own place, so the claim's signature is verified.
       if (wasHere) await readClaim(this.#place, found.generation);
       throw conflict(`${this.#place.address} holds the replica of another database.`, {
         remedy: "Choose an empty directory or another prefix for this one.",
@@ -213,7 +213,7 @@ export class GenerationLease {
       if (isForged) throw foreignObject(`no server took the generation of ${segmentName(id)}`);
       const claim = await claimGeneration(this.#place, { database, dataDir, generation });
       if (claim === undefined) continue;
-      // The previous server may have written meanwhile.
+      // The previous server may have written meanwhile, so the last segment is read again.
       const lastSegment = await readLastSegment(this.#place);
       const continues = this.#has(lastSegment);
       // The ends describe the database as it was opened, so no later comparison may use them.

@@ -140,7 +140,7 @@ const timeoutMs = 5000;
 
 /** Finds the newest state. Returns a function that records, after the restore, that the database continues it. */
 export async function beginRestore(place: ReplicaTarget): Promise<(dataDir: string) => void> {
-  // A damaged claim must not prevent a restore.
+  // A damaged claim must not prevent a restore, so its error is ignored.
   const { newest: restored } = await readPlace(place).catch(() => ({ newest: "" }));
   const state = { place: place.address, generation: 0, end: null, restored };
   return (dataDir) => writeReplicaState(databaseFile(dataDir), state);

@@ -115,7 +115,7 @@ export class Replicator {
       } catch (error) {
         if (error instanceof AppError && error.kind === "conflict") {
           this.#replaced.resolve(error);
-          // The server that takes over gets the last changes of this one.
+          // This server still sends its last changes, for the server that takes over.
           this.#isReplaced = this.#chain !== undefined;
           if (!this.#isReplaced) return;
           isLast = false;
@@ -137,7 +137,7 @@ export class Replicator {
     if (lastSegment?.header) this.#sentAt = Date.parse(lastSegment.header.at);
     notice("info", `replication to ${place.address} ${continues ? "goes on" : "begins with a snapshot"}`);
     if (continues) {
-      // The size and time of the last snapshot are unknown.
+      // The last snapshot's size and time are unknown here, so the time of the next one counts from now.
       this.#lastSnapshot.time = performance.now();
       this.#writeState(this.#tail.end);
       return chain;

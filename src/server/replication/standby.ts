@@ -141,12 +141,12 @@ export class Standby {
   async #isContinued({ generation, database, claimed }: ChainState): Promise<boolean> {
     const { place } = this.#known;
     if (this.#isBroken) return true;
-    // An earlier key may have signed the claim.
+    // An earlier key may have signed the claim, which then cannot be verified.
     const claim = await readClaim(this.#place, generation).catch(ignoreUnverified);
     if (claim?.at === claimed) return true;
     const newest = await readNewestClaim(this.#place);
     if (newest === undefined) {
-      // The directory of an unmounted disk is empty.
+      // If the disk is not mounted, its directory is there but empty.
       const remedy = "Mount its disk, or start the server that replicates there.";
       throw unavailable(`The replica is no longer in ${place}.`, { remedy });
     }

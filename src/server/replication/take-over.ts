@@ -10,7 +10,7 @@ import { claimGeneration, readNewestClaim, requireNewest } from "./generation.ts
 import { readStandbyState, Standby, type StandbyOptions, type StandbyState } from "./standby.ts";
 import { openReplica, readReplicaState, writeReplicaState } from "./target.ts";
 
-/** Returns a standby's state, even once it is a server. Throws notFound, or validationFailed for another place. */
+/** Returns the state of a standby, also after its promotion. Throws notFound, or validationFailed for another place. */
 export function requireStandby(config: Config): Pick<StandbyState, "place" | "state"> {
   const { dataDir, replicateTo } = config;
   const own = readReplicaState(databaseFile(dataDir));

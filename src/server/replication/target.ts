@@ -91,7 +91,7 @@ export function writeReplicaState(databasePath: string, state: Omit<ReplicaState
   try {
     writeWhole(dirname(databasePath), statePath(databasePath), text);
   } catch (error) {
-    // The disk may be full, which the checkpointer reports.
+    // The disk may be full. The checkpointer reports that, so this does not.
     if (isMust) throw error;
   }
 }

@@ -1,4 +1,4 @@
-/** Has two generations of entries. A strict order of use would change the map at each hit. */
+/** Keeps two generations of entries instead of a strict order of use, which would change the map at each hit. */
 export class LruCache<T> {
   readonly #half: number;
   #young = new Map<string, T>();

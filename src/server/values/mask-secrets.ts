@@ -8,7 +8,7 @@ export function holdsSecret(text: string): boolean {
   return text.length >= 46 && secret.test(text);
 }
 
-/** A percent-encoded secret is decoded first. */
+/** Masks secrets in a text. Decodes percent-encoded secrets first, so that they are recognised. */
 export function maskSecrets(text: string): string {
   const plain = !text.includes("%") || holdsSecret(text) ? text : decoded(text);
   return holdsSecret(plain) ? plain.replace(everySecret, "$1…") : text;

@@ -1,8 +1,8 @@
 import { invalidField } from "../errors.ts";
 
 /**
- * The largest amount in minor units that is exact in JSON as well. SQLite writes a number with decimals in fifteen
- * digits.
+ * The largest amount in minor units that stays exact in JSON. With decimals, SQLite writes at most fifteen digits of a
+ * number.
  */
 export function largestMinor(digits: number): number {
   return digits === 0 ? Number.MAX_SAFE_INTEGER : 10 ** 15 - 1;

@@ -20,12 +20,12 @@ const notBlank = (refused: string): Form => ({ pattern: `^[^${refused}]*[^\\s${r
 export const lineForm = notBlank(refusedInLine);
 const noteForm = notBlank(refusedInNote);
 
-/** One line, not blank; `requireText` checks it. */
+/** A schema for one line of text, not blank. The service checks the text with `requireText`. */
 export function line(maxLength: number, description?: string) {
   return text(maxLength, description, { form: lineForm });
 }
 
-/** Several lines, not blank; `checkNote` checks it. */
+/** A schema for several lines of text, not blank. The service checks the text with `checkNote`. */
 export function lines(maxLength: number) {
   return text(maxLength, undefined, { form: noteForm });
 }

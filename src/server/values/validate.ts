@@ -27,7 +27,7 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
   const details = new Map<string, FieldError>();
   let seen = 0;
   for (const error of deepErrors(check.Errors(value))) {
-    // An unknown name may be as long as the whole body.
+    // An unknown name may be as long as the whole body, so it is cut.
     const start = error.path.slice(1, 401);
     const path = start.replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
     const field = path.slice(0, 200) || root;

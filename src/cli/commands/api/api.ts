@@ -68,7 +68,7 @@ async function readRequest({ method, path, as, input, ...given }: Given, console
 
 const base = "http://localhost";
 
-/** Prints the reply, or all pages. Returns the exit code. */
+/** Prints the reply, or the records of all pages with `paginate`. Returns the exit code. */
 async function printReplies(
   { call, request, paginate, lines }: Given & { call: CallApi; request: LocalRequest },
   console: Console,
@@ -90,7 +90,7 @@ async function printReplies(
 
 function pageAfter(path: string, cursor: string): string {
   const { pathname, searchParams } = new URL(path, base);
-  // In the feed of events, the cursor is an event's id.
+  // The feed of events has no `cursor`. Its parameter `after`, the id of an event, selects the next page.
   searchParams.set(pathname.startsWith("/events") ? "after" : "cursor", cursor);
   return `${pathname}?${searchParams}`;
 }

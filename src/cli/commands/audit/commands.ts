@@ -52,7 +52,7 @@ export const listCommand = defineCommand({
 
 function formatActor({ actor_kind, actor_id, actor_email }: AuditRecord): string {
   if (actor_id === null) return actor_kind;
-  // The ids of apps and users begin with their kind, so the kind is not repeated.
+  // The ids of apps and users begin with their kind, so the table does not repeat the kind.
   return /^(?:app|user)$/.test(actor_kind) ? nameBeside(actor_id, actor_email) : `${actor_kind} ${actor_id}`;
 }
 

@@ -10,9 +10,7 @@ import { confirmAction } from "../../terminal/prompt.ts";
 import { buildInfo } from "../version.ts";
 
 const halfway = 50;
-/**
- * A backup has a lower priority than the server, but not the lowest, because the WAL grows until the copy is complete.
- */
+/** A backup has a lower priority than the server. The lowest would take too long: the WAL grows until the copy ends. */
 const lowPriority = 5;
 
 export default defineCommand({
@@ -60,7 +58,7 @@ export default defineCommand({
     const stop = new AbortController();
     const cancel = () => stop.abort(new CancelledError());
     console.onInterrupt(cancel);
-    // The server that started this backup is stopping or has ended.
+    // The server that started this backup is stopping or has ended, so the backup is cancelled.
     process.once("disconnect", cancel);
     const { warnings, ...report } = await withProgress(console, 2 * halfway, (show) => {
       const onStep = (now: BackupStep) => {

@@ -129,7 +129,7 @@ async function makePlan(origin: Origin, console: Console, signal: AbortSignal) {
   });
 }
 
-/** Asks before the restore. A backup without a present store may be another shop's, so `--yes` is not enough then. */
+/** Asks before the restore. A backup that lacks a present store may be the wrong one: then `--yes` is not enough. */
 async function confirmRestore(args: Values, console: Console, plan: RestorePlan): Promise<void> {
   for (const warning of plan.warnings) if (!console.json) await warn(console, warning);
   if (!console.quiet && !console.json) await console.writeError(renderComparison(console, plan));

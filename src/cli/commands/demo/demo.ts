@@ -43,7 +43,7 @@ export default defineCommand({
     const demo = await import("../../../server/admin/demo.ts");
     const { openDemoShop } = await import("../../../server/runtime/demo-shop.ts");
     const self = describeServerProcess(console);
-    // In a checkout of the source, there is no installed program.
+    // A checkout of the source has no installed program, so the printed command runs the source.
     const program = isExecutable ? programName() : "node scripts/setup.mjs src/cli/main.ts";
     const mail = `${program} mail list -n ${demo.demoNamespace} --data-dir ${quoteWord(config.dataDir)}`;
     const { startDemoServices } = await import("./services.ts");
@@ -66,7 +66,7 @@ export default defineCommand({
       });
       const pages = { payment_url: services.url, mail_url: services.mailUrl };
       const where = { shop_url: shop.url, url, back_office_url, ...pages, data_dir: config.dataDir, namespace };
-      // The browser opens before the hint about Ctrl-C, because Ctrl-C may end the demo at once.
+      // The browser opens before the hint about Ctrl-C, because a user who sees the hint may end the demo at once.
       if (console.stdoutIsTerminal && !console.json && !args["no-open"]) openBrowser(shop.url, console.env);
       const keys = { app_id, app_secret, ...page, product_id, email, owner_email: store.ownerEmail, password };
       if (console.json) await printJson(console, { ...where, ...keys });

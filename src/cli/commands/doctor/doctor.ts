@@ -110,7 +110,7 @@ function renderMarked(console: Console, state: keyof typeof marks, text: string)
   return `  ${shown} ${fitLines(console, `    ${text}`).trimStart()}`;
 }
 
-/** Wraps a remedy to the terminal. A command is not wrapped, so that it can be pasted. */
+/** Wraps a remedy to the terminal's width, except a command in it, so that the command can be pasted. */
 function renderRemedy(console: Console, remedy: string): string {
   const text = escapeControls(remedy);
   return `    > ${commands.test(text) ? text : fitLines(console, `      ${text}`).trimStart()}`;

@@ -34,7 +34,7 @@ export default defineCommand({
     const { createShop, planShop } = await import("./plan.ts");
     const { printOutcome } = await import("./print.ts");
     const plan = await planShop(args, console);
-    // From the first write until the secrets are printed, no signal ends the process.
+    // From the first write until the secrets are printed, no signal ends the process, so no created secret is lost.
     const release = console.holdSignals();
     const outcome = await createShop(console, plan);
     await printOutcome(console, outcome);

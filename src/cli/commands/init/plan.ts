@@ -45,10 +45,10 @@ export async function planShop(given: InitArgs, console: Console) {
 function readMail(args: InitArgs, console: Console): Record<string, string> {
   const path = args["smtp-url-file"];
   const from = readSender(args, console);
-  // Without a terminal, `requireFlags` reports all missing flags in one error.
+  // Reports nothing here: without a terminal, `requireFlags` reports all missing flags in one error.
   if (path === undefined || (from === undefined && !console.canAsk)) return {};
   if (from === undefined) throw invalidFlag("--mail-from", "is required with --smtp-url-file");
-  // A quote would end the quoted value in bodega.env.
+  // A quote would end the quoted value in bodega.env, so it is percent-encoded.
   const url = readSecretFile(path, "--smtp-url-file").trim().replaceAll("'", "%27");
   const mail = { BODEGA_SMTP_URL: url, BODEGA_MAIL_FROM: from };
   readConfig({ "data-dir": "/dev/null" }, mail);
@@ -147,7 +147,7 @@ export async function createShop(console: Console, plan: Awaited<ReturnType<type
   return { config, setup, secrets, files, settings, serve, runningUrl, kept };
 }
 
-/** Returns a sentence about each existing part whose flags have no effect. */
+/** For each part that already exists, returns a sentence that its flags have no effect, if any were given. */
 function listKept(args: InitArgs, { store, owner, key, made }: Setup, command: Console["command"]): string[] {
   const { namespace } = store;
   const saleFlags = args.country ?? args["prices-include-tax"];

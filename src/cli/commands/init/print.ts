@@ -136,7 +136,7 @@ export async function printUnit(args: InitArgs, console: Console): Promise<void>
   }
   const temporary = [dataDir, ...ownCommand].find(isTemporary);
   if (temporary !== undefined) await warn(console, `${temporary} may be deleted at the next boot. Move it elsewhere.`);
-  // The service will not have the variables of this environment.
+  // The service will not have the variables of this environment, so a warning names them.
   const isLost = (name: string) => /^BODEGA_(?!DATA_DIR|NAMESPACE|WORKER$)/.test(name) && console.env[name];
   const names = Object.keys(console.env).filter(isLost).join(", ");
   if (names !== "")

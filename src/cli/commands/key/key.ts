@@ -146,7 +146,7 @@ export const issueCommand = defineCommand({
       ]);
     }
     const scopes = parseScopes(hasScopes ? args.scope : keyPurposes[purpose ?? "backend"]);
-    // Servers send no Origin header.
+    // Backends and imports run on servers, which send no Origin header.
     const allowNoOrigin = isWithoutOrigin || purpose === "backend" || purpose === "import";
     // A key is a storefront key even without the permission to place orders.
     const isStorefront = keyPurposes.storefront.every((one) => one === "orders:place" || scopes.includes(one));

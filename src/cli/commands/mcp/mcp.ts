@@ -13,7 +13,7 @@ const versions = ["2025-06-18", "2025-03-26", "2024-11-05"];
 export default defineCommand({
   description: "Serve the API of a store to an agent, over the Model Context Protocol",
   args: {
-    // An agent cannot answer a question, so the store is not asked for.
+    // An agent cannot answer questions, so this command never asks which store to use.
     namespace: namespaceArg,
     "allow-writes": { type: "boolean", description: "Also offer tools that change the store" },
     as: valueArg("id|email", "Act as this user (default: as the operator of the store)", { completes: "user" }),

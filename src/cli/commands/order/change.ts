@@ -47,7 +47,7 @@ export const payCommand = defineCommand({
   },
 });
 
-/** Reads the payment pages of an order at their provider, outside of any transaction. */
+/** Reads the order's payment pages at the payment provider, in no transaction, so that no write waits for the reply. */
 async function checkPaymentOf(args: StoreArgs & { order: string }, console: Console): Promise<void> {
   const { checkPayment } = await import("../../../server/modules/payments/reconcile.ts");
   const { getOrderView } = await import("../../../server/modules/orders/views.ts");

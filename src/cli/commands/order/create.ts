@@ -86,7 +86,7 @@ async function readOrder(ctx: Ctx, args: Args): Promise<OrderInput> {
   };
 }
 
-/** Finds a shipping rate that applies by its id or name. Errors: malformedRequest, which lists the rates that apply. */
+/** Finds the rate with this id or name that applies. Errors: malformedRequest, which lists the rates that apply. */
 async function findRate(ctx: Ctx, input: OrderInput, named: string | undefined): Promise<string | null> {
   const { createOrder, prepareOrder } = await import("../../../server/modules/orders/create.ts");
   const { formatPrice } = await import("../../../server/modules/tenants/input.ts");

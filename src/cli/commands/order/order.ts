@@ -39,8 +39,8 @@ export async function changeAtOnce(args: OrderArgs, console: Console, act: Chang
 
 /**
  * Tries a change, asks about its result, makes the change, and prints the order. A dry run only tries and prints.
- * @param question such as `Cancel {order}[ and refund {amount}]?`: `{amount}` is received or returned; if it is 0, the
- * part in brackets is omitted. With `closesPage`, the order's payment page is closed first.
+ * @param question such as `Cancel {order}[ and refund {amount}]?`: `{amount}` is the money received or returned. If no
+ * money moves, the part in brackets is omitted. With `closesPage`, the order's payment page is closed first.
  */
 export async function changeOrder(
   args: OrderArgs & { "dry-run"?: boolean },

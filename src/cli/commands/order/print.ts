@@ -24,7 +24,7 @@ function formatAddress(address: Order["shipping_address"]): string | null {
   return address && [...addressParts, ...moreParts].flatMap((part) => address[part] ?? []).join(", ");
 }
 
-/** Returns the fields that people see. `toTables` returns the rest of the order. */
+/** Returns the fields of an order that people see, except its lists, which `toTables` returns. */
 function toFields(view: OrderView): object {
   const { order } = view;
   const { items: _i, tax_lines: _t, payments: _p, fulfillments: _f, refunds: _r, ...others } = toOrderRecord(view);

@@ -40,7 +40,7 @@ function defineReport(name: ReportName, description: string, more: Partial<{ by:
   });
 }
 
-/** Amounts have all decimals of their currency. */
+/** Formats a cell. An amount always has all decimals of its currency. */
 function formatCell(row: ReportRow, field: string): ReportRow[string] {
   const minor = row[`${field}_minor`];
   if (minor === undefined) return row[field] ?? null;

@@ -127,7 +127,7 @@ export const eraseCommand = defineCommand({
   },
 });
 
-/** Authenticators have the same defaults. Without these parameters, the QR code fits a screen of 24 lines. */
+/** These parameters are the defaults of authenticator apps. Without them, the QR code fits a screen of 24 lines. */
 const defaults = /&(?:algorithm=SHA1|digits=6|period=30)(?=&|$)/g;
 
 /** Shows a secret as text, and as a QR code if the terminal is wide enough: black on white, whatever its colours. */

@@ -64,7 +64,7 @@ function operation(route: Route, schemas: Schemas): Json {
       [status]: reply,
       ...notCreated(route, reply),
       ...(route.readEtagSource && { 304: { $ref: "#/components/responses/NotModified" } }),
-      // With many ids, the URL could exceed what the runtime accepts as a request's head.
+      // With many ids, the URL may be longer than the runtime accepts. It then replies 431 itself.
       ...(route.query?.properties.resource_id?.maxItems && {
         431: { description: "The URL is too long. The reply has no body." },
       }),
@@ -131,7 +131,7 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query", 
       in: where,
       ...((where === "path" || property[OptionalKind] !== "Optional") && { required: true }),
       ...(description !== undefined && { description }),
-      // Only clients generated for Go can send `deepObject`, and they do so even for a parameter described as JSON.
+      // Of the generated clients, only those for Go can send `deepObject`, and they send it even if JSON is described.
       ...(property[Kind] === "Record" ? { content: { "application/json": { schema: rest } } } : { schema: rest }),
     };
   });

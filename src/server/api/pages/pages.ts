@@ -54,13 +54,13 @@ const redirectToDocs: Answer = (headers) =>
   new Response(null, { status: 308, headers: { ...headers, Location: "../docs" } });
 
 export const referencePages: Record<string, typeof reference> = {
-  // Elysia uses this route for `/docs` and for `/docs/`.
+  // Elysia uses this route for `/docs/` too, which must be redirected to `/docs`.
   "/docs": async (request) => (/^[^?]*\/docs\/(\?|$)/.test(request.url) ? redirectToDocs : reference(request)),
   "/docs/reference.js": fixedPage(script, () => Bun.file(libraryPath).text()),
   "/docs/start.js": fixedPage(script, () => textOf("start.js")),
 };
 
-/** Redirects browsers to the reference. */
+/** Answers `/` with the name and version of the program. Redirects browsers to the API reference if it is served. */
 export function answerHome(request: Request, version: string, hasDocs: boolean, ready: boolean): Answer {
   return (headers, requestId) => {
     headers.Vary = "Accept";

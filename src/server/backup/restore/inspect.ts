@@ -89,7 +89,7 @@ export async function verifySchema(connection: Connection, schema: Manifest["sch
   throw damaged(`The database in the backup is damaged: it ${faults}.`, { remedy: "Restore an older backup." });
 }
 
-/** Describes faults as the rest of a sentence after "The database … is damaged: it". Undefined without any. */
+/** Describes faults as the rest of a sentence after "The database … is damaged: it". Undefined if there are none. */
 export async function findSchemaFaults(connection: Connection, schema: Manifest["schema"]) {
   const applied = new Set(schema.map(({ name }) => name));
   if (!migrations.some(({ name }) => applied.has(name))) return undefined;

@@ -76,7 +76,7 @@ async function lastStatements(read: ReadRows, plan: CopyPlan, revision: number):
   for (const { name, last } of plan.sequences) {
     statements.push({ sql: "INSERT INTO sqlite_sequence (name, seq) VALUES (?, ?)", args: [name, bindValue(last)] });
   }
-  // A server that used the database before the restore must notice that its caches are out of date.
+  // The revision grows, so that a server that used the old database notices that its caches are out of date.
   if (revision > 0) statements.push({ sql: "UPDATE revision SET value = value + ?", args: [revision] });
   statements.push(...plan.triggersAndViews, migrations.sql);
   for await (const page of readPages(read, migrations)) statements.push(...insertPage(migrations, page));

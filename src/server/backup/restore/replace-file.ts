@@ -29,7 +29,7 @@ export async function replaceFile(replacement: Replacement): Promise<string | nu
   onStep?.("the new file is on disk");
   let kept: string | null = null;
   if (existsSync(old)) {
-    // A damaged or empty file keeps its WAL.
+    // Merges the WAL into the old file. A damaged or empty file keeps its WAL, because merging it would fail.
     if (statSync(old).size > 0) {
       await mergeWal(old).catch((error) => {
         if (!isDamaged(error)) throw error;
@@ -51,7 +51,7 @@ export async function replaceFile(replacement: Replacement): Promise<string | nu
     if (kept !== null) for (const suffix of ["", "-wal"]) rmSync(kept + suffix, { force: true });
     throw error;
   }
-  // SQLite would apply the old WAL to the new file.
+  // SQLite would apply the old WAL to the new file, so the WAL is removed first.
   removeWal(path);
   // The standby's copy is removed first, because a promotion would replace the new file by it.
   rmSync(copyFile(dataDir), { force: true });

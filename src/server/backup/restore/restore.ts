@@ -22,7 +22,7 @@ export type RestorePlan = Awaited<ReturnType<typeof planRestore>>;
 interface RestoreOptions {
   actor: Actor;
   onProgress?: (done: number, total: number) => void;
-  /** Runs once when the restore waits. `holders` names the commands that use the database. */
+  /** Runs once when the restore begins to wait. `holders` names the commands that use the database. */
   onWait?: (holders: string) => void;
   signal?: AbortSignal;
 }

@@ -34,7 +34,7 @@ interface Outcome {
 }
 
 interface Queue {
-  /** Takes up to `most` jobs. Several at once are units of plain statements. */
+  /** Takes up to `most` jobs. More than one is returned only if their units are plain statements. */
   take: (most: number) => Job[];
   isEmpty: () => boolean;
 }
@@ -76,7 +76,7 @@ class Group {
     this.#beforeCommit = beforeCommit;
   }
 
-  /** Throws the error that ended the transaction. */
+  /** Runs units until the queue is empty or the group is full. Throws the error that ended the transaction. */
   async runUnits({ take, isEmpty }: Queue, { maxGroup, groupMs, writeTimeoutMs }: GroupOptions) {
     let endsAt = Number.POSITIVE_INFINITY;
     while (this.outcomes.length < maxGroup && performance.now() < endsAt && !this.#isCommitted) {

@@ -10,9 +10,9 @@ import type { Writer } from "./writer.ts";
 
 /** Limits of the queue; all times in milliseconds. */
 export interface WriteQueueOptions extends GroupOptions {
-  /** How long a write may wait until it begins and has another process's lock. Then it is refused with unavailable. */
+  /** How long a write may wait for its turn and for the lock. A write that waits longer is refused with unavailable. */
   lockDeadlineMs: number;
-  /** Writes that may wait; further ones are refused with unavailable. */
+  /** How many writes may wait. Further writes are refused with unavailable. */
   maxWaiting: number;
   /** Whether writes must wait as if another process held the lock. */
   mustWait: () => boolean;
@@ -39,7 +39,7 @@ interface QueuedJob extends Job {
 /**
  * The only way to write from this process. Waiting writes run one after another in one BEGIN IMMEDIATE … COMMIT, each
  * in a savepoint, and are answered after the COMMIT. A group starts from `setImmediate`, when all requests of the tick
- * have queued their writes. See README.md.
+ * have queued their writes. See README.md in this folder.
  */
 export class WriteQueue {
   readonly #writer: Writer;

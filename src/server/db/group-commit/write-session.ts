@@ -16,7 +16,7 @@ export class WriteSession implements Session {
     this.#writer = writer;
   }
 
-  /** From now on, calls are refused, because they would join another write. */
+  /** Ends the session. Later calls are refused, because they would join another write. */
   end(): void {
     this.#hasEnded = true;
   }

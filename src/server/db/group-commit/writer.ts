@@ -19,7 +19,7 @@ export interface Writer {
    * @param deadline until when its oldest unit may wait for the lock, by `performance.now()`.
    */
   begin(deadline: number): Answer<boolean>;
-  /** Present only if `begin` can return false. */
+  /** Waits until `begin` is worth another try. Missing if `begin` never returns false. */
   waitForLock?(): Promise<void>;
   yieldLock?(): Promise<void>;
   /** @param ahead the reads before the commit, to send them early; empty unless this may be the last unit. */

@@ -42,7 +42,7 @@ export class BallastFile {
   async fill(): Promise<void> {
     const held = this.bytes;
     const target = Math.min(wantedBytes, (this.freeBytes + held) * maxShare);
-    // A few missing bytes do not matter.
+    // A file that has nine tenths of its size is not enlarged.
     if (held > target * 0.9) return;
     let file: FileHandle | undefined;
     try {

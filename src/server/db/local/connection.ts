@@ -124,7 +124,7 @@ export class Connection {
   }
 
   #makeRow(kept: Kept, values: unknown[]): Row {
-    // Another process may have altered the table under a kept `SELECT *`.
+    // Another process may have altered the table, so a kept `SELECT *` may return other columns than before.
     if (values.length !== kept.columns.length) describe(kept);
     return (kept.makeRow as RowMaker)(values);
   }
@@ -140,7 +140,7 @@ export class Connection {
 
   /** Opens another engine after a fault, once no transaction is open. */
   #prepareEngine(): void {
-    // Some calls of a closed engine end the process instead of failing.
+    // Some calls of a closed engine end the process instead of failing, so they are refused here.
     if (!this.#open) throw new Error("The database connection is closed.");
     if (!this.#hasFault || this.#engine.inTransaction || !this.#isInPlace()) return;
     // The new engine is opened first, because closing the last connection would empty the WAL.

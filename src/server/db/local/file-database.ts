@@ -19,7 +19,7 @@ import { type WalObserver, WalTruncator } from "./wal-truncator.ts";
 const writerCacheKiB = 8 * 1024;
 const largeWalBytes = 4 * MiB;
 export const maxWalBytes = 256 * MiB;
-/** A harmless write: SQLite writes no row that stays the same, and the new revision only makes caches read again. */
+/** A harmless write. It must change a row, or SQLite would write nothing. The new revision makes caches read again. */
 const probe = "UPDATE revision SET value = value + 1";
 
 export interface FileDatabaseOptions extends Partial<WriteQueueOptions> {
@@ -122,7 +122,7 @@ export class FileDatabase implements Database {
    * lock.
    */
   async checkpoint(): Promise<boolean> {
-    // The WAL of a removed file has the only copy of its last writes, and opening the path would create a new file.
+    // Nothing is moved if the path names another file: the removed file's WAL has the only copy of its last writes.
     if (this.#isClosed || !this.isInPlace()) return false;
     this.#emptier.open();
     return this.queue.exclusive(async () => (await this.queue.beginExclusive()) && this.#emptier.empty());
@@ -174,7 +174,7 @@ export class FileDatabase implements Database {
     const hasWal = this.queue.commits > 0 || this.walBytes() > largeWalBytes;
     if (hasWal && (await this.#options.isServerRunning?.()) === false) await this.checkpoint().catch(() => false);
     this.#isClosed = true;
-    // If the disk cannot read the WAL, nothing is closed: closing the last connection would empty the WAL.
+    // If the WAL cannot be read from the disk, nothing is closed: closing the last connection would empty the WAL.
     if (!this.#emptier.isWalReadable) return;
     this.#emptier.close();
     this.reader.close();
@@ -187,7 +187,7 @@ export class FileDatabase implements Database {
   #isWalFull(): boolean {
     const size = this.walBytes();
     if (size <= largeWalBytes || !this.#options.hasCheckpointer) return false;
-    // The WAL may reach its replica's limit before it is emptied, and it grows further until that is done.
+    // A replica may delay emptying the WAL up to the replica's own limit, so the WAL may exceed its limit by that much.
     return size > maxWalBytes + (this.#emptier.observer?.maxWalBytes ?? 0) || this.#isOverDisk(size);
   }
 

@@ -39,7 +39,7 @@ export class FileLock {
   }
 
   release(): void {
-    // For a closed engine, this query would end the process.
+    // If the engine is closed, reading `inTransaction` would end the process.
     if (this.#open && this.#engine.inTransaction) this.#engine.exec("ROLLBACK");
   }
 
@@ -51,14 +51,14 @@ export class FileLock {
     this.#engine.close();
   }
 
-  /** Reads from the lock's file, because SQLite creates it only then. */
+  /** Creates the lock's file by reading from it, because SQLite does not create a file before its first read. */
   #create(path: string): void {
     try {
       this.#engine.prepare("PRAGMA journal_mode").get([]);
       chmodSync(path, 0o600);
       chownLike(path, dirname(path));
     } catch (error) {
-      // Another process is creating the file at this moment and holds its lock.
+      // A busy error is ignored: another process is creating the file at this moment and holds its lock.
       if (!isBusy(error)) throw mapDbError(error);
     }
   }

@@ -17,7 +17,7 @@ export function preserveCorruptWal(path: string): void {
     const kept = `${wal}.damaged-${damage.salt}`;
     if (!existsSync(kept)) copyWhole(wal, kept);
   } catch (cause) {
-    // Another process has just closed the database, which emptied the WAL.
+    // Another process has just closed the database, which emptied the WAL, so there is nothing to preserve.
     if (errnoOf(cause) === "ENOENT") return;
     const remedy = "Free some disk space, and check that this account can write here.";
     const message = `${wal} cannot be checked for damage and copied (${errnoOf(cause)}).`;

@@ -7,7 +7,7 @@ import { attempt } from "../../values/attempt.ts";
 /** The longest pause between two tries of a waiting process, and how long its timestamp counts. */
 const pauseMs = 5;
 const freshMs = 30;
-/** A process that makes others wait sets the file's time this far ahead. If it dies, they go on at that time. */
+/** A process that makes others wait sets the file's time this far ahead. If it dies, the others wait no longer. */
 const holdMs = 1000;
 
 /**
@@ -59,7 +59,7 @@ export class LockFairness {
   isHeld(): boolean {
     if (!this.#isOpen || this.#isHolding) return false;
     const aheadMs = fstatSync(this.#file).mtimeMs - Date.now();
-    // A time further ahead means that the clock was set back.
+    // A time further ahead is ignored: it means that the clock was set back.
     return aheadMs > freshMs && aheadMs <= holdMs;
   }
 

@@ -22,7 +22,7 @@ export function hasWal(path: string): boolean {
   return (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-/** Removes a WAL and its index, because SQLite would apply it to another database file of that name. */
+/** Removes a WAL and its index. SQLite would apply them to another database file that gets this name. */
 export function removeWal(path: string): void {
   for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
 }

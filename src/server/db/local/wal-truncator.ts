@@ -8,7 +8,7 @@ import { readToEnd } from "./sync-file.ts";
 
 /**
  * How long a checkpoint waits for the write lock. Without waiting, SQLite would checkpoint while others write. Two
- * seconds are enough, because the lock was free just before. A reader elsewhere blocks the process for as long.
+ * seconds are enough, because the lock was free just before. While others read, they block this process.
  */
 const timeoutMs = 2000;
 /** Reads the WAL of a server before it is emptied. All calls are synchronous. */
@@ -95,7 +95,7 @@ export class WalTruncator {
   #truncate(connection: Connection, readersLock: FileLock): boolean {
     if (!readersLock.tryExclusive()) return false;
     try {
-      // The checkpoint would wait for this process's own snapshot.
+      // The checkpoint would wait for the snapshot of this process's own reader, so the snapshot ends here.
       this.#parts.reader.dropSnapshot();
       this.#requireReadable();
       return connection.run("PRAGMA wal_checkpoint(TRUNCATE)").rows[0]?.[0] === 0;

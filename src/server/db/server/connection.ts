@@ -35,7 +35,7 @@ export type Outcome = Result | Error | undefined;
 
 /** The least time for an answer, even if the caller has waited for long. */
 const minMs = 500;
-/** Over HTTP, sqld ends a stream that is idle for ten seconds. A WebSocket may have been cut unnoticed. */
+/** A connection idle for longer is renewed: sqld ends HTTP streams after ten seconds, and a WebSocket may be cut. */
 const maxIdleMs = 8000;
 const msUntil = (deadline: number) => Math.max(minMs, deadline - performance.now());
 
@@ -82,7 +82,7 @@ export class ServerConnection {
   /**
    * Runs a batch in one round trip, each statement only if the one before it succeeded. The error of a statement is its
    * outcome.
-   * @throws an error of the network, which closes the connection, or of the whole batch. It may have been executed.
+   * @throws an error of the network, which closes the connection, or of the whole batch. The batch may have run.
    */
   async run(stmts: readonly Bound[], deadline: number): Promise<Outcome[]> {
     const batch = this.#stream?.batch();

@@ -12,7 +12,7 @@ const release = bindForServer("RELEASE bodega_unit");
 // SQLite has no function that fails. But the smallest integer has no absolute value, so `abs` fails.
 const failing = "abs(-9223372036854775808)";
 const addWriter = "INSERT OR IGNORE INTO write_groups (writer, last_group) VALUES (?, 0)";
-/** Fails in a message that arrives after a later group was committed, because NULL is not allowed. */
+/** Records the group. Fails if the message arrives after a later group was committed: the column allows no NULL. */
 const keepGroup = `UPDATE OR ROLLBACK write_groups SET last_group = CASE WHEN last_group < ?2 THEN ?2 END
   WHERE writer = ?1`;
 const checkGroup = `SELECT CASE WHEN EXISTS (SELECT 1 FROM write_groups WHERE writer = ? AND last_group = ?)
@@ -50,7 +50,7 @@ export class ServerWriter implements Writer {
     this.#connection = connection;
   }
 
-  /** The first statements take the lock. */
+  /** Sends nothing. The message with the first statements will take the lock. */
   begin(deadline: number): boolean {
     this.lockMs = Math.max(0, deadline - performance.now());
     this.#lockDeadline = deadline;
@@ -69,7 +69,7 @@ export class ServerWriter implements Writer {
     this.#foundAhead = undefined;
   }
 
-  /** If a message fails, all calls that share it do, because their unit is undone. */
+  /** Calls of a unit share a message. If the message fails, all of them fail, because their unit is undone. */
   async run(stmts: readonly InStatement[]): Promise<Result[]> {
     const from = this.#gathered.length;
     const to = this.#gathered.push(...stmts.map(bindForServer));
@@ -92,7 +92,7 @@ export class ServerWriter implements Writer {
   }
 
   async undoUnit(): Promise<void> {
-    // A unit that timed out may still wait for an answer.
+    // The unit may have timed out while a message waits for its answer.
     await this.#sent;
     this.#foundAhead = undefined;
     this.#unsent.push(bindForServer("ROLLBACK TO bodega_unit"), release);
@@ -121,15 +121,15 @@ export class ServerWriter implements Writer {
     this.#lose(undefined);
   }
 
-  /** Returns the error of the first failure. If it is one of the first `count`, the transaction continues. */
+  /** Returns the error of the first failure. If one of the first `count` statements failed, the transaction goes on. */
   #failureOf(outcomes: Outcome[], count: number): unknown {
     const at = outcomes.findIndex((outcome) => !isResult(outcome));
     return at < count && isOwnFailure(outcomes[at]) ? outcomes[at] : this.#lose(outcomes[at]);
   }
 
   /**
-   * Sends the waiting statements and these, each only after a success. The first message takes the lock. Returns the
-   * outcomes of these; undefined if they were committed without an answer.
+   * Sends the waiting statements, then `stmts`. Each runs only if the one before it succeeded. The first message takes
+   * the lock. Returns the outcomes of `stmts`; undefined if they were committed but the answer was lost.
    */
   async #trip(stmts: Bound[]): Promise<Outcome[] | undefined> {
     const isFirst = this.#unsent[0] === begin;

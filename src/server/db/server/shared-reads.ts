@@ -76,7 +76,7 @@ export class SharedReads {
     const { deadline } = reads[0] as Read;
     try {
       await this.#send(reads, connection, (performance.now() + deadline) / 2).catch((error) => {
-        // An error of the statements or their size, not of the connection.
+        // Only errors of the connection are `AppError`. Others come from the statements or their size: no retry helps.
         if (!(error instanceof AppError)) throw error;
         return this.#send(reads, connection, deadline);
       });

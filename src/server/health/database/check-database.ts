@@ -96,8 +96,8 @@ async function* checkReferences(query: Query, command: CommandLine): AsyncGenera
 }
 
 /**
- * Finds tables with a text that is not UTF-8. If the schema has such a text, that is the only finding, because reading
- * tables needs its names.
+ * Finds tables with a text that is not UTF-8. If the schema has such a text, that is the only finding, because tables
+ * cannot be read without the names in the schema.
  */
 async function* checkTexts(query: Query, command: CommandLine): AsyncGenerator<Finding> {
   const describe = (table: string) => {
@@ -126,7 +126,7 @@ async function hasBadText(query: Query, table: string, columns: string, hasRowid
     const rows = await query(select + page);
     if (rows.some((row) => !isUtf8(row[0] as ArrayBuffer))) return true;
     const next = Number(rows.at(-1)?.[1]);
-    // In a damaged table, row numbers may decrease.
+    // In a damaged table, row numbers may decrease, and the loop would never end.
     if (rows.length < pageRows || !(next > last)) return false;
     last = next;
   }

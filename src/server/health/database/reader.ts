@@ -40,7 +40,7 @@ export async function openFileReader(path: string): Promise<DatabaseReader> {
   }
 }
 
-/** Opens the database of a libSQL server. Throws unavailable without an answer, validationFailed for its address. */
+/** Opens the database of a libSQL server. Errors: unavailable if it does not answer; validationFailed for the URL. */
 export async function openServerReader(config: Config): Promise<DatabaseReader> {
   const db = await openConfiguredDatabase(config);
   // This first call fails soon if the server does not answer. The queries below may take minutes.

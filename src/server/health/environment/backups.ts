@@ -44,14 +44,14 @@ export async function* checkBackups({ ctx, now, config, command }: StoreSubject)
   }
   const ageMs = now() - Date.parse(at);
   const age = formatDuration(ageMs);
-  // Object storage is not checked, and a backup of a libSQL database may be on another machine.
+  // Only local files are looked for: a backup of a libSQL database may be on another machine.
   const isHere = databaseUrl === undefined && isAbsolute(place);
   if (isHere && !attempt(() => statSync(place).size)) {
     yield describe(`The last backup, made ${age} ago, is no longer at ${place}.`, "warning");
   } else if (ageMs > maxAgeMs) yield describe(`The last backup is ${age} old. ${advice}`);
 }
 
-/** A slow replica lags too, but by less than this. */
+/** A replica whose place is slow lags too, but by less than this. */
 const maxLagSeconds = 30;
 
 /** Checks that the replica has all commits but those of the last seconds, and that it is on another disk. */

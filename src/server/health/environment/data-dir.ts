@@ -25,7 +25,7 @@ export async function* checkDirectory({ config: { dataDir }, uid }: CheckSubject
     yield finding("warning", dataDir, message, asOwner);
   } catch (error) {
     const code = errnoOf(error);
-    // The check of the database reports a missing directory.
+    // A missing directory is reported by the check of the database.
     if (code === "ENOENT") return;
     const other = "Give it to this account, or name the right directory with --data-dir.";
     const remedy = code === "EROFS" ? "Mount its disk read-write." : other;
@@ -107,7 +107,7 @@ export function* describeDisk(
   if (reason) yield finding("warning", dir, `${dir} is on ${reason}.`, toDisk);
   const free = bavail * bsize;
   const wanted = GiB + 2 * bytes;
-  // Some file systems report no blocks.
+  // Some file systems report no blocks, so nothing is known about their space.
   if (blocks === 0 || free >= wanted) return;
   const isFull = free < minFreeBytes;
   const consequence = isFull

@@ -77,7 +77,7 @@ const faults = [
 function* describeCall(url: string, call: Awaited<ReturnType<typeof callPublicUrl>>): Generator<Finding> {
   const { requestId, reply, answered, arrival, isRunning } = call;
   if (typeof reply === "string") {
-    // Another check reports that no server runs.
+    // If no server runs, this error is expected, and another check reports the cause.
     if (!isRunning && /^(TIMEOUT|ECONNREFUSED|ECONNRESET)$/.test(reply)) return;
     const [, reason, remedy] = faults.find(([codes]) => codes.test(reply)) ?? faults[3];
     return yield finding("error", url, `${url} ${reason} (${reply}).`, `${remedy}, ${orCorrectUrl}.`);
@@ -119,7 +119,7 @@ export function* checkArrival(trusted: readonly string[], url: string, arrival: 
     const message = `The proxy at ${peer} does not send X-Forwarded-For, so all clients share one rate limit.`;
     return yield finding("error", peer, message, "Let the proxy add the client's address (docs/PROXIES.md).");
   }
-  // The proxy appended doctor's address. On one machine it equals the proxy's, so only --trusted-proxy can tell.
+  // The proxy appended doctor's address. If that is also the proxy's own, only --trusted-proxy shows whom it names.
   const last = hops.split(",").at(-1)?.trim() ?? "";
   const isOwnAddress = ipaddr.isValid(last) && ipaddr.process(last).toString() === peer;
   if (isOwnAddress ? rangeMatcher(trusted)(ipaddr.process(peer)) : client !== peer) return;

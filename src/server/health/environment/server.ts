@@ -21,7 +21,7 @@ import { type CheckSubject, type Finding, finding, reasonOf, type StoreSubject }
 export async function* checkServer(subject: CheckSubject): AsyncGenerator<Finding> {
   const { config, timeoutMs, version: own, command } = subject;
   const { dataDir, databaseUrl } = config;
-  // The servers of a libSQL database may be on other machines.
+  // The servers of a libSQL database may be on other machines, so none has to run here.
   if (databaseUrl !== undefined) return;
   if (!(await isServerRunning(dataDir))) {
     return yield finding("note", dataDir, `No server runs on ${dataDir}.`, command("serve"));
@@ -97,7 +97,7 @@ export async function* checkSecretKey({ ctx, config, command }: CheckSubject): A
   const path = join(config.dataDir, "secret.key");
   const source = config.secret === undefined ? path : "BODEGA_SECRET";
   const key = config.secret ?? attempt(() => readFileSync(path, "utf8"))?.trim();
-  // A new database accepts any key, and reading the key would create one.
+  // Only if the database stored a fingerprint is the key read, because reading creates a missing key.
   const known = ctx && (await get(ctx.db, selectFingerprint));
   try {
     if (known) ctx.vault.fingerprint();

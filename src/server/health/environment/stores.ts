@@ -111,7 +111,7 @@ export const checkWebhooks = (subject: StoreSubject) =>
 
 const expiresSoonMs = 30 * 86_400_000;
 
-/** `origins` is their number; `scopes` is JSON. */
+/** `origins` is the number of the key's origins; `scopes` is a JSON array. */
 type Key = Record<"app_id" | "namespace" | "name" | "scopes", string> &
   Record<"enforce_origins" | "origins", number> & { expires_at: string | null };
 

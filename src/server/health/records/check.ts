@@ -66,7 +66,7 @@ export function recordCheck({ remedy = foreign, select, fix }: Comparison) {
   };
 }
 
-/** Sets a value unless it has changed meanwhile. Creates a missing row. */
+/** Sets a value unless it has changed since the check. Creates a missing row. */
 async function setValue(ctx: SystemCtx, { tenant_id, field, found, expected, target }: Inconsistency) {
   const [table, key]: [string, Record<string, string>] = JSON.parse(target ?? "");
   const names = ["tenant_id", ...Object.keys(key)];
@@ -93,7 +93,7 @@ export function differences(compared: string, fields: readonly string[], target:
   return sql.join(fields.map(ofField), sql` union all `);
 }
 
-/** As `differences`, for a table whose fields should equal those of `right` for the same id, or 0 if it has no row. */
+/** As `differences`: fields of a table should equal those of the row in `right` with the same id, or 0 without one. */
 export function differencesFrom(table: Table, fields: readonly string[], right: SQL, target?: SQL): SQL {
   const columns = fields.map((field) => `l.${field}, iif(r.id is null, 0, r.${field}) as right_${field}`);
   return sql`

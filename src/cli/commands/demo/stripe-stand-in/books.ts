@@ -51,7 +51,7 @@ export class Books {
     this.account.tell(this, this.add("events", "evt", { type, data, pending_webhooks: 0, request: null }));
   }
 
-  /** Ends the sessions whose time is over. Each request does so first. */
+  /** Expires the open sessions whose time is over. Called before each request is answered. */
   expireDue(): void {
     for (const { id, status, expires_at } of this.lists["checkout/sessions"]) {
       if (status === "open" && Number(expires_at) * 1000 <= this.account.now()) this.expire(id);
@@ -115,7 +115,7 @@ export class Books {
     return refunded;
   }
 
-  /** Adds up the refunds of a charge again. */
+  /** Adds up the refunds of a charge anew, and stores the sum in the charge. */
   sumRefunds(charge: Row): void {
     const counted = this.lists.refunds.filter((one) => one.charge === charge.id && !/failed|canceled/.test(one.status));
     charge.amount_refunded = counted.reduce((sum, one) => sum + one.amount, 0);

@@ -12,7 +12,7 @@ export const pageHeaders = {
   "Content-Type": "text/html; charset=utf-8",
 };
 
-/** Answers requests for the payment page, and its form, whose field `act` is to pay, decline or leave. */
+/** Answers a request for the payment page, or its submitted form, whose field `act` says: pay, decline or leave. */
 export function answerPayPage(books: Books, pathname: string, act: string | null, language: string | null): Page {
   if (pathname === "/pay-page.css") return { html: style, headers: { "Content-Type": "text/css" } };
   books.expireDue();

@@ -29,7 +29,7 @@ export function answer(books: Books, call: string, { expand, ...given }: Form, p
   return { id: endpoint, object: "webhook_endpoint", deleted: true };
 }
 
-/** Replaces an id by its object, as `expand` asks. */
+/** Replaces the id in a field of the row by the object with this id, as Stripe's parameter `expand` asks. */
 function expandRow(books: Books, row: Row, [field = "", ...rest]: string[]): Row {
   const list = { payment_intent: "payment_intents", latest_charge: "charges" } as const;
   if (!Object.hasOwn(list, field)) throw new Refusal(`This property cannot be expanded (${field}).`);

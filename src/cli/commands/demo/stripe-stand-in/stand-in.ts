@@ -43,7 +43,7 @@ export function openStripeStandIn({ now, page, send }: Options) {
 
 const render = (value: object) => JSON.stringify(value, (name, part) => (name === "hidden" ? undefined : part));
 
-/** Answers with the result of work, or with its error. */
+/** Returns the reply with the result of `work`, or with the error that it throws. */
 export function attempt(work: () => object): Reply {
   try {
     return { status: 200, body: render(work()) };
@@ -53,7 +53,7 @@ export function attempt(work: () => object): Reply {
   }
 }
 
-/** Sends a webhook, signed at a time in epoch milliseconds. Returns the status of the reply; 0 without one. */
+/** Sends a webhook, signed at a time in epoch milliseconds. Returns the HTTP status of the reply; 0 if none came. */
 export async function postWebhook({ url, body, secret }: Webhook, now: number): Promise<number> {
   const at = Math.floor(now / 1000);
   const signature = createHmac("sha256", secret).update(`${at}.${body}`).digest("hex");
