@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { builtExecutable } from "../support/executable.ts";
 import { measureBackups } from "./backup.ts";
-import { buildBinary, compileBare } from "./executables.ts";
+import { compileBare } from "./executables.ts";
 import { measureLogins } from "./logins.ts";
 import type { Bench, Effort } from "./measure.ts";
 import { measureReads, measureStarts } from "./reads.ts";
@@ -74,7 +75,7 @@ async function main(): Promise<number> {
     refuse(`--only ${user} needs ${tool}: \`apt-get install ${tool}\` on Debian and Ubuntu.`);
   }
 
-  const binary = given === undefined ? buildBinary() : resolve(given);
+  const binary = given === undefined ? builtExecutable() : resolve(given);
   const workDir = mkdtempSync(join(tmpdir(), "bodega-bench-"));
   process.once("exit", () => rmSync(workDir, { recursive: true, force: true }));
   const bench: Bench = {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { openShop, useBinaries } from "../support/binary.ts";
 import { findInFiles } from "../support/find-in-files.ts";
@@ -23,10 +23,10 @@ interface Answer {
 }
 
 /** Starts a shop with one product, in which callers choose their address. */
-async function serveShop(workers: number) {
+async function serveShop() {
   const binary = installBinary();
   const { namespace, auth } = await openShop(binary);
-  const serve = () => binary.serve("--workers", String(workers), "--trusted-proxy", "127.0.0.1/32");
+  const serve = () => binary.serve("--workers", "2", "--trusted-proxy", "127.0.0.1/32");
   const headers = { authorization: auth, "content-type": "application/json" };
   const dataDir = defaultDataDir(binary.dir);
   let server = await serve();
@@ -97,117 +97,115 @@ async function inspect(dataDir: string) {
 /** Finds addresses and user agents in the files of a data directory. There must be none. */
 const strangersIn = (dataDir: string) => findInFiles(dataDir, ["203.0.", "Unmistakable", "Peculiar"]);
 
-function killAll(server: Serving, workers: number): Promise<number> {
-  for (const pid of [server.pid, ...(workers > 1 ? childrenOf(server.pid) : [])]) process.kill(pid, "SIGKILL");
+function killAll(server: Serving): Promise<number> {
+  for (const pid of [server.pid, ...childrenOf(server.pid)]) process.kill(pid, "SIGKILL");
   return server.exited;
 }
 
 /** The id at the beginning of a visitor's token. */
 const idOf = ({ data }: Answer) => data.visitor?.slice(0, 30) as string;
 
-describe.each([1, 2])("with %d worker(s)", (workers) => {
-  test(
-    `${calls} views by ${visitors} visitors and ${strangers} strangers count each viewer once, and no file contains an address or user agent`,
-    async () => {
-      const shop = await serveShop(workers);
-      const tokens: string[] = [];
-      let left = visitors;
-      await runLanes(lanes, () => {
-        if (left-- <= 0) return undefined;
-        return shop.like().then(({ data }) => void tokens.push(data.visitor as string));
+test(
+  `${calls} views by ${visitors} visitors and ${strangers} strangers count each viewer once, and no file contains an address or user agent`,
+  async () => {
+    const shop = await serveShop();
+    const tokens: string[] = [];
+    let left = visitors;
+    await runLanes(lanes, () => {
+      if (left-- <= 0) return undefined;
+      return shop.like().then(({ data }) => void tokens.push(data.visitor as string));
+    });
+    expect(new Set(tokens).size).toBe(visitors);
+    const statuses = new Map<string, number>();
+    let at = 0;
+    await runLanes(lanes, () => {
+      if (at >= calls) return undefined;
+      const who = (at++ * 7) % (visitors + strangers);
+      const call = who < visitors ? shop.view(tokens[who]) : shop.viewFrom(who);
+      return call.then(({ status, data }) => {
+        const kind = `${status} ${data?.active}`;
+        statuses.set(kind, (statuses.get(kind) ?? 0) + 1);
       });
-      expect(new Set(tokens).size).toBe(visitors);
-      const statuses = new Map<string, number>();
-      let at = 0;
-      await runLanes(lanes, () => {
-        if (at >= calls) return undefined;
-        const who = (at++ * 7) % (visitors + strangers);
-        const call = who < visitors ? shop.view(tokens[who]) : shop.viewFrom(who);
-        return call.then(({ status, data }) => {
-          const kind = `${status} ${data?.active}`;
-          statuses.set(kind, (statuses.get(kind) ?? 0) + 1);
-        });
-      });
-      expect([...statuses]).toEqual([["200 true", calls]]);
-      expect(findInFiles(shop.dataDir, [shop.productId])).not.toEqual([]);
-      await until("all views", async () => (await shop.view(tokens[0])).data.count === visitors + strangers);
-      expect(strangersIn(shop.dataDir)).toEqual([]);
-      expect(await shop.server.end()).toBe(0);
-      const { integrity, views, likers } = await inspect(shop.dataDir);
-      expect([integrity, likers.size]).toEqual(["ok", visitors]);
-      expect(views).toEqual(Array(4).fill(visitors + strangers));
-      expect(strangersIn(shop.dataDir)).toEqual([]);
-    },
-    timeoutMs,
-  );
+    });
+    expect([...statuses]).toEqual([["200 true", calls]]);
+    expect(findInFiles(shop.dataDir, [shop.productId])).not.toEqual([]);
+    await until("all views", async () => (await shop.view(tokens[0])).data.count === visitors + strangers);
+    expect(strangersIn(shop.dataDir)).toEqual([]);
+    expect(await shop.server.end()).toBe(0);
+    const { integrity, views, likers } = await inspect(shop.dataDir);
+    expect([integrity, likers.size]).toEqual(["ok", visitors]);
+    expect(views).toEqual(Array(4).fill(visitors + strangers));
+    expect(strangersIn(shop.dataDir)).toEqual([]);
+  },
+  timeoutMs,
+);
 
-  test(
-    "SIGTERM under this load loses no acknowledged view",
-    async () => {
-      const shop = await serveShop(workers);
-      let sent = 0;
-      let answered = 0;
-      const storm = runLanes(lanes, () => {
-        const number = sent++;
-        return shop.viewFrom(number).then(({ status }) => {
-          if (status === 200) answered += 1;
-        });
+test(
+  "SIGTERM under this load loses no acknowledged view",
+  async () => {
+    const shop = await serveShop();
+    let sent = 0;
+    let answered = 0;
+    const storm = runLanes(lanes, () => {
+      const number = sent++;
+      return shop.viewFrom(number).then(({ status }) => {
+        if (status === 200) answered += 1;
       });
-      // The number of views is random, so that the signal comes before, between and during writes of the buffer.
-      const enough = 200 + Math.random() * 800;
-      await until("some views", () => answered > enough);
-      expect(await shop.server.end()).toBe(0);
-      await storm;
-      const { views } = await inspect(shop.dataDir);
-      expect(new Set(views).size).toBe(1);
-      expect(Number(views[0])).toBeGreaterThanOrEqual(answered);
-      expect(Number(views[0])).toBeLessThanOrEqual(sent);
-    },
-    timeoutMs,
-  );
+    });
+    // The number of views is random, so that the signal comes before, between and during writes of the buffer.
+    const enough = 200 + Math.random() * 800;
+    await until("some views", () => answered > enough);
+    expect(await shop.server.end()).toBe(0);
+    await storm;
+    const { views } = await inspect(shop.dataDir);
+    expect(new Set(views).size).toBe(1);
+    expect(Number(views[0])).toBeGreaterThanOrEqual(answered);
+    expect(Number(views[0])).toBeLessThanOrEqual(sent);
+  },
+  timeoutMs,
+);
 
-  test(
-    "kill -9 under this load loses at most one second of views, and no like",
-    async () => {
-      const shop = await serveShop(workers);
-      const viewed: { number: number; at: number }[] = [];
-      const liked: string[] = [];
-      let sent = 0;
-      const next = () => {
-        const number = sent++;
-        if (number % 4 === 0) return shop.like().then((answer) => void liked.push(idOf(answer)));
-        return shop.viewFrom(number).then(({ status }) => {
-          if (status === 200) viewed.push({ number, at: performance.now() });
-        });
-      };
-      // First many views at once, then fewer, until the first ones are old.
-      const storm = Promise.all([runLanes(4, next), runLanes(8, () => (viewed.length > 300 ? undefined : next()))]);
-      const isOld = ({ at }: { at: number }) => at < performance.now() - 1000;
-      await until("views that are older than a second", () => viewed.filter(isOld).length > 150 && liked.length > 100);
-      const killed = performance.now();
-      await killAll(shop.server, workers);
-      await storm;
-      expect(liked.length).toBeGreaterThan(100);
-      const { integrity, views, likers } = await inspect(shop.dataDir);
-      expect(integrity).toBe("ok");
-      expect(liked.filter((id) => !likers.has(id))).toEqual([]);
-      expect(new Set(views).size).toBe(1);
-
-      await shop.restart();
-      const settled = viewed.filter(({ at }) => at < killed - 1000).map(({ number }) => number);
-      expect(settled.length).toBeGreaterThan(100);
-      const lost: number[] = [];
-      await runLanes(lanes, () => {
-        const number = settled.pop();
-        if (number === undefined) return undefined;
-        return shop.readFrom(number).then(({ data }) => {
-          if (!data.active) lost.push(number);
-        });
+test(
+  "kill -9 under this load loses at most one second of views, and no like",
+  async () => {
+    const shop = await serveShop();
+    const viewed: { number: number; at: number }[] = [];
+    const liked: string[] = [];
+    let sent = 0;
+    const next = () => {
+      const number = sent++;
+      if (number % 4 === 0) return shop.like().then((answer) => void liked.push(idOf(answer)));
+      return shop.viewFrom(number).then(({ status }) => {
+        if (status === 200) viewed.push({ number, at: performance.now() });
       });
-      expect([settled, lost]).toEqual([[], []]);
-      expect(await shop.server.end()).toBe(0);
-      expect(strangersIn(shop.dataDir)).toEqual([]);
-    },
-    timeoutMs,
-  );
-});
+    };
+    // First many views at once, then fewer, until the first ones are old.
+    const storm = Promise.all([runLanes(4, next), runLanes(8, () => (viewed.length > 300 ? undefined : next()))]);
+    const isOld = ({ at }: { at: number }) => at < performance.now() - 1000;
+    await until("views that are older than a second", () => viewed.filter(isOld).length > 150 && liked.length > 100);
+    const killed = performance.now();
+    await killAll(shop.server);
+    await storm;
+    expect(liked.length).toBeGreaterThan(100);
+    const { integrity, views, likers } = await inspect(shop.dataDir);
+    expect(integrity).toBe("ok");
+    expect(liked.filter((id) => !likers.has(id))).toEqual([]);
+    expect(new Set(views).size).toBe(1);
+
+    await shop.restart();
+    const settled = viewed.filter(({ at }) => at < killed - 1000).map(({ number }) => number);
+    expect(settled.length).toBeGreaterThan(100);
+    const lost: number[] = [];
+    await runLanes(lanes, () => {
+      const number = settled.pop();
+      if (number === undefined) return undefined;
+      return shop.readFrom(number).then(({ data }) => {
+        if (!data.active) lost.push(number);
+      });
+    });
+    expect([settled, lost]).toEqual([[], []]);
+    expect(await shop.server.end()).toBe(0);
+    expect(strangersIn(shop.dataDir)).toEqual([]);
+  },
+  timeoutMs,
+);

@@ -49,10 +49,6 @@ test("a database server that does not answer is exit code 4", async () => {
   expect({ code, error: error.code }).toEqual({ code: 4, error: 5001 });
 });
 
-test("an invalid address is exit code 2", async () => {
-  expect(await failure("tenant", "list", "--database-url", "postgres://localhost/db")).toMatchObject({ code: 2 });
-});
-
 // The server's executable exists for one platform only.
 if (hasSqld) {
   let from: Sqld;

@@ -26,14 +26,6 @@ test("status of a new database lists pending migrations with exit code 1, and mi
   expect((await run(["db", "status"])).stdout).toMatch(/^MIGRATION +APPLIED\n0000_/);
 });
 
-test("eight concurrent commands on a new directory make one intact database", async () => {
-  const { run, json } = openCli();
-  const names = Array.from({ length: 8 }, (_, index) => `shop-${index}`);
-  const outcomes = await Promise.all(names.map((name) => run(["tenant", "create", name])));
-  expect(outcomes.map(({ code, stderr }) => (code === 0 ? "" : stderr))).toEqual(names.map(() => ""));
-  expect((await json<{ namespace: string }[]>("tenant", "list")).map(({ namespace }) => namespace)).toEqual(names);
-});
-
 describe("a schema of another version is not changed", () => {
   async function change(dataDir: string, statement: string): Promise<void> {
     const db = await openStoreDatabase({ dataDir });

@@ -27,6 +27,22 @@ test("tenants are filtered by status, and by a part of namespace, title or domai
   expect((await cli.run(["tenant", "list", "--query", "nothing"])).stderr).toStartWith("No stores found. ");
 });
 
+test("users are filtered by role, status, and the beginning of email or name", async () => {
+  await cli.json("user", "disable", "-n", "demo", "grace@example.com");
+  const emails = async (...flags: string[]) =>
+    (await list<{ email: string }>("user", "list", "-n", "demo", ...flags)).map(({ email }) => email);
+  expect(await emails("--limit", "1")).toHaveLength(1);
+  expect(await emails("--role", "staff")).toEqual(["ada@example.com"]);
+  expect(await emails("--status", "disabled")).toEqual(["grace@example.com"]);
+  expect(await emails("--query", "ADA love")).toEqual(["ada@example.com"]);
+  for (const wrong of [
+    ["--role", "admin"],
+    ["--status", "gone"],
+    ["--limit", "0"],
+  ])
+    expect(await cli.failure("user", "list", "-n", "demo", ...wrong)).toMatchObject({ code: 2 });
+});
+
 test("webhooks are listed with address and state", async () => {
   const webhooks = await list<{ webhook_id: string }>("webhook", "list", "-n", "demo");
   const failing = webhooks.find(({ webhook_id }) => webhook_id === shop.webhookId);

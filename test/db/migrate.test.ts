@@ -130,7 +130,7 @@ describe("on a file", () => {
     const dir = makeDir();
     const children = Array.from({ length: 4 }, () => spawnChild("migrate", dir));
     for (const child of children) expect(await child.nextLine()).toBe("ready");
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < 20; round++) {
       for (const child of children)
         child.write(`database-${round}
 `);

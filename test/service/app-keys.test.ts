@@ -19,6 +19,7 @@ import { onEachDatabase } from "../support/suite.ts";
 const minute = 60_000;
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   let ctx: SystemCtx;
   let namespace: string;
   beforeAll(async () => {
@@ -28,7 +29,7 @@ onEachDatabase((suite) => {
   });
   const issue = (more = {}) => issueKey(ctx, { namespace, name: "web", ...more });
 
-  suite.testOnFile(
+  onFile(
     "a key has a limited number of valid secrets, and after the old ones are retired it can get new ones",
     async () => {
       const { app_id: appId } = await issue();
@@ -40,7 +41,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("name, scopes and expiry are checked, and an unknown tenant is 5301", async () => {
+  onFile("name, scopes and expiry are checked, and an unknown tenant is 5301", async () => {
     for (const [field, input] of [
       ["name", { name: "" }],
       ["name", { name: "a".repeat(101) }],
@@ -60,7 +61,7 @@ onEachDatabase((suite) => {
     expect(await getKey(ctx, app_id)).toMatchObject(shown);
   });
 
-  suite.testOnFile("a revoked key has no secrets, and can only be read and revoked again", async () => {
+  onFile("a revoked key has no secrets, and can only be read and revoked again", async () => {
     const { app_id } = await issue({ publish: true });
     await revokeKey(ctx, app_id);
     await revokeKey(ctx, app_id);
@@ -81,7 +82,7 @@ onEachDatabase((suite) => {
     expect(secrets.filter(({ expires_at }) => expires_at === null)).toHaveLength(1);
   });
 
-  suite.testOnFile("origins are stored once each and in order, in the form that browsers send", async () => {
+  onFile("origins are stored once each and in order, in the form that browsers send", async () => {
     const appId = (await issue()).app_id;
     const origins = ["*.Example.ORG", "B.example", "b.example", "https://Bücher.example:0443", "a.example"];
     const key = await setOrigins(ctx, { appId, origins });
@@ -96,7 +97,7 @@ onEachDatabase((suite) => {
     expect((await getKey(ctx, appId)).origins).not.toContain("b.example");
   });
 
-  suite.testOnFile("a list with one invalid entry, and the removal of an unknown entry, change nothing", async () => {
+  onFile("a list with one invalid entry, and the removal of an unknown entry, change nothing", async () => {
     const appId = (await issue()).app_id;
     await setOrigins(ctx, { appId, origins: ["a.example", "b.example"], allowNoOrigin: true });
     const before = await getKey(ctx, appId);

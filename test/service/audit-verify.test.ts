@@ -40,6 +40,7 @@ async function recordRows({ clock, system }: TestApp): Promise<SystemCtx> {
 }
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   let ctx: SystemCtx;
   beforeAll(async () => {
     ctx = await recordRows(suite.app);
@@ -62,7 +63,7 @@ onEachDatabase((suite) => {
     expect(await verifyAudit(ctx, { expect: await headNow() })).toMatchObject({ intact: true });
   });
 
-  suite.testOnFile("the database refuses to change or delete a row", async () => {
+  onFile("the database refuses to change or delete a row", async () => {
     for (const statement of ["update audit_log set code = null", "delete from audit_log where seq = 1"]) {
       expect(String(await failureOf(ctx.db.execute(statement)))).toContain("append-only");
     }
@@ -85,7 +86,7 @@ onEachDatabase((suite) => {
       ["details", "'{}'"],
       ["hash", "lower(hex(randomblob(32)))"],
     ];
-    suite.testOnFile.each(columns)("%s set to %s", async (column, value) => {
+    onFile.each(columns)("%s set to %s", async (column, value) => {
       const verdict = await verifyAfter(ctx, [`update audit_log set ${column} = ${value} where seq = 3`]);
       expect(verdict).toMatchObject({ intact: false, rows: 2, broken_at: 3, last: { seq: 2 } });
       expect(verdict.problem).toMatch(/\S/);
@@ -104,12 +105,12 @@ onEachDatabase((suite) => {
         rows + 1,
       ],
     ];
-    suite.testOnFile.each(others)("%s", async (_what, statement, place) => {
+    onFile.each(others)("%s", async (_what, statement, place) => {
       const verdict = await verifyAfter(ctx, [statement, "update audit_log set seq = -seq where seq < 0"]);
       expect(verdict).toMatchObject({ intact: false, rows: place - 1, broken_at: place });
     });
 
-    suite.testOnFile("a truncation that also resets the counter is found with an earlier head", async () => {
+    onFile("a truncation that also resets the counter is found with an earlier head", async () => {
       const cut = [
         "delete from audit_log where seq > 3",
         "update sqlite_sequence set seq = 3 where name = 'audit_log'",
@@ -139,7 +140,7 @@ onEachDatabase((suite) => {
         ],
       ],
     ];
-    suite.testOnFile.each(acts)("%s", async (_what, statements) => {
+    onFile.each(acts)("%s", async (_what, statements) => {
       const work = inTransaction(ctx, async (tx) => {
         for (const statement of statements) await tx.db.execute(statement);
         expect(await verifyAudit(tx)).toMatchObject({ intact: false, rows, last: { seq: rows }, problem });
@@ -150,7 +151,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  suite.testOnFile("a missing table is reported as such", async () => {
+  onFile("a missing table is reported as such", async () => {
     for (const instead of [[], ["create view audit_log as select 1 as seq"]]) {
       const work = inTransaction(ctx, async (tx) => {
         for (const statement of ["drop table audit_log", ...instead]) await tx.db.execute(statement);
@@ -162,7 +163,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile("the head of another log is refused", async () => {
+  onFile("the head of another log is refused", async () => {
     const verdict = await verifyAudit(ctx, { expect: `2:${"0".repeat(64)}` });
     expect(verdict).toMatchObject({ intact: false, broken_at: 2 });
     for (const head of ["", "2", `0:${"0".repeat(64)}`, `2:${"0".repeat(63)}`, `2:${"g".repeat(64)}`]) {
@@ -173,12 +174,13 @@ onEachDatabase((suite) => {
 
 // Uses a separate database, because these tests add rows that cannot be removed.
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   let ctx: SystemCtx;
   beforeAll(async () => {
     ctx = await recordRows(suite.app);
   });
 
-  suite.testOnFile("a failed act leaves neither row nor gap, and concurrent rows form one chain", async () => {
+  onFile("a failed act leaves neither row nor gap, and concurrent rows form one chain", async () => {
     const elsewhere: SystemCtx = { ...ctx, db: await suite.database.openAgain() };
     const { rows: before } = await verifyAudit(ctx);
     const work = Array.from({ length: 30 }, (_, n) =>
@@ -194,7 +196,7 @@ onEachDatabase((suite) => {
     expect(verdict).toMatchObject({ intact: true, rows: before + 20 });
   });
 
-  suite.testOnFile("a log of several pages is verified to its end", async () => {
+  onFile("a log of several pages is verified to its end", async () => {
     const { rows: before } = await verifyAudit(ctx);
     // Several transactions, because one with 2,000 round trips would exceed the time limit of a busy server.
     for (let left = 2001 - before; left > 0; left -= 200) {

@@ -14,6 +14,7 @@ import { givePoints } from "../support/rewards.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   const doctor = (options: Parameters<typeof findInconsistencies>[1]) => findInconsistencies(suite.app.system, options);
   const execute = (...statements: string[]) => suite.app.db.batch(statements);
   const found = (inconsistencies: readonly ReportedFinding[]) =>
@@ -90,7 +91,7 @@ onEachDatabase((suite) => {
     expect(checked).toEqual(checks.split(" "));
   });
 
-  suite.testOnFile("a state that payments, parcels and refunds can produce is never reported", async () => {
+  onFile("a state that payments, parcels and refunds can produce is never reported", async () => {
     const shop = await suite.shop({ tenant: unlimitedOrders });
     const { id: product_id } = await shop.createProduct({ price: 10, stock: 100 });
     const place = () => makeOrder(shop, [{ product_id, quantity: 2 }], { shipping: 4, expires_in: 60 });
@@ -125,7 +126,7 @@ onEachDatabase((suite) => {
     expect({ ok, inconsistencies }).toEqual({ ok: true, inconsistencies: [] });
   });
 
-  suite.testOnFile("cancelled pieces that do not follow from refunds and parcels are reported", async () => {
+  onFile("cancelled pieces that do not follow from refunds and parcels are reported", async () => {
     const shop = await suite.shop({ tenant: unlimitedOrders });
     const { id: product_id } = await shop.createProduct({ price: 10, stock: 100 });
     const place = async () => {
@@ -149,7 +150,7 @@ onEachDatabase((suite) => {
     expect(found((await doctor({ namespace, fix: true })).inconsistencies).sort()).toEqual(reported.sort() as never);
   });
 
-  suite.testOnFile(
+  onFile(
     "each value that another program changed is reported exactly, and counts and the search index are fixed",
     async () => {
       const busy = await openBusyShop();
@@ -239,42 +240,39 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile(
-    "inconsistencies that only a person can resolve are reported with a remedy and not changed",
-    async () => {
-      const { shop, userId, paid, refunded } = await openBusyShop();
-      const { namespace } = shop;
-      const own = `tenant_id = (select id from tenants where namespace = '${namespace}')`;
-      await execute(
-        `update orders set subtotal_minor = subtotal_minor + 1, total_minor = total_minor + 1 where id = '${paid.id}'`,
-        `update orders set points_earned = points_earned + 1 where id = '${refunded.id}'`,
-        `update orders set number = 9 where ${own} and number = 2`,
-        `insert into reward_entries (id, tenant_id, user_id, kind, points, balance, source, created_at)
-        select 'rwd_' || user_id, tenant_id, user_id, 'adjust', -5000, 0, 'x', 'a' from reward_balances where ${own}`,
-      );
-      const wrong = [
-        ["totals", paid.id, "subtotal_minor", 501, 500, "not"],
-        ["totals", paid.id, "total_minor", 501, 500, "not"],
-        ["numbers", "2", "number", "missing", "present", "not"],
-        ["numbers", "6-8", "number", "missing", "present", "not"],
-        ["rewards", userId, "balance", 60, -4940, "not"],
-        ["rewards", userId, "lots", 60, -4940, "not"],
-      ];
-      for (const fix of [false, true]) {
-        const { ok, inconsistencies } = await doctor({ namespace, fix });
-        expect(ok).toBe(false);
-        const shown = found(inconsistencies).filter(([check, , , , , state]) => state === "not" && check !== "points");
-        for (const row of wrong) expect(shown).toContainEqual(row as never);
-        expect(inconsistencies.filter(({ check }) => check === "points")).toMatchObject([
-          { subject: refunded.id, field: "points_earned", fixable: false, fixed: false },
-        ]);
-        const stuck = inconsistencies.filter(({ fixable }) => !fixable);
-        expect(stuck.filter(({ remedy }) => remedy === null)).toEqual([]);
-      }
-    },
-  );
+  onFile("inconsistencies that only a person can resolve are reported with a remedy and not changed", async () => {
+    const { shop, userId, paid, refunded } = await openBusyShop();
+    const { namespace } = shop;
+    const own = `tenant_id = (select id from tenants where namespace = '${namespace}')`;
+    await execute(
+      `update orders set subtotal_minor = subtotal_minor + 1, total_minor = total_minor + 1 where id = '${paid.id}'`,
+      `update orders set points_earned = points_earned + 1 where id = '${refunded.id}'`,
+      `update orders set number = 9 where ${own} and number = 2`,
+      `insert into reward_entries (id, tenant_id, user_id, kind, points, balance, source, created_at)
+      select 'rwd_' || user_id, tenant_id, user_id, 'adjust', -5000, 0, 'x', 'a' from reward_balances where ${own}`,
+    );
+    const wrong = [
+      ["totals", paid.id, "subtotal_minor", 501, 500, "not"],
+      ["totals", paid.id, "total_minor", 501, 500, "not"],
+      ["numbers", "2", "number", "missing", "present", "not"],
+      ["numbers", "6-8", "number", "missing", "present", "not"],
+      ["rewards", userId, "balance", 60, -4940, "not"],
+      ["rewards", userId, "lots", 60, -4940, "not"],
+    ];
+    for (const fix of [false, true]) {
+      const { ok, inconsistencies } = await doctor({ namespace, fix });
+      expect(ok).toBe(false);
+      const shown = found(inconsistencies).filter(([check, , , , , state]) => state === "not" && check !== "points");
+      for (const row of wrong) expect(shown).toContainEqual(row as never);
+      expect(inconsistencies.filter(({ check }) => check === "points")).toMatchObject([
+        { subject: refunded.id, field: "points_earned", fixable: false, fixed: false },
+      ]);
+      const stuck = inconsistencies.filter(({ fixable }) => !fixable);
+      expect(stuck.filter(({ remedy }) => remedy === null)).toEqual([]);
+    }
+  });
 
-  suite.testOnFile("a failed check is reported, and the other checks still run", async () => {
+  onFile("a failed check is reported, and the other checks still run", async () => {
     const { shop, lamp, refunded } = await openBusyShop();
     const { namespace } = shop;
     const { rows } = await suite.app.db.execute(
@@ -297,7 +295,7 @@ onEachDatabase((suite) => {
     await execute("delete from order_refunds where amount_minor = 9223372036854775807");
   });
 
-  suite.testOnFile("orders with contradicting statuses are reported, and nothing is fixed from them", async () => {
+  onFile("orders with contradicting statuses are reported, and nothing is fixed from them", async () => {
     const { shop, shirt, paid, pending, refunded } = await openBusyShop();
     const { namespace } = shop;
     const before = await snapshot(shop);
@@ -333,7 +331,7 @@ onEachDatabase((suite) => {
     expect(found(again.inconsistencies)).toContainEqual(["stock", small, "reserved", 3, 0, "not"] as never);
   });
 
-  suite.testOnFile("a value that changes between the check and the fix is left as it is", async () => {
+  onFile("a value that changes between the check and the fix is left as it is", async () => {
     const { shop, lamp } = await openBusyShop();
     const { namespace } = shop;
     await execute(`update products set reserved = 7 where id = '${lamp.id}'`);
@@ -350,7 +348,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  suite.testOnFile("search words of a product that does not exist are removed", async () => {
+  onFile("search words of a product that does not exist are removed", async () => {
     await execute("insert into product_search (rowid, words) values (987654, 'x')");
     const wrong = ["search", "987654", "words", "present", "missing"];
     expect(found((await doctor({})).inconsistencies)).toContainEqual([...wrong, "fixable"]);

@@ -10,6 +10,7 @@ import { onEachDatabase } from "../support/suite.ts";
 const email = "ada@example.com";
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   const openStore = async () => tenantContext(await suite.shop());
 
   /** Makes an attempt that fails with this error. Returns the code; undefined if the attempt succeeds. */
@@ -24,7 +25,7 @@ onEachDatabase((suite) => {
     }
   }
 
-  suite.testOnFile("only a failure counts: not a success, a missing code or a busy server", async () => {
+  onFile("only a failure counts: not a success, a missing code or a busy server", async () => {
     const ctx = await openStore();
     for (let n = 0; n < 4; n++) {
       expect(await attempt(ctx)).toBeUndefined();
@@ -88,7 +89,7 @@ onEachDatabase((suite) => {
     expect(await attempt(ctx)).toBeUndefined();
   });
 
-  suite.testOnFile("no counter contains the typed email, because a user may type a password there", async () => {
+  onFile("no counter contains the typed email, because a user may type a password there", async () => {
     const ctx = await openStore();
     const slip = "correct horse battery";
     await attempt(ctx, "invalidLogin", slip);

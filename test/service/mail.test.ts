@@ -62,6 +62,7 @@ async function openPost(suite: Suite, options: { title?: string; language?: stri
 }
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   test("a queued mail is sent once with its text, and its contents are erased", async () => {
     const { sender, smtp, queue, outbox, email, clock } = await openPost(suite, { title: "Lamp Shop" });
     const id = await queue({ to: { email, name: "Ada", lang: "fr" } });
@@ -100,23 +101,20 @@ onEachDatabase((suite) => {
   });
 
   describe("to an address", () => {
-    suite.testOnFile(
-      "is sent to the active user who has the address at that time, with their language and name",
-      async () => {
-        const { queue, sender, smtp, addUser, email } = await openPost(suite);
-        await queue({ to: { emailKey: email } });
-        await addUser({ email: email.replace("a", "A"), lang: "de", name: "Ada" });
-        await sender.runUntilIdle();
-        expect(smtp.received).toMatchObject([{ to: [email.replace("a", "A")] }]);
-        expect(smtp.received[0]?.mail.text).toStartWith("Guten Tag Ada,");
-      },
-    );
+    onFile("is sent to the active user who has the address at that time, with their language and name", async () => {
+      const { queue, sender, smtp, addUser, email } = await openPost(suite);
+      await queue({ to: { emailKey: email } });
+      await addUser({ email: email.replace("a", "A"), lang: "de", name: "Ada" });
+      await sender.runUntilIdle();
+      expect(smtp.received).toMatchObject([{ to: [email.replace("a", "A")] }]);
+      expect(smtp.received[0]?.mail.text).toStartWith("Guten Tag Ada,");
+    });
 
     for (const [who, status] of [
       ["nobody", undefined],
       ["a disabled user", "disabled"],
     ] as const) {
-      suite.testOnFile(`of ${who} is dropped and erased, and reaches no mail server`, async () => {
+      onFile(`of ${who} is dropped and erased, and reaches no mail server`, async () => {
         const { queue, sender, smtp, addUser, email, outbox } = await openPost(suite);
         if (status) await addUser({ status });
         await queue({ to: { emailKey: email } });
@@ -128,7 +126,7 @@ onEachDatabase((suite) => {
       });
     }
 
-    suite.testOnFile("is not sent to another store's user of the same address", async () => {
+    onFile("is not sent to another store's user of the same address", async () => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       await other.addUser({ email: one.email });
       await one.queue({ to: { emailKey: one.email } });
@@ -138,7 +136,7 @@ onEachDatabase((suite) => {
   });
 
   describe("expiry", () => {
-    suite.testOnFile("an outdated mail is expired and erased, not sent", async () => {
+    onFile("an outdated mail is expired and erased, not sent", async () => {
       const { queue, sender, smtp, outbox, clock } = await openPost(suite);
       await queue({ usefulUntil: clock.now() + 15 * minuteMs });
       await queue({ kind: "password_changed", values: {} });
@@ -150,7 +148,7 @@ onEachDatabase((suite) => {
       expect(smtp.received).toHaveLength(1);
     });
 
-    suite.testOnFile("without a mail server, mail waits for a week and is then erased", async () => {
+    onFile("without a mail server, mail waits for a week and is then erased", async () => {
       const { ctx, queue, outbox, clock } = await openPost(suite);
       await queue();
       clock.advance(7 * 86_400_000 - 1);
@@ -161,7 +159,7 @@ onEachDatabase((suite) => {
       expect(await outbox()).toMatchObject([{ status: "expired" }]);
     });
 
-    suite.testOnFile("ended mail is purged after thirty days; waiting mail stays", async () => {
+    onFile("ended mail is purged after thirty days; waiting mail stays", async () => {
       const { ctx, queue, sender, outbox, clock } = await openPost(suite);
       await queue();
       await sender.runUntilIdle();
@@ -178,7 +176,7 @@ onEachDatabase((suite) => {
   describe("a later mail for the same subject", () => {
     const about = (replaces: string) => ({ replaces, to: { emailKey: replaces } });
 
-    suite.testOnFile("replaces waiting mails, which are ended and erased", async () => {
+    onFile("replaces waiting mails, which are ended and erased", async () => {
       const { queue, sender, smtp, outbox, email, addUser, clock } = await openPost(suite);
       await addUser();
       await queue(about(email));
@@ -192,7 +190,7 @@ onEachDatabase((suite) => {
       for (const row of rows) expect(row).not.toHaveProperty("values");
     });
 
-    suite.testOnFile("does not replace mail of another kind, subject or store, or mail without a subject", async () => {
+    onFile("does not replace mail of another kind, subject or store, or mail without a subject", async () => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       await other.queue(about(one.email));
       await one.queue();
@@ -213,27 +211,24 @@ onEachDatabase((suite) => {
       expect(rows.map(({ status }) => status).toSorted()).toEqual([...Array(11).fill("expired"), "waiting"]);
     });
 
-    suite.testOnFile(
-      "does not stop a mail that is being sent: it is recorded as sent, and not sent again",
-      async () => {
-        const { ctx, queue, outbox, email } = await openPost(suite);
-        await queue(about(email));
-        const [held] = (await mailQueue.claim(ctx)) as [ClaimedMail];
-        const id = await queue(about(email));
-        await ctx.db.execute(mailQueue.postponed(held, { status: null, error: "late" }, ctx.now()));
-        expect(await mailQueue.claim(ctx)).toMatchObject([{ id }]);
-        expect(await mailQueue.claim(ctx)).toEqual([]);
-        await ctx.db.execute(mailQueue.delivered(held, { status: null, error: null }, ctx.now()));
-        expect(await outbox()).toMatchObject([
-          { id: held.id, status: "sent" },
-          { id, status: "waiting" },
-        ]);
-      },
-    );
+    onFile("does not stop a mail that is being sent: it is recorded as sent, and not sent again", async () => {
+      const { ctx, queue, outbox, email } = await openPost(suite);
+      await queue(about(email));
+      const [held] = (await mailQueue.claim(ctx)) as [ClaimedMail];
+      const id = await queue(about(email));
+      await ctx.db.execute(mailQueue.postponed(held, { status: null, error: "late" }, ctx.now()));
+      expect(await mailQueue.claim(ctx)).toMatchObject([{ id }]);
+      expect(await mailQueue.claim(ctx)).toEqual([]);
+      await ctx.db.execute(mailQueue.delivered(held, { status: null, error: null }, ctx.now()));
+      expect(await outbox()).toMatchObject([
+        { id: held.id, status: "sent" },
+        { id, status: "waiting" },
+      ]);
+    });
   });
 
   describe("failures", () => {
-    suite.testOnFile(
+    onFile(
       "attempts come after 5 s, 15 s, 1, 5, 15, 60 minutes, then three times 6 hours, and the tenth is the last",
       async () => {
         const { queue, sender, outbox, clock, behave, notices } = await openPost(suite);
@@ -270,7 +265,7 @@ onEachDatabase((suite) => {
       ["connect", "421 too busy", "waiting"],
     ];
     for (const [stage, answer, outcome] of answers) {
-      suite.testOnFile(`${answer} at ${stage} leaves a mail ${outcome}`, async () => {
+      onFile(`${answer} at ${stage} leaves a mail ${outcome}`, async () => {
         const { queue, sender, outbox, behave, clock, smtp } = await openPost(suite);
         behave((at) => (at === stage ? answer : undefined));
         await queue();
@@ -285,7 +280,7 @@ onEachDatabase((suite) => {
       });
     }
 
-    suite.testOnFile("the stored error contains neither address nor contents", async () => {
+    onFile("the stored error contains neither address nor contents", async () => {
       const { queue, sender, outbox, behave, email } = await openPost(suite);
       behave((stage, address) =>
         stage === "rcpt" ? (`450 <${address}> asked for ${code} and\tmore` as Behaviour) : undefined,
@@ -297,7 +292,7 @@ onEachDatabase((suite) => {
       expect(row?.last_error).not.toContain(email);
     });
 
-    suite.testOnFile("a mail that is sent twice because the connection was cut has the same Message-ID", async () => {
+    onFile("a mail that is sent twice because the connection was cut has the same Message-ID", async () => {
       const { queue, sender, outbox, behave, clock, smtp } = await openPost(suite);
       const cutAt: number[] = [];
       behave((stage) => {
@@ -317,7 +312,7 @@ onEachDatabase((suite) => {
       expect(await outbox()).toMatchObject([{ status: "sent", attempts: 2 }]);
     });
 
-    suite.testOnFile("a mail that another key has encrypted fails, and the other mails are sent", async () => {
+    onFile("a mail that another key has encrypted fails, and the other mails are sent", async () => {
       const { ctx, queue, sender, outbox, smtp, email } = await openPost(suite);
       const other = { ...ctx, vault: createVault(() => "another secret of at least 32 characters") };
       const id = await queueMail(other, { kind: "password_changed", to: { email }, values: {} });
@@ -333,7 +328,7 @@ onEachDatabase((suite) => {
       expect(await outbox()).toHaveLength(1);
     });
 
-    suite.testOnFile(
+    onFile(
       "while the mail server is down, one mail at a time is tried, and all are sent after it is back",
       async () => {
         const { queue, sender, outbox, smtp, clock, behave } = await openPost(suite);
@@ -351,7 +346,7 @@ onEachDatabase((suite) => {
       },
     );
 
-    suite.testOnFile("an outage and its end are each reported once", async () => {
+    onFile("an outage and its end are each reported once", async () => {
       const { queue, sender, clock, behave, notices } = await openPost(suite);
       behave((stage) => (stage === "connect" ? "cut" : undefined));
       await queue();
@@ -422,7 +417,7 @@ onEachDatabase((suite) => {
   });
 
   describe("stopping", () => {
-    suite.testOnFile("waits for attempts in progress, and claims nothing more", async () => {
+    onFile("waits for attempts in progress, and claims nothing more", async () => {
       const { queue, sender, outbox, behave } = await openPost(suite);
       for (let n = 0; n < 8; n++) await queue();
       let stopped: Promise<void> | undefined;
@@ -442,7 +437,7 @@ onEachDatabase((suite) => {
   });
 
   describe("mail commands", () => {
-    suite.testOnFile("retry with --all queues all unexpired mail of the given store", async () => {
+    onFile("retry with --all queues all unexpired mail of the given store", async () => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       for (const { behave, queue, sender, clock } of [one, other]) {
         behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));
@@ -459,7 +454,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  suite.testOnFile("the files of the database never contain a code or an address", async () => {
+  onFile("the files of the database never contain a code or an address", async () => {
     const { ctx, queue, sender, email, behave, clock, outbox } = await openPost(suite);
     const canary = "canary-948371";
     const texts = [canary, email];

@@ -158,6 +158,7 @@ const inCategory = async (ctx: Ctx, category: string) =>
   (JSON.parse((await listProducts(ctx, { category })).json) as { slug: string }[]).map(({ slug }) => slug);
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   test("an export names categories by slug, and an import into another store finds its categories", async () => {
     const [from, csv, ndjson] = await Promise.all([0, 1, 2].map(async () => tenantContext(await suite.shop())));
     for (const ctx of [from, csv, ndjson] as Ctx[]) {
@@ -184,7 +185,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile("a line with a category that does not exist is an error that names its place", async () => {
+  onFile("a line with a category that does not exist is an error that names its place", async () => {
     const ctx = await tenantContext(await suite.shop());
     const result = await run(ctx, readCsv(whole("title,price,categories\nTorch,3,lamps\n")));
     expect(result.errors).toEqual([expect.objectContaining({ line: 2, field: "categories" })]);

@@ -64,6 +64,7 @@ const nasty: ProductInput[] = [
 ];
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   let shop: Shop;
   let ctx: Ctx;
   beforeEach(async () => {
@@ -115,7 +116,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile(
+  onFile(
     "a file without ids and SKUs changes nothing when it is imported again: products are found by their slug",
     async () => {
       const rows = ["Desk lamp,39,,", "🎁,5,,", "Shirt,10,,S", "Renamed mug,4,mug,"];
@@ -137,7 +138,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("two lines with the same slug are an error, unless they have SKUs", async () => {
+  onFile("two lines with the same slug are an error, unless they have SKUs", async () => {
     const twice = "title,price,sku\nLamp,1,\nLamp!,2,\n";
     for (const isDryRun of [true, false]) {
       const outcome = await importCsv(twice, { onError: "skip", isDryRun });
@@ -151,7 +152,7 @@ onEachDatabase((suite) => {
     expect((await products()).map(({ price }) => price)).toEqual([1, 1, 2]);
   });
 
-  suite.testOnFile(
+  onFile(
     "a product is found by its title only if the titles are equal, not just the slugs made from them",
     async () => {
       for (const title of ["C++", "😀", "Mug"]) await createProduct(ctx, { title, price: 1 });
@@ -205,7 +206,7 @@ onEachDatabase((suite) => {
     expect(JSON.parse((await listProducts(ctx, { q: "Last" })).json)).toHaveLength(1);
   });
 
-  suite.testOnFile("a dry run counts like an import, and leaves no row and no event", async () => {
+  onFile("a dry run counts like an import, and leaves no row and no event", async () => {
     await createProduct(ctx, { title: "Lamp", price: 1, sku: "L" });
     const before = [await exported(), await countEvents()];
     const csv = "sku,title,price\nL,Lamp,2\nN,New,3\nX,Bad,1.234\n";
@@ -230,7 +231,7 @@ onEachDatabase((suite) => {
     );
   });
 
-  suite.testOnFile("rows find products by id, then SKU, add and change variants, and change nothing else", async () => {
+  onFile("rows find products by id, then SKU, add and change variants, and change nothing else", async () => {
     const { json } = await createProduct(ctx, {
       title: "Shirt",
       price: 10,
@@ -253,7 +254,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  suite.testOnFile("an export restores each column, even an empty one, and empty cells change nothing", async () => {
+  onFile("an export restores each column, even an empty one, and empty cells change nothing", async () => {
     for (const fields of [
       { title: "Mug" },
       { title: "Shirt", variants: [{ title: "One" }, { title: "Two", options: { n: "2" } }] },
@@ -295,7 +296,7 @@ onEachDatabase((suite) => {
     expect(same).toEqual(["id", "currency", "categories", "lang", "variant_id"]);
   });
 
-  suite.testOnFile(
+  onFile(
     "a hyphen in a cell means no value, also for a new product; with an apostrophe before it, a hyphen is text",
     async () => {
       let id = "";
@@ -316,7 +317,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("invalid UTF-8 fails only its row, and NUL only its field", async () => {
+  onFile("invalid UTF-8 fails only its row, and NUL only its field", async () => {
     const csv = Buffer.concat([
       Buffer.from("\uFEFFsku,title,price\nA,é,1\nB,"),
       BAD,
@@ -336,22 +337,19 @@ onEachDatabase((suite) => {
     expect(lines).toMatchObject({ created: 1, errors: [{ ...utf8, line: 1 }] });
   });
 
-  suite.testOnFile(
-    "products before a misplaced quote are written, except one whose variants may continue there",
-    async () => {
-      const rows = "sku,title,price,option:size,variant_sku\nA,One,1,,\nB,Two,2,,\n";
-      for (const onError of ["stop", "skip"] as const) {
-        const plain = await importCsv(`${rows}C,a"b"c,3,,\nD,Four,4,,\n`, { onError });
-        expect(plain).toMatchObject({ failed: 1, stopped: "error", errors: [{ line: 4 }] });
-        expect(plain.created + plain.unchanged).toBe(2);
-      }
-      const open = await importCsv(`${rows},Shirt,3,S,S-1\n,Shirt,,"M,M-1\n`);
-      expect(open).toMatchObject({ created: 0, unchanged: 2, failed: 1, errors: [{ line: 5 }] });
-      expect(await products()).toHaveLength(2);
-    },
-  );
+  onFile("products before a misplaced quote are written, except one whose variants may continue there", async () => {
+    const rows = "sku,title,price,option:size,variant_sku\nA,One,1,,\nB,Two,2,,\n";
+    for (const onError of ["stop", "skip"] as const) {
+      const plain = await importCsv(`${rows}C,a"b"c,3,,\nD,Four,4,,\n`, { onError });
+      expect(plain).toMatchObject({ failed: 1, stopped: "error", errors: [{ line: 4 }] });
+      expect(plain.created + plain.unchanged).toBe(2);
+    }
+    const open = await importCsv(`${rows},Shirt,3,S,S-1\n,Shirt,,"M,M-1\n`);
+    expect(open).toMatchObject({ created: 0, unchanged: 2, failed: 1, errors: [{ line: 5 }] });
+    expect(await products()).toHaveLength(2);
+  });
 
-  suite.testOnFile("rows with the same slug are one product, rows without a common key are not", async () => {
+  onFile("rows with the same slug are one product, rows without a common key are not", async () => {
     const csv = [
       "sku,slug,title,price,option:size",
       ",shirt,Shirt,10,S",
@@ -366,90 +364,81 @@ onEachDatabase((suite) => {
     expect(Object.fromEntries(found)).toEqual({ Shirt: 2, Hat: 2, Lone: 1, Other: 1 });
   });
 
-  suite.testOnFile(
-    "consecutive rows with the same title are the variants of one product, with and without SKUs",
-    async () => {
-      for (const [title, skus] of [
-        ["Scarf", ["S-S", "S-L"]],
-        ["Glove", ["", ""]],
-      ] as const) {
-        const csv = `title,price,variant_sku,option:size,variant_stock\n${title},9,${skus[0]},S,1\n${title},9,${skus[1]},L,2\n`;
-        expect(await importCsv(csv)).toMatchObject({ created: 1, failed: 0 });
-        expect(await importCsv(csv)).toMatchObject({ unchanged: 1, failed: 0 });
-        expect((await products()).find((product) => product.title === title)?.variants).toHaveLength(2);
-      }
-      const apart = "title,price,option:size\nSock,9,S\nShoe,9,S\nSock,9,L\n";
-      expect((await importCsv(apart, { onError: "skip" })).errors).toEqual([
-        {
-          line: 4,
-          field: "title",
-          message:
-            "has the slug of line 2. Put the rows of a product together, the one with the title first, and repeat its title, id, slug or SKU in each",
-        },
-      ]);
-    },
-  );
+  onFile("consecutive rows with the same title are the variants of one product, with and without SKUs", async () => {
+    for (const [title, skus] of [
+      ["Scarf", ["S-S", "S-L"]],
+      ["Glove", ["", ""]],
+    ] as const) {
+      const csv = `title,price,variant_sku,option:size,variant_stock\n${title},9,${skus[0]},S,1\n${title},9,${skus[1]},L,2\n`;
+      expect(await importCsv(csv)).toMatchObject({ created: 1, failed: 0 });
+      expect(await importCsv(csv)).toMatchObject({ unchanged: 1, failed: 0 });
+      expect((await products()).find((product) => product.title === title)?.variants).toHaveLength(2);
+    }
+    const apart = "title,price,option:size\nSock,9,S\nShoe,9,S\nSock,9,L\n";
+    expect((await importCsv(apart, { onError: "skip" })).errors).toEqual([
+      {
+        line: 4,
+        field: "title",
+        message:
+          "has the slug of line 2. Put the rows of a product together, the one with the title first, and repeat its title, id, slug or SKU in each",
+      },
+    ]);
+  });
 
   const variantsOf = (sku: string) => ["S", "M"].map((size) => ({ options: { size }, sku: `${sku}-${size}` }));
 
-  suite.testOnFile(
-    "rows of an export in a changed order are errors that name their lines, and erase nothing",
-    async () => {
-      for (const title of ["Shirt", "Hat"]) {
-        const texts = { description: "Soft", tags: ["new"], metadata: { a: 1 }, translations: { de: { title: "X" } } };
-        const images = [{ url: "https://example.com/a.png" }];
-        await createProduct(ctx, { title, price: 9, images, ...texts, variants: variantsOf(title) });
+  onFile("rows of an export in a changed order are errors that name their lines, and erase nothing", async () => {
+    for (const title of ["Shirt", "Hat"]) {
+      const texts = { description: "Soft", tags: ["new"], metadata: { a: 1 }, translations: { de: { title: "X" } } };
+      const images = [{ url: "https://example.com/a.png" }];
+      await createProduct(ctx, { title, price: 9, images, ...texts, variants: variantsOf(title) });
+    }
+    const lines = await exported();
+    const { header, render } = csvFormat();
+    const [one = "", two = "", three = "", four = ""] = lines.map(render).join("").trimEnd().split("\n");
+    for (const [rows, bad] of [
+      [[two, one], [3]],
+      [[two, four], []],
+      [
+        [one, three, two, four],
+        [4, 5],
+      ],
+      [[one, two, four, three], [5]],
+    ] as const) {
+      for (const onError of ["stop", "skip"] as const) {
+        const { errors, updated } = await importCsv(header + rows.join("\n"), { onError });
+        expect<unknown>([errors.map(({ line }) => line), updated]).toEqual([
+          onError === "stop" ? bad.slice(0, 1) : bad,
+          0,
+        ]);
       }
-      const lines = await exported();
-      const { header, render } = csvFormat();
-      const [one = "", two = "", three = "", four = ""] = lines.map(render).join("").trimEnd().split("\n");
-      for (const [rows, bad] of [
-        [[two, one], [3]],
-        [[two, four], []],
-        [
-          [one, three, two, four],
-          [4, 5],
-        ],
-        [[one, two, four, three], [5]],
-      ] as const) {
-        for (const onError of ["stop", "skip"] as const) {
-          const { errors, updated } = await importCsv(header + rows.join("\n"), { onError });
-          expect<unknown>([errors.map(({ line }) => line), updated]).toEqual([
-            onError === "stop" ? bad.slice(0, 1) : bad,
-            0,
-          ]);
-        }
-      }
-      expect(await exported()).toEqual(lines);
-    },
-  );
+    }
+    expect(await exported()).toEqual(lines);
+  });
 
-  suite.testOnFile(
-    "a product that a file names twice, also by different fields, is an error naming both lines",
-    async () => {
-      const create = async (title: string, fields: object) =>
-        (JSON.parse((await createProduct(ctx, { title, price: 1, ...fields })).json) as ProductReply).id;
-      const mug = await create("Mug", { sku: "MUG" });
-      const shirt = await create("Shirt", { variants: variantsOf("T") });
-      const again = "is the product of line 2. Delete one of the lines";
-      const apart =
-        "is the product of line 2. Put the rows of a product together, the one with the title first, and repeat its title, id, slug or SKU in each";
-      for (const [csv, line, field, message] of [
-        [`id,price\n${mug},2\n${mug},3\n`, 3, "id", again],
-        [`id,sku,slug,price\n${mug},MUG,,2\n,MUG,,3\n`, 3, "sku", "is also in line 2"],
-        [`id,slug,price\n${mug},,2\n,mug,3\n`, 3, null, again],
-        ["sku,slug,title,price\nNEW,new,New,2\n,new,New,3\n", 3, null, again],
-        [`id,sku,title,price,variant_sku\n${shirt},,Shirt,2,T-S\n,MUG,Mug,1,\n${shirt},,Shirt,3,T-M\n`, 4, "id", apart],
-        [`id,price,variant_sku\n${shirt},2,T-S\n,3,T-M\n`, 3, null, apart],
-      ] as const) {
-        const outcome = await importCsv(csv, { onError: "skip" });
-        expect(outcome).toMatchObject({ failed: 1, errors: [{ line, field, message }] });
-      }
-      expect((await products()).map(({ price }) => price)).toEqual([1, 2, 2]);
-    },
-  );
+  onFile("a product that a file names twice, also by different fields, is an error naming both lines", async () => {
+    const create = async (title: string, fields: object) =>
+      (JSON.parse((await createProduct(ctx, { title, price: 1, ...fields })).json) as ProductReply).id;
+    const mug = await create("Mug", { sku: "MUG" });
+    const shirt = await create("Shirt", { variants: variantsOf("T") });
+    const again = "is the product of line 2. Delete one of the lines";
+    const apart =
+      "is the product of line 2. Put the rows of a product together, the one with the title first, and repeat its title, id, slug or SKU in each";
+    for (const [csv, line, field, message] of [
+      [`id,price\n${mug},2\n${mug},3\n`, 3, "id", again],
+      [`id,sku,slug,price\n${mug},MUG,,2\n,MUG,,3\n`, 3, "sku", "is also in line 2"],
+      [`id,slug,price\n${mug},,2\n,mug,3\n`, 3, null, again],
+      ["sku,slug,title,price\nNEW,new,New,2\n,new,New,3\n", 3, null, again],
+      [`id,sku,title,price,variant_sku\n${shirt},,Shirt,2,T-S\n,MUG,Mug,1,\n${shirt},,Shirt,3,T-M\n`, 4, "id", apart],
+      [`id,price,variant_sku\n${shirt},2,T-S\n,3,T-M\n`, 3, null, apart],
+    ] as const) {
+      const outcome = await importCsv(csv, { onError: "skip" });
+      expect(outcome).toMatchObject({ failed: 1, errors: [{ line, field, message }] });
+    }
+    expect((await products()).map(({ price }) => price)).toEqual([1, 2, 2]);
+  });
 
-  suite.testOnFile(
+  onFile(
     "product fields that are only in a later row of the product are an error that says where they belong",
     async () => {
       const refused = async (csv: string) => (await importCsv(csv)).errors;
@@ -466,7 +455,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a SKU or stock that belongs to a variant is refused on the product", async () => {
+  onFile("a SKU or stock that belongs to a variant is refused on the product", async () => {
     const variants = [
       { options: { n: "x" }, sku: "C1", stock: 3 },
       { options: { n: "y" }, stock: 4 },
@@ -487,7 +476,7 @@ onEachDatabase((suite) => {
     expect(await importCsv(edited)).toMatchObject({ unchanged: 1, failed: 0 });
   });
 
-  suite.testOnFile("texts of a file are in the product's own language", async () => {
+  onFile("texts of a file are in the product's own language", async () => {
     const translations = { en: { title: "Lamp" } };
     await createProduct(ctx, { title: "Lampe", price: 1, sku: "L", translations }, "fr");
     expect(await importCsv("sku,title\nL,Lampadaire\n")).toMatchObject({ updated: 1 });
@@ -495,7 +484,7 @@ onEachDatabase((suite) => {
     expect(JSON.parse(line ?? "")).toMatchObject({ title: "Lampadaire", lang: "fr", translations });
   });
 
-  suite.testOnFile("a stopped import has written exactly what it counts", async () => {
+  onFile("a stopped import has written exactly what it counts", async () => {
     const stop = new AbortController();
     const lines = Array.from({ length: 600 }, (_, index) => `S-${index},Lamp,1`);
     const onProgress = () => stop.abort();

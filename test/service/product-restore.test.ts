@@ -14,6 +14,7 @@ import { onEachDatabase } from "../support/suite.ts";
 const parse = ({ json }: { json: string }) => JSON.parse(json) as ProductReply;
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   test("a restored product has everything that it had, except what was deleted before or meanwhile", async () => {
     const ctx = await tenantContext(await suite.shop());
     const picture = await addPicture(ctx, newPng());
@@ -53,27 +54,24 @@ onEachDatabase((suite) => {
     expect((await findInconsistencies(ctx)).inconsistencies).toEqual([]);
   });
 
-  suite.testOnFile(
-    "a product cannot be restored if its slug or SKU is taken meanwhile, even by a variant",
-    async () => {
-      const ctx = await tenantContext(await suite.shop());
-      const { id } = parse(
-        await createProduct(ctx, { title: "Cup", price: 1, variants: [{ title: "Red", sku: "C-1" }] }),
-      );
-      await deleteProduct(ctx, id, null);
-      const other = parse(await createProduct(ctx, { title: "Cup", price: 2 }));
-      expect(await failureOf(restoreProduct(ctx, "cup"))).toMatchObject({
-        code: 5302,
-        message: 'Product "cup" cannot be restored: another product has its slug.',
-      });
-      await deleteProduct(ctx, other.id, null);
-      const taker = parse(await createProduct(ctx, { title: "Glass", price: 2, sku: "C-1" }));
-      expect(String(await failureOf(restoreProduct(ctx, id)))).toContain("another product has its SKU");
-      await deleteProduct(ctx, taker.id, null);
-      expect(parse(await restoreProduct(ctx, id)).variants).toMatchObject([{ sku: "C-1" }]);
-      expect(await failureOf(restoreProduct(ctx, id))).toMatchObject({ code: 5301 });
-      const elsewhere = await tenantContext(await suite.shop());
-      expect(await failureOf(restoreProduct(elsewhere, other.id))).toMatchObject({ code: 5301 });
-    },
-  );
+  onFile("a product cannot be restored if its slug or SKU is taken meanwhile, even by a variant", async () => {
+    const ctx = await tenantContext(await suite.shop());
+    const { id } = parse(
+      await createProduct(ctx, { title: "Cup", price: 1, variants: [{ title: "Red", sku: "C-1" }] }),
+    );
+    await deleteProduct(ctx, id, null);
+    const other = parse(await createProduct(ctx, { title: "Cup", price: 2 }));
+    expect(await failureOf(restoreProduct(ctx, "cup"))).toMatchObject({
+      code: 5302,
+      message: 'Product "cup" cannot be restored: another product has its slug.',
+    });
+    await deleteProduct(ctx, other.id, null);
+    const taker = parse(await createProduct(ctx, { title: "Glass", price: 2, sku: "C-1" }));
+    expect(String(await failureOf(restoreProduct(ctx, id)))).toContain("another product has its SKU");
+    await deleteProduct(ctx, taker.id, null);
+    expect(parse(await restoreProduct(ctx, id)).variants).toMatchObject([{ sku: "C-1" }]);
+    expect(await failureOf(restoreProduct(ctx, id))).toMatchObject({ code: 5301 });
+    const elsewhere = await tenantContext(await suite.shop());
+    expect(await failureOf(restoreProduct(elsewhere, other.id))).toMatchObject({ code: 5301 });
+  });
 });

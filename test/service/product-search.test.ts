@@ -8,6 +8,7 @@ import { tenantContext } from "../support/factories.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   const open = async (): Promise<Ctx> => tenantContext(await suite.shop());
   const find = async (ctx: Ctx, q: string) => {
     const { json } = await listProducts(ctx, { q, limit: 100, include_total: true });
@@ -40,21 +41,18 @@ onEachDatabase((suite) => {
     expect(await wordsOf(gone)).toBe(0);
   });
 
-  suite.testOnFile(
-    "a search finds only the store's products, also if two stores have the same prefix in the index",
-    async () => {
-      const [ctx, other] = [await open(), await open()];
-      const [mine, theirs] = [await make(ctx), await make(other)];
-      const row = "(select row_number from products where id = ?)";
-      const words = indexTokens(ctx.tenant.id, ["Lamp"]);
-      await write(`insert or replace into product_search (rowid, words) select ${row}, ?`, theirs, words);
-      expect(await find(ctx, "lamp")).toEqual([mine]);
-      const {
-        page: { total },
-      } = await listProducts(ctx, { q: "lamp", include_total: true });
-      expect(total).toBe(1);
-    },
-  );
+  onFile("a search finds only the store's products, also if two stores have the same prefix in the index", async () => {
+    const [ctx, other] = [await open(), await open()];
+    const [mine, theirs] = [await make(ctx), await make(other)];
+    const row = "(select row_number from products where id = ?)";
+    const words = indexTokens(ctx.tenant.id, ["Lamp"]);
+    await write(`insert or replace into product_search (rowid, words) select ${row}, ?`, theirs, words);
+    expect(await find(ctx, "lamp")).toEqual([mine]);
+    const {
+      page: { total },
+    } = await listProducts(ctx, { q: "lamp", include_total: true });
+    expect(total).toBe(1);
+  });
 
   test("a misspelt word is looked up in several turns of the event loop, so that others do not wait for it", async () => {
     const ctx = await open();
@@ -69,21 +67,18 @@ onEachDatabase((suite) => {
     expect([found, turns > 4]).toEqual([[lamp], true]);
   });
 
-  suite.testOnFile(
-    "index entries are deleted with their product and store, and kept while other fields change",
-    async () => {
-      const shop = await suite.shop();
-      const ctx = await tenantContext(shop);
-      const [kept, gone] = [await make(ctx), await make(ctx)];
-      await patchProduct(ctx, kept, { price: 2, stock: 3, status: "archived" }, { ifMatch: null });
-      await deleteProduct(ctx, gone, null);
-      expect([await find(ctx, "lamp"), await wordsOf(kept), await wordsOf(gone)]).toEqual([[kept], 1, 0]);
-      const count = async () => Number((await write("select count(*) as n from product_search")).rows[0]?.n);
-      const before = await count();
-      await deleteTenant(suite.app.system, shop.namespace);
-      expect(await count()).toBe(before - 1);
-    },
-  );
+  onFile("index entries are deleted with their product and store, and kept while other fields change", async () => {
+    const shop = await suite.shop();
+    const ctx = await tenantContext(shop);
+    const [kept, gone] = [await make(ctx), await make(ctx)];
+    await patchProduct(ctx, kept, { price: 2, stock: 3, status: "archived" }, { ifMatch: null });
+    await deleteProduct(ctx, gone, null);
+    expect([await find(ctx, "lamp"), await wordsOf(kept), await wordsOf(gone)]).toEqual([[kept], 1, 0]);
+    const count = async () => Number((await write("select count(*) as n from product_search")).rows[0]?.n);
+    const before = await count();
+    await deleteTenant(suite.app.system, shop.namespace);
+    expect(await count()).toBe(before - 1);
+  });
 });
 
 test("a search expression has quoted letters, digits and emoji only, for any text", () => {

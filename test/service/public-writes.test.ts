@@ -187,6 +187,7 @@ test("hits that another process reports late count by their own time", async () 
 });
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   const notices: string[] = [];
   /** Makes the limiter of one process. */
   function makeLimiter(clock: FakeClock = createClock(), { db = suite.app.db } = {}): WriteLimiter {
@@ -204,7 +205,7 @@ onEachDatabase((suite) => {
     await Promise.all(limiters.map((limiter) => limiter.stop()));
   });
 
-  suite.testOnFile("the database contains no address and no id, and expired rows are purged", async () => {
+  onFile("the database contains no address and no id, and expired rows are purged", async () => {
     // A time after that of other tests' rows.
     const clock = createClock(Date.UTC(2031, 0, 15, 12));
     const limiter = makeLimiter(clock);
@@ -223,7 +224,7 @@ onEachDatabase((suite) => {
     await limiter.stop();
   });
 
-  suite.testOnFile("a machine whose clock is a little ahead blocks nobody for longer than a minute", async () => {
+  onFile("a machine whose clock is a little ahead blocks nobody for longer than a minute", async () => {
     const clock = createClock();
     const [here, there] = [makeLimiter(clock), makeLimiter(createClock(clock.now() + 4000))];
     const tenant = store();
@@ -235,7 +236,7 @@ onEachDatabase((suite) => {
     await Promise.all([here.stop(), there.stop()]);
   });
 
-  suite.testOnFile("with many new visitors, all of them are counted", async () => {
+  onFile("with many new visitors, all of them are counted", async () => {
     const clock = createClock();
     const [here, there] = [makeLimiter(clock), makeLimiter(clock)];
     const tenant = store({ addressWrites: 0, visitorWrites: 2 });

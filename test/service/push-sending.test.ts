@@ -24,6 +24,7 @@ const status = (code: number, headers: Record<string, string> = {}) => {
 };
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   test("a message reaches every browser of the store once, encrypted and signed, with its time to live", async () => {
     const { service, register, queue, sender, deliveries, registrations, clock } = await openPushes(suite);
     const browsers = [service.subscribe(), service.subscribe()];
@@ -48,7 +49,7 @@ onEachDatabase((suite) => {
     expect((await registrations()).map(({ is_proven }) => is_proven)).toEqual([1, 1]);
   });
 
-  suite.testOnFile(
+  onFile(
     "a message goes to matching devices only: by topic, user and language, and never to another store",
     async () => {
       const { service, register, queue, sender, rows, ctx } = await openPushes(suite);
@@ -112,7 +113,7 @@ onEachDatabase((suite) => {
     expect((await deliveries())[0]?.last_error).toContain("503");
   });
 
-  suite.testOnFile.each([404, 410])(
+  onFile.each([404, 410])(
     "a registration that the push service no longer knows (%d) is removed, and its deliveries are dropped",
     async (gone) => {
       const { service, register, queue, sender, deliveries, registrations } = await openPushes(suite, {

@@ -34,6 +34,7 @@ test("earned points are rounded down, and exact for any amount", () => {
 const redeemed = "order:ord_test:redeem";
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   async function openLedger(pointsDays: number | null = null) {
     const shop = await suite.shop();
     const { id: userId } = await openAccount(shop);
@@ -75,42 +76,39 @@ onEachDatabase((suite) => {
     expect(await check()).toBe(100 - taken);
   });
 
-  suite.testOnFile(
-    "old and new points of one order are returned with their own lifetimes, the new ones first",
-    async () => {
-      const { userId, booked, check } = await openLedger(10);
-      const orderId = "ord_test";
-      await booked((tx) => earnPoints(tx, { userId, points: 100, source: "old" }));
-      suite.app.clock.advance(9 * days);
-      await booked((tx) => earnPoints(tx, { userId, points: 1, source: "young" }));
-      await booked((tx) => spendPoints(tx, { userId, points: 101, source: redeemed, orderId }));
-      const back = (points: number, source: string, earlier: number) =>
-        booked((tx) => returnPoints(tx, { userId, points, source, orderId }, earlier));
-      expect(await back(11, "part", 0)).toBe(11);
-      expect(await back(90, "rest", 11)).toBe(90);
-      expect(await back(90, "rest", 11)).toBe(0);
-      const { rows } = await suite.app.db.execute({
-        sql: `select e.source, e.balance, e.points, l.expires_at from reward_entries e
-        join reward_lots l on l.sequence = e.sequence where e.user_id = ? and e.kind = 'reverse' order by e.sequence`,
-        args: [userId],
-      });
-      const at = suite.app.clock.now();
-      const [tomorrow, later] = [at + days, at + 10 * days].map((ms) => new Date(ms).toISOString()) as [string, string];
-      expect(rows.map((row) => Object.values({ ...row }))).toEqual([
-        ["part", 10, 10, tomorrow],
-        ["part:2", 11, 1, later],
-        ["rest", 101, 90, tomorrow],
-      ]);
-      suite.app.clock.advance(days);
-      await expireDuePoints(suite.app.system);
-      expect(await check()).toBe(1);
-      suite.app.clock.advance(9 * days);
-      await expireDuePoints(suite.app.system);
-      expect(await check()).toBe(0);
-    },
-  );
+  onFile("old and new points of one order are returned with their own lifetimes, the new ones first", async () => {
+    const { userId, booked, check } = await openLedger(10);
+    const orderId = "ord_test";
+    await booked((tx) => earnPoints(tx, { userId, points: 100, source: "old" }));
+    suite.app.clock.advance(9 * days);
+    await booked((tx) => earnPoints(tx, { userId, points: 1, source: "young" }));
+    await booked((tx) => spendPoints(tx, { userId, points: 101, source: redeemed, orderId }));
+    const back = (points: number, source: string, earlier: number) =>
+      booked((tx) => returnPoints(tx, { userId, points, source, orderId }, earlier));
+    expect(await back(11, "part", 0)).toBe(11);
+    expect(await back(90, "rest", 11)).toBe(90);
+    expect(await back(90, "rest", 11)).toBe(0);
+    const { rows } = await suite.app.db.execute({
+      sql: `select e.source, e.balance, e.points, l.expires_at from reward_entries e
+      join reward_lots l on l.sequence = e.sequence where e.user_id = ? and e.kind = 'reverse' order by e.sequence`,
+      args: [userId],
+    });
+    const at = suite.app.clock.now();
+    const [tomorrow, later] = [at + days, at + 10 * days].map((ms) => new Date(ms).toISOString()) as [string, string];
+    expect(rows.map((row) => Object.values({ ...row }))).toEqual([
+      ["part", 10, 10, tomorrow],
+      ["part:2", 11, 1, later],
+      ["rest", 101, 90, tomorrow],
+    ]);
+    suite.app.clock.advance(days);
+    await expireDuePoints(suite.app.system);
+    expect(await check()).toBe(1);
+    suite.app.clock.advance(9 * days);
+    await expireDuePoints(suite.app.system);
+    expect(await check()).toBe(0);
+  });
 
-  suite.testOnFile("when earned points are reversed, points that expire earlier are kept", async () => {
+  onFile("when earned points are reversed, points that expire earlier are kept", async () => {
     const { userId, booked, remaining } = await openLedger(10);
     await booked((tx) => earnPoints(tx, { userId, points: 100, source: "old" }));
     const lots = await remaining();
@@ -121,61 +119,58 @@ onEachDatabase((suite) => {
     expect(await remaining()).toEqual(lots);
   });
 
-  suite.testOnFile(
-    "the points that expire first are spent first, whatever was earned, spent and returned before",
-    async () => {
-      const seed = Number(process.env.BODEGA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 32));
-      const numbers = uniform(seed);
-      const pick = (below: number) => Math.floor(numbers.next().value * below);
-      const { userId, booked, remaining, check, ctx } = await openLedger();
-      /** The expected points by expiry. An order remembers those that it spent. */
-      let lots = new Map<string | null, number>();
-      const orders: { id: string; at: number; spent: (readonly [string | null, number])[]; points: number }[] = [];
-      const inOrder = () =>
-        [...lots].filter(([, points]) => points > 0).toSorted(([a], [b]) => ((a ?? "z") < (b ?? "z") ? -1 : 1));
-      const add = (at: string | null, points: number) => void lots.set(at, (lots.get(at) ?? 0) + points);
-      for (let step = 0; step < 150; step++) {
-        suite.app.clock.advance(pick(days));
-        const now = suite.app.clock.now();
-        const source = `step-${step}`;
-        const points = 1 + pick(50);
-        lots = new Map([...lots].filter(([at]) => at === null || Date.parse(at) > now));
-        await expireDuePoints(suite.app.system);
-        const act = pick(4);
-        if (act === 0) {
-          ctx.tenant.pointsDays = pick(5) === 0 ? null : 1 + pick(20);
-          await booked((tx) => earnPoints(tx, { userId, points, source }));
-          const { pointsDays } = ctx.tenant;
-          add(pointsDays === null ? null : new Date((Math.ceil(now / days) + pointsDays) * days).toISOString(), points);
-        } else if (act === 3 && orders.length > 0) {
-          const [{ id, at, spent, points }] = orders.splice(pick(orders.length), 1) as [(typeof orders)[0]];
-          await booked((tx) => returnPoints(tx, { userId, points, source, orderId: id }));
-          const held = (Math.floor(now / hours) - Math.floor(at / hours)) * hours;
-          for (const [until, count] of spent) add(until && new Date(Date.parse(until) + held).toISOString(), count);
-        } else {
-          const id = `ord_${step}`;
-          const booking = { userId, points, source, ...(act === 1 && { source: `order:${id}:redeem`, orderId: id }) };
-          const spending = booked((tx) => spendPoints(tx, booking));
-          if ([...lots.values()].reduce((sum, more) => sum + more, 0) < points) {
-            expect(await failureOf(spending)).toMatchObject({ code: 5305 });
-            continue;
-          }
-          await spending;
-          const spent: [string | null, number][] = [];
-          for (let left = points; left > 0; ) {
-            const [at, most] = inOrder()[0] as [string | null, number];
-            const taken = Math.min(most, left);
-            spent.push([at, taken]);
-            add(at, -taken);
-            left -= taken;
-          }
-          if (act === 1) orders.push({ id, at: now, spent, points });
+  onFile("the points that expire first are spent first, whatever was earned, spent and returned before", async () => {
+    const seed = Number(process.env.BODEGA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 32));
+    const numbers = uniform(seed);
+    const pick = (below: number) => Math.floor(numbers.next().value * below);
+    const { userId, booked, remaining, check, ctx } = await openLedger();
+    /** The expected points by expiry. An order remembers those that it spent. */
+    let lots = new Map<string | null, number>();
+    const orders: { id: string; at: number; spent: (readonly [string | null, number])[]; points: number }[] = [];
+    const inOrder = () =>
+      [...lots].filter(([, points]) => points > 0).toSorted(([a], [b]) => ((a ?? "z") < (b ?? "z") ? -1 : 1));
+    const add = (at: string | null, points: number) => void lots.set(at, (lots.get(at) ?? 0) + points);
+    for (let step = 0; step < 150; step++) {
+      suite.app.clock.advance(pick(days));
+      const now = suite.app.clock.now();
+      const source = `step-${step}`;
+      const points = 1 + pick(50);
+      lots = new Map([...lots].filter(([at]) => at === null || Date.parse(at) > now));
+      await expireDuePoints(suite.app.system);
+      const act = pick(4);
+      if (act === 0) {
+        ctx.tenant.pointsDays = pick(5) === 0 ? null : 1 + pick(20);
+        await booked((tx) => earnPoints(tx, { userId, points, source }));
+        const { pointsDays } = ctx.tenant;
+        add(pointsDays === null ? null : new Date((Math.ceil(now / days) + pointsDays) * days).toISOString(), points);
+      } else if (act === 3 && orders.length > 0) {
+        const [{ id, at, spent, points }] = orders.splice(pick(orders.length), 1) as [(typeof orders)[0]];
+        await booked((tx) => returnPoints(tx, { userId, points, source, orderId: id }));
+        const held = (Math.floor(now / hours) - Math.floor(at / hours)) * hours;
+        for (const [until, count] of spent) add(until && new Date(Date.parse(until) + held).toISOString(), count);
+      } else {
+        const id = `ord_${step}`;
+        const booking = { userId, points, source, ...(act === 1 && { source: `order:${id}:redeem`, orderId: id }) };
+        const spending = booked((tx) => spendPoints(tx, booking));
+        if ([...lots.values()].reduce((sum, more) => sum + more, 0) < points) {
+          expect(await failureOf(spending)).toMatchObject({ code: 5305 });
+          continue;
         }
-        expect([seed, step, await remaining()]).toEqual([seed, step, inOrder()]);
-        expect(await check()).toBe(inOrder().reduce((sum, [, more]) => sum + more, 0));
+        await spending;
+        const spent: [string | null, number][] = [];
+        for (let left = points; left > 0; ) {
+          const [at, most] = inOrder()[0] as [string | null, number];
+          const taken = Math.min(most, left);
+          spent.push([at, taken]);
+          add(at, -taken);
+          left -= taken;
+        }
+        if (act === 1) orders.push({ id, at: now, spent, points });
       }
-    },
-  );
+      expect([seed, step, await remaining()]).toEqual([seed, step, inOrder()]);
+      expect(await check()).toBe(inOrder().reduce((sum, [, more]) => sum + more, 0));
+    }
+  });
 
   test("concurrent background jobs expire points once", async () => {
     const { userId, booked, check, ctx } = await openLedger();
@@ -236,7 +231,7 @@ onEachDatabase((suite) => {
     expect({ ...rows[0] }).toEqual({ entries: 108, expired: 1 });
   });
 
-  suite.testOnFile("points that are often held for a moment do not live longer", async () => {
+  onFile("points that are often held for a moment do not live longer", async () => {
     const { userId, booked, remaining } = await openLedger(1);
     await booked((tx) => earnPoints(tx, { userId, points: 10, source: "earn" }));
     const before = await remaining();

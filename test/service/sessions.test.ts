@@ -37,6 +37,7 @@ function recorded(ctx: Ctx, seen: string[]): Ctx {
 }
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   async function openStore() {
     const shop = await suite.shop();
     const ctx = await tenantContext(shop);
@@ -71,7 +72,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  suite.testOnFile("a sign-in succeeds if the hash of the password was only renewed meanwhile", async () => {
+  onFile("a sign-in succeeds if the hash of the password was only renewed meanwhile", async () => {
     const { ctx, change, signIn } = await openStore();
     await change("password_hash = ?", await Bun.password.hash(goodPassword, { algorithm: "bcrypt", cost: 4 }));
     const renewed = await hashPassword(goodPassword);
@@ -81,7 +82,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  suite.testOnFile("if two-factor is turned on after the password was verified, its code is required", async () => {
+  onFile("if two-factor is turned on after the password was verified, its code is required", async () => {
     const { ctx, account, signIn } = await openStore();
     await account.begin();
     const confirm = { sql: "update two_factor set confirmed_at = created_at where user_id = ?", args: [account.id] };
@@ -98,7 +99,7 @@ onEachDatabase((suite) => {
     expect(await codeOf(signIn(interrupted(ctx, () => lockOut(ctx))))).toBe(5213);
   });
 
-  suite.testOnFile("when a new password is written, failures, hash and token are checked again", async () => {
+  onFile("when a new password is written, failures, hash and token are checked again", async () => {
     const happenings: [code: number, happen: (store: Awaited<ReturnType<typeof openStore>>) => Promise<unknown>][] = [
       [5213, ({ ctx }) => lockOut(ctx)],
       [5212, async ({ change }) => change("password_hash = ?", await hashPassword(otherPassword))],
@@ -116,7 +117,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile("every failed login runs the same statements", async () => {
+  onFile("every failed login runs the same statements", async () => {
     const { shop, ctx } = await openStore();
     const disabled = await openAccount(shop);
     await ctx.db.execute({ sql: "update users set status = 'disabled' where id = ?", args: [disabled.id] });
@@ -137,7 +138,7 @@ onEachDatabase((suite) => {
     expect(asked.size).toBe(1);
   });
 
-  suite.testOnFile("after a failed attempt, the waiting attempts for the account continue", async () => {
+  onFile("after a failed attempt, the waiting attempts for the account continue", async () => {
     const { ctx, signIn } = await openStore();
     const [failed, good] = await Promise.all([
       failureOf(limitFailures(ctx, email, () => Promise.reject(new AppError("unavailable")))),

@@ -57,12 +57,13 @@ const refused: [field: string, input: TenantInput][] = [
 ];
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   let ctx: SystemCtx;
   beforeAll(() => {
     ctx = suite.app.system;
   });
 
-  suite.testOnFile("every given field is stored, in its canonical form", async () => {
+  onFile("every given field is stored, in its canonical form", async () => {
     const namespace = newNamespace();
     const input = {
       title: "Été 灯 & Söhne",
@@ -79,7 +80,7 @@ onEachDatabase((suite) => {
     expect(await getTenant(ctx, namespace)).toMatchObject(expected);
   });
 
-  suite.testOnFile("a store keeps its currency while it has products", async () => {
+  onFile("a store keeps its currency while it has products", async () => {
     const shop = await suite.shop();
     const { id } = await shop.createProduct({});
     expect(await failureOf(updateTenant(ctx, shop.namespace, { currency: "JPY" }))).toMatchObject({ code: 5306 });
@@ -97,7 +98,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile("an invalid field is refused and named, on create and on update, and nothing changes", async () => {
+  onFile("an invalid field is refused and named, on create and on update, and nothing changes", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace });
     const before = await getTenant(ctx, namespace);
@@ -113,7 +114,7 @@ onEachDatabase((suite) => {
     expect(await getTenant(ctx, namespace)).toEqual(before);
   });
 
-  suite.testOnFile("an update changes the given fields, null clears, and the sign follows the currency", async () => {
+  onFile("an update changes the given fields, null clears, and the sign follows the currency", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace, title: "Shop", domain: "a.example", url: "https://a.example" });
     const before = await getTenant(ctx, namespace);
@@ -127,7 +128,7 @@ onEachDatabase((suite) => {
     expect(await getTenant(ctx, namespace)).toMatchObject({ currency: "CHF", currency_sign: "Fr." });
   });
 
-  suite.testOnFile("points rate and point value apply from the next request on, exactly", async () => {
+  onFile("points rate and point value apply from the next request on, exactly", async () => {
     const shop = await suite.shop({ tenant: { pointsRate: 0.333, pointValue: 0.07, pointsDays: 30 } });
     const eve = await openAccount(shop);
     const { id } = await shop.createProduct({ price: 1000 });
@@ -152,21 +153,18 @@ onEachDatabase((suite) => {
     });
   });
 
-  suite.testOnFile(
-    "in another currency, a point has the value of the smallest unit, unless a value is set",
-    async () => {
-      const namespace = newNamespace();
-      await createTenant(ctx, { namespace, currency: "KWD", pointValue: 0.005 });
-      await updateTenant(ctx, namespace, { currency: "KWD" });
-      expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 0.005 });
-      await updateTenant(ctx, namespace, { currency: "JPY" });
-      expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 1 });
-      await updateTenant(ctx, namespace, { currency: "EUR", pointValue: 0.5 });
-      expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 0.5 });
-    },
-  );
+  onFile("in another currency, a point has the value of the smallest unit, unless a value is set", async () => {
+    const namespace = newNamespace();
+    await createTenant(ctx, { namespace, currency: "KWD", pointValue: 0.005 });
+    await updateTenant(ctx, namespace, { currency: "KWD" });
+    expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 0.005 });
+    await updateTenant(ctx, namespace, { currency: "JPY" });
+    expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 1 });
+    await updateTenant(ctx, namespace, { currency: "EUR", pointValue: 0.5 });
+    expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 0.5 });
+  });
 
-  suite.testOnFile("a deleted tenant leaves no rows, and other tenants keep their rows", async () => {
+  onFile("a deleted tenant leaves no rows, and other tenants keep their rows", async () => {
     const [doomed, other] = [await suite.shop(), await suite.shop()];
     for (const shop of [doomed, other]) await shop.createProduct();
     expect(await deleteTenant(ctx, doomed.namespace)).toMatchObject({ namespace: doomed.namespace });

@@ -19,6 +19,7 @@ import { onEachDatabase } from "../support/suite.ts";
 const day = 86_400_000;
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   /** Creates a user with a token. Returns functions for this user. */
   async function openHolder(shop?: Shop) {
     const of = shop ?? (await suite.shop());
@@ -69,7 +70,7 @@ onEachDatabase((suite) => {
     expect(codes.filter((code) => code === 5207)).toHaveLength(49);
   });
 
-  suite.testOnFile("an expired token is distinguished from an unknown one for 400 days", async () => {
+  onFile("an expired token is distinguished from an unknown one for 400 days", async () => {
     const { clock } = suite.app;
     const { ctx, issued, codeOf } = await openHolder();
     clock.advance(430 * day - 1);
@@ -81,7 +82,7 @@ onEachDatabase((suite) => {
     expect(await purgeTokens(ctx)).toBe(0);
   });
 
-  suite.testOnFile("changes of tokens are audited with the user and the token's id, never the token", async () => {
+  onFile("changes of tokens are audited with the user and the token's id, never the token", async () => {
     const { ctx, userId, own, issue } = await openHolder();
     const { tokenId } = await rotateToken(ctx, own);
     await endOwnToken(ctx, { userId, tokenId });

@@ -24,6 +24,7 @@ const interruptedFor = (ctx: Ctx, userId: string, happen: () => Promise<unknown>
 const codeOf = async (work: Promise<unknown>) => ((await failureOf(work)) as { code?: number }).code;
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   async function prepare() {
     const shop = await suite.shop();
     const account = await openAccount(shop);
@@ -47,7 +48,7 @@ onEachDatabase((suite) => {
       expect(await inTransaction(ctx, (tx) => consumeCode(tx, account.id, given.otp))).toBe(true);
     });
 
-    suite.testOnFile(`nothing begins when ${what} after authentication and before the act (5207)`, async () => {
+    onFile(`nothing begins when ${what} after authentication and before the act (5207)`, async () => {
       const { ctx, account } = await prepare();
       const before = interruptedFor(ctx, account.id, () => happen(ctx, account.id));
       expect(await codeOf(beginTwoFactor(before, { password: goodPassword }))).toBe(5207);
@@ -67,7 +68,7 @@ onEachDatabase((suite) => {
     expect(await inTransaction(ctx, (tx) => consumeCode(tx, account.id, otp))).toBe(true);
   });
 
-  suite.testOnFile("a code confirms nothing if its secret was replaced meanwhile (5212)", async () => {
+  onFile("a code confirms nothing if its secret was replaced meanwhile (5212)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
     const otp = await account.code();
@@ -78,7 +79,7 @@ onEachDatabase((suite) => {
     expect(await isOn()).toBe(false);
   });
 
-  suite.testOnFile("an enrolment that was removed meanwhile cannot be confirmed (5306)", async () => {
+  onFile("an enrolment that was removed meanwhile cannot be confirmed (5306)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
     const otp = await account.code();
@@ -87,7 +88,7 @@ onEachDatabase((suite) => {
     expect(await isOn()).toBe(false);
   });
 
-  suite.testOnFile(
+  onFile(
     "if two-factor is turned off meanwhile, no recovery codes are made (5306), and it does not count as a failure",
     async () => {
       const { ctx, account } = await prepare();
@@ -123,7 +124,7 @@ onEachDatabase((suite) => {
     { kind: "visitor" },
     { kind: "app", appId: "app_x", scopes: new Set(["*"]) },
   ] as const) {
-    suite.testOnFile(`a caller of the kind ${actor.kind} has no second factor (5300)`, async () => {
+    onFile(`a caller of the kind ${actor.kind} has no second factor (5300)`, async () => {
       const { ctx } = await prepare();
       expect(await codeOf(beginTwoFactor({ ...ctx, actor }, { password: goodPassword }))).toBe(5300);
     });

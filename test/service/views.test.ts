@@ -15,6 +15,7 @@ const dayMs = 86_400_000;
 const refusal = "the view is refused";
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   const flush = () => suite.app.memory.views.flush();
   const open = async () => {
     const shop = await suite.shop();
@@ -57,7 +58,7 @@ onEachDatabase((suite) => {
     expect(await countOf(shop, id)).toBe(1);
   });
 
-  suite.testOnFile("views of a deleted store do not delay others", async () => {
+  onFile("views of a deleted store do not delay others", async () => {
     const [gone, other] = [await open(), await open()];
     await look(gone.shop, gone.id);
     await look(other.shop, other.id);
@@ -84,7 +85,7 @@ onEachDatabase((suite) => {
     expect(told.length).toBe(1);
   });
 
-  suite.testOnFile("a server that stops retries, and logs views that it could not write in time", async () => {
+  onFile("a server that stops retries, and logs views that it could not write in time", async () => {
     const { shop, id } = await open();
     const told: string[] = [];
     const notice = (text: string) => told.push(text);
@@ -104,34 +105,31 @@ onEachDatabase((suite) => {
     expect(await countOf(shop, id)).toBe(1);
   });
 
-  suite.testOnFile(
-    "at the maximum of waiting views, new views get 5001, and known viewers still get a reply",
-    async () => {
-      const { shop, id } = await open();
-      const views = new ViewBuffer({ db: suite.app.db, notice: () => {}, maxWaiting: 2 });
-      const memory = { ...suite.app.memory, views };
-      const small = startTestApp({ db: suite.app.db, clock: suite.app.clock, memory });
-      try {
-        const call = createClient(small, { namespace: shop.namespace });
-        const [first, second, third] = [newAddress(), newAddress(), newAddress()].map((address) => ({ address }));
-        const accept = await refuseMarks();
-        expect((await viewProduct(call, id, first)).status).toBe(200);
-        expect((await viewProduct(call, id, second)).status).toBe(200);
-        const refused = await viewProduct(call, id, third);
-        expect([refused.code, refused.headers.get("retry-after")]).toEqual([5001, "1"]);
-        expect((await viewProduct(call, id, first)).data.active).toBe(true);
-        await accept();
-        await views.flush();
-        expect((await viewProduct(call, id, third)).data).toEqual({ active: true, count: 2 });
-      } finally {
-        await small.stop();
-        await views.stop();
-      }
-      expect(await countOf(shop, id)).toBe(3);
-    },
-  );
+  onFile("at the maximum of waiting views, new views get 5001, and known viewers still get a reply", async () => {
+    const { shop, id } = await open();
+    const views = new ViewBuffer({ db: suite.app.db, notice: () => {}, maxWaiting: 2 });
+    const memory = { ...suite.app.memory, views };
+    const small = startTestApp({ db: suite.app.db, clock: suite.app.clock, memory });
+    try {
+      const call = createClient(small, { namespace: shop.namespace });
+      const [first, second, third] = [newAddress(), newAddress(), newAddress()].map((address) => ({ address }));
+      const accept = await refuseMarks();
+      expect((await viewProduct(call, id, first)).status).toBe(200);
+      expect((await viewProduct(call, id, second)).status).toBe(200);
+      const refused = await viewProduct(call, id, third);
+      expect([refused.code, refused.headers.get("retry-after")]).toEqual([5001, "1"]);
+      expect((await viewProduct(call, id, first)).data.active).toBe(true);
+      await accept();
+      await views.flush();
+      expect((await viewProduct(call, id, third)).data).toEqual({ active: true, count: 2 });
+    } finally {
+      await small.stop();
+      await views.stop();
+    }
+    expect(await countOf(shop, id)).toBe(3);
+  });
 
-  suite.testOnFile("new views are limited by address and visitor; repeated views are not", async () => {
+  onFile("new views are limited by address and visitor; repeated views are not", async () => {
     const shop = await suite.shop({ tenant: { addressWrites: 2 } });
     const { id } = await shop.createProduct();
     const address = newAddress();
@@ -145,7 +143,7 @@ onEachDatabase((suite) => {
     expect(await countOf(shop, id)).toBe(2);
   });
 
-  suite.testOnFile("dedup keys of yesterday and today are kept; older ones are purged, and counts stay", async () => {
+  onFile("dedup keys of yesterday and today are kept; older ones are purged, and counts stay", async () => {
     const { shop, id } = await open();
     const { clock } = suite.app;
     const marks = () => countRows("view_dedup_keys", `resource_id = '${id}'`);
@@ -169,7 +167,7 @@ onEachDatabase((suite) => {
     expect((await findInconsistencies(suite.app.system, { namespace: shop.namespace })).inconsistencies).toEqual([]);
   });
 
-  suite.testOnFile("the doctor checks totals by days, fixes them, and audits that", async () => {
+  onFile("the doctor checks totals by days, fixes them, and audits that", async () => {
     const { shop, id } = await open();
     const [lost, made] = [await shop.createProduct(), await shop.createProduct()];
     const other = await open();

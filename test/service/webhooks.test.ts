@@ -22,6 +22,7 @@ const dayMs = 86_400_000;
 const status = (code: number) => (response: ServerResponse) => response.writeHead(code).end();
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   test("after it was added, a webhook receives each event once, signed", async () => {
     const { record, sender, receiver, webhook, shop, clock, deliveries } = await openHook(suite);
     const other = await suite.shop();
@@ -46,7 +47,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  suite.testOnFile("a webhook receives only its types, and no earlier event or one of another store", async () => {
+  onFile("a webhook receives only its types, and no earlier event or one of another store", async () => {
     const { record, sender, receiver, ctx, shop } = await openHook(suite, { types: ["order.*", "stock.changed"] });
     for (const type of ["product.created", "order.paid", "user.updated", "stock.changed"] as const) await record(type);
     const late = await openReceiver();
@@ -57,7 +58,7 @@ onEachDatabase((suite) => {
     expect(late.received.map(({ body }) => body.type)).toEqual(["product.created"]);
   });
 
-  suite.testOnFile(
+  onFile(
     "a failed delivery is retried with the same id and longer pauses for about a day, and then marked as failed",
     async () => {
       const { record, sender, receiver, clock, deliveries, skipToNext, notices } = await openHook(suite, {
@@ -87,7 +88,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a delivery that was sent but not recorded is sent again after its lease", async () => {
+  onFile("a delivery that was sent but not recorded is sent again after its lease", async () => {
     const { record, openSender, receiver, clock, deliveries } = await openHook(suite);
     await record();
     const { db } = suite.app;
@@ -116,7 +117,7 @@ onEachDatabase((suite) => {
     expect(await deliveries()).toMatchObject([{ status: "delivered" }]);
   });
 
-  suite.testOnFile("a suspended store sends nothing, and catches up when it is resumed", async () => {
+  onFile("a suspended store sends nothing, and catches up when it is resumed", async () => {
     let code = 503;
     const { record, sender, receiver, ctx, shop, clock } = await openHook(suite, {
       answer: (response) => response.writeHead(code).end(),
@@ -133,7 +134,7 @@ onEachDatabase((suite) => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  suite.testOnFile("a removed webhook receives nothing more, and its deliveries are deleted", async () => {
+  onFile("a removed webhook receives nothing more, and its deliveries are deleted", async () => {
     const { record, sender, receiver, ctx, webhook } = await openHook(suite, { answer: status(500) });
     await record();
     await sender.runUntilIdle();
@@ -145,7 +146,7 @@ onEachDatabase((suite) => {
     expect(rows[0]?.count).toBe(0);
   });
 
-  suite.testOnFile("replay sends again one event, all events after one, or all failed ones", async () => {
+  onFile("replay sends again one event, all events after one, or all failed ones", async () => {
     let code = 410;
     const { record, sender, receiver, ctx, webhook, deliveries } = await openHook(suite, {
       answer: (response) => response.writeHead(code).end(),
@@ -177,7 +178,7 @@ onEachDatabase((suite) => {
     expect(await failureOf(replayDeliveries(stranger.ctx, own, { event: first }))).toMatchObject({ code: 5301 });
   });
 
-  suite.testOnFile("ended deliveries are purged after thirty days", async () => {
+  onFile("ended deliveries are purged after thirty days", async () => {
     let code = 410;
     const { record, sender, clock, deliveries, ctx } = await openHook(suite, {
       answer: (response) => response.writeHead(code).end(),

@@ -54,8 +54,3 @@ export const adversarialKinds: AdversarialKind[] = [
     },
   })),
 ];
-
-/** Yields one text of each kind, with about `size` characters. */
-export function* adversarialTexts(size: number): Generator<[name: string, text: string]> {
-  for (const { name, write } of adversarialKinds) yield [name, write(size)];
-}

@@ -6,12 +6,17 @@ const built = join(root, "dist", "bodega");
 const sources = ["src", "examples", "drizzle", "scripts", "package.json", "bun.lock"];
 
 /**
- * Puts the built executable at `path`. Builds it first if it is missing, or older than its source.
+ * Returns the path of the built executable. Builds it first if it is missing, or older than its source.
  * @throws Error with the builder's message if the build fails.
  */
-export function placeExecutable(path: string): void {
+export function builtExecutable(): string {
   if (lastChange([built]) <= lastChange(sources.map((name) => join(root, name)))) build();
-  linkOrCopy(built, path);
+  return built;
+}
+
+/** Puts the built executable at `path`. */
+export function placeExecutable(path: string): void {
+  linkOrCopy(builtExecutable(), path);
 }
 
 /** Links a large file to a second path. Copies it if the paths are on different file systems. */

@@ -51,7 +51,7 @@ export function scenariosOf(request: string, rows: readonly ScenarioRow[]): ApiS
 export function runScenarios(suite: Suite, scenarios: readonly ApiScenario[]): void {
   let shared: Promise<Shop> | undefined;
   for (const scenario of scenarios) {
-    suite.testOnFile(scenario.name, async () => {
+    suite.onFile(scenario.name, async () => {
       if (scenario.expect > 1000) shared ??= suite.shop();
       const shop = await (scenario.expect > 1000 ? (shared as Promise<Shop>) : suite.shop());
       const send = typeof scenario.send === "function" ? await scenario.send(shop) : scenario.send;

@@ -13,7 +13,7 @@ export interface Suite {
   /** As `test`. If the function has a parameter, it gets a new store. */
   test: ShopTest;
   /** As `test`, but only on a file, for results that do not depend on the kind of database. */
-  testOnFile: ShopTest;
+  onFile: ShopTest;
 }
 
 type ShopTest = ((name: string, run: (shop: Shop) => unknown, timeout?: number) => void) & Pick<typeof test, "each">;
@@ -23,7 +23,7 @@ const noTest: ShopTest = Object.assign(() => {}, { each: () => () => {} }) as ne
 type SuiteOptions = Omit<Parameters<typeof startTestApp>[0], "db" | "clock">;
 
 /**
- * Runs the same tests on a file and on a libSQL server. Those of `testOnFile` run only on the file: results of rules,
+ * Runs the same tests on a file and on a libSQL server. Those of `onFile` run only on the file: results of rules,
  * which both compute with the same statements. `isolation/walk.test.ts` runs each route's statements on a server.
  */
 export function onEachDatabase(define: (suite: Suite) => void, options: SuiteOptions = {}): void {
@@ -52,7 +52,7 @@ export function onDatabase(kind: DatabaseKind, define: (suite: Suite) => void, o
     define({
       kind,
       test: testInShop,
-      testOnFile: kind === "file" ? testInShop : noTest,
+      onFile: kind === "file" ? testInShop : noTest,
       get app() {
         return app;
       },

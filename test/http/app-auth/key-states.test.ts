@@ -22,7 +22,7 @@ async function codeOf(shop: Shop, auth = shop.auth): Promise<number | undefined>
 }
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   test("a store deleted during writes is not found, without an internal error", async (shop) => {
     const body = { title: "Lamp", price: 1 };
     const writes = Array.from({ length: 20 }, () => shop.call("POST /products/", { body }));
@@ -33,7 +33,7 @@ onEachDatabase((suite) => {
     expect((await shop.call("POST /products/", { body })).code).toBe(5215);
   });
 
-  suite.testOnFile("a revoked key never works again", async (shop) => {
+  onFile("a revoked key never works again", async (shop) => {
     expect(await codeOf(shop)).toBeUndefined();
     await revokeKey(suite.app.system, shop.key.app_id);
     expect(await codeOf(shop)).toBe(5203);
@@ -43,7 +43,7 @@ onEachDatabase((suite) => {
     expect(await codeOf(shop)).toBe(5203);
   });
 
-  suite.testOnFile("a key works until the moment that it expires", async () => {
+  onFile("a key works until the moment that it expires", async () => {
     const { clock } = suite.app;
     const shop = await suite.shop({ key: { expiresAt: new Date(clock.now() + minute).toISOString() } });
     clock.advance(minute - 1);
@@ -52,7 +52,7 @@ onEachDatabase((suite) => {
     expect(await codeOf(shop)).toBe(5203);
   });
 
-  suite.testOnFile("after a rotation the new secret works at once and the old one until the overlap ends", async () => {
+  onFile("after a rotation the new secret works at once and the old one until the overlap ends", async () => {
     const { clock, system } = suite.app;
     const shop = await suite.shop();
     const rotated = await rotateKey(system, { appId: shop.key.app_id, overlapMs: minute });
@@ -64,7 +64,7 @@ onEachDatabase((suite) => {
     expect([await codeOf(shop), await codeOf(shop, bearer(rotated))]).toEqual([5203, undefined]);
   });
 
-  suite.testOnFile(
+  onFile(
     "a second rotation with a shorter overlap shortens the overlap of the first one, and never lengthens it",
     async () => {
       const { clock, system } = suite.app;
@@ -79,7 +79,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a suspended store replies to nobody, and works again when it is resumed", async (shop) => {
+  onFile("a suspended store replies to nobody, and works again when it is resumed", async (shop) => {
     expect(await codeOf(shop)).toBeUndefined();
     await suspendTenant(suite.app.system, shop.namespace);
     expect([await codeOf(shop), await codeOf(shop, "Bearer a:b")]).toEqual([5215, 5215]);
@@ -88,7 +88,7 @@ onEachDatabase((suite) => {
     expect([await codeOf(shop), await codeOf(shop, "Bearer a:b")]).toEqual([undefined, 5203]);
   });
 
-  suite.testOnFile("a deleted store loses its keys, and a new store with its name does not get them", async () => {
+  onFile("a deleted store loses its keys, and a new store with its name does not get them", async () => {
     const { createTenant } = await import("../../../src/server/modules/tenants/service.ts");
     const shop = await suite.shop();
     await shop.createProduct();

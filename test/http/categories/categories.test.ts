@@ -82,7 +82,7 @@ const scenarios: ApiScenario[] = [
 ];
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   runScenarios(suite, scenarios);
 
   test("categories are listed by position, those of one level or all", async (shop) => {
@@ -97,30 +97,27 @@ onEachDatabase((suite) => {
     expect(pages.toSorted()).toEqual(["clothing", "home", "polo", "shirts", "trousers"]);
   });
 
-  suite.testOnFile(
-    "a category is not moved below itself, nor deeper than eight levels, nor into another store",
-    async (shop) => {
-      const { clothing, polo, home } = await plant(shop);
-      const move = (id: string, parent: string | null) =>
-        shop.call(`PATCH /categories/${id}/`, { body: { parent_id: parent } });
-      for (const below of [clothing.id, "shirts", polo.id]) {
-        const { code, fields } = await move(clothing.id, below);
-        expect([below, code, fields]).toEqual([below, 5102, ["parent_id"]]);
-      }
-      const other = await make(await suite.shop(), { title: "Theirs" });
-      expect((await move(home.id, other.id)).code).toBe(5102);
-      let deepest = polo.id;
-      for (let level = 4; level <= 8; level++)
-        deepest = (await make(shop, { title: `Level ${level}`, parent_id: deepest })).id;
-      const ninth = await shop.call("POST /categories/", { body: { title: "Level 9", parent_id: deepest } });
-      expect([ninth.code, ninth.fields]).toEqual([5102, ["parent_id"]]);
-      expect((await move(clothing.id, home.id)).code).toBe(5102);
-      expect((await move("shirts", null)).status).toBe(200);
-      expect((await move("shirts", home.id)).status).toBe(200);
-    },
-  );
+  onFile("a category is not moved below itself, nor deeper than eight levels, nor into another store", async (shop) => {
+    const { clothing, polo, home } = await plant(shop);
+    const move = (id: string, parent: string | null) =>
+      shop.call(`PATCH /categories/${id}/`, { body: { parent_id: parent } });
+    for (const below of [clothing.id, "shirts", polo.id]) {
+      const { code, fields } = await move(clothing.id, below);
+      expect([below, code, fields]).toEqual([below, 5102, ["parent_id"]]);
+    }
+    const other = await make(await suite.shop(), { title: "Theirs" });
+    expect((await move(home.id, other.id)).code).toBe(5102);
+    let deepest = polo.id;
+    for (let level = 4; level <= 8; level++)
+      deepest = (await make(shop, { title: `Level ${level}`, parent_id: deepest })).id;
+    const ninth = await shop.call("POST /categories/", { body: { title: "Level 9", parent_id: deepest } });
+    expect([ninth.code, ninth.fields]).toEqual([5102, ["parent_id"]]);
+    expect((await move(clothing.id, home.id)).code).toBe(5102);
+    expect((await move("shirts", null)).status).toBe(200);
+    expect((await move("shirts", home.id)).status).toBe(200);
+  });
 
-  suite.testOnFile("two concurrent moves do not make a cycle", async (shop) => {
+  onFile("two concurrent moves do not make a cycle", async (shop) => {
     const [a, b] = [await make(shop, { title: "A" }), await make(shop, { title: "B" })];
     const move = ({ id }: Category, to: Category) =>
       shop.call(`PATCH /categories/${id}/`, { body: { parent_id: to.id } });
@@ -129,7 +126,7 @@ onEachDatabase((suite) => {
     expect(codes).toContain(5102);
   });
 
-  suite.testOnFile(
+  onFile(
     "a category with products or categories below it is not deleted; an empty one is, and its slug is free",
     async (shop) => {
       const { clothing, polo } = await plant(shop);
@@ -147,7 +144,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile(
+  onFile(
     "texts are in the requested language, and a PATCH with a language changes only that language",
     async (shop) => {
       const { home } = await plant(shop);
@@ -167,28 +164,25 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile(
-    "customers see only published categories below published ones, and cannot change them",
-    async (shop) => {
-      const { clothing, home } = await plant(shop);
-      await shop.call(`PATCH /categories/${clothing.id}/`, { body: { published: false } });
-      const { id, token } = await openAccount(shop);
-      const asCustomer: Call = (request, send = {}) =>
-        shop.callAnonymously(request, { ...send, query: { ...(send.query as object), user_id: id, token } });
-      expect(slugsOf(await asCustomer("GET /categories/"))).toEqual(["home"]);
-      for (const slug of ["clothing", "shirts", "polo"]) {
-        expect((await asCustomer(`GET /categories/${slug}/`)).code).toBe(5301);
-      }
-      expect((await asCustomer(`PATCH /categories/${home.id}/`, { body: { title: "Mine" } })).code).toBe(5300);
-      expect((await asCustomer(`DELETE /categories/${home.id}/`)).code).toBe(5300);
-      expect((await shop.callAnonymously("GET /categories/")).code).toBe(5206);
-      const auth = bearer(await shop.issueKey({ scopes: ["products:read"] }));
-      expect((await shop.call("GET /categories/", { auth })).status).toBe(200);
-      expect((await shop.call("POST /categories/", { auth, body: { title: "X" } })).code).toBe(5300);
-    },
-  );
+  onFile("customers see only published categories below published ones, and cannot change them", async (shop) => {
+    const { clothing, home } = await plant(shop);
+    await shop.call(`PATCH /categories/${clothing.id}/`, { body: { published: false } });
+    const { id, token } = await openAccount(shop);
+    const asCustomer: Call = (request, send = {}) =>
+      shop.callAnonymously(request, { ...send, query: { ...(send.query as object), user_id: id, token } });
+    expect(slugsOf(await asCustomer("GET /categories/"))).toEqual(["home"]);
+    for (const slug of ["clothing", "shirts", "polo"]) {
+      expect((await asCustomer(`GET /categories/${slug}/`)).code).toBe(5301);
+    }
+    expect((await asCustomer(`PATCH /categories/${home.id}/`, { body: { title: "Mine" } })).code).toBe(5300);
+    expect((await asCustomer(`DELETE /categories/${home.id}/`)).code).toBe(5300);
+    expect((await shop.callAnonymously("GET /categories/")).code).toBe(5206);
+    const auth = bearer(await shop.issueKey({ scopes: ["products:read"] }));
+    expect((await shop.call("GET /categories/", { auth })).status).toBe(200);
+    expect((await shop.call("POST /categories/", { auth, body: { title: "X" } })).code).toBe(5300);
+  });
 
-  suite.testOnFile("each change of a category is an event", async (shop) => {
+  onFile("each change of a category is an event", async (shop) => {
     const { id } = await make(shop, { title: "Home" });
     await shop.call(`PATCH /categories/${id}/`, { body: { title: "House" } });
     await shop.call(`DELETE /categories/${id}/`);

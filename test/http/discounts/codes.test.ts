@@ -47,7 +47,7 @@ const scenarios: ApiScenario[] = scenariosOf("POST /discounts/", [
 ]);
 
 onEachDatabase((suite) => {
-  const { test, testOnFile } = suite;
+  const { test, onFile } = suite;
   runScenarios(suite, scenarios);
 
   async function open(code: Record<string, unknown>, product: Record<string, unknown> = {}) {
@@ -96,7 +96,7 @@ onEachDatabase((suite) => {
     expect((await (await suite.shop()).call(`GET /discounts/${discount}/`)).code).toBe(5301);
   });
 
-  testOnFile(
+  onFile(
     "codes that are unknown, not yet valid, expired or used up get the same reply; below the minimum the reply differs",
     async () => {
       const { shop, place, items } = await open({ percent: 10, minimum: 20 });
@@ -129,7 +129,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  testOnFile("a code for products and categories reduces only these, including subcategories", async () => {
+  onFile("a code for products and categories reduces only these, including subcategories", async () => {
     const { shop, place, product_id } = await open({ percent: 50 });
     const category = async (title: string, parent_id?: string) =>
       (await shop.call<{ id: string }>("POST /categories/", { body: { title, ...(parent_id && { parent_id }) } })).data
@@ -193,7 +193,7 @@ onEachDatabase((suite) => {
     expect((await place({ email: "bob@example.com" })).code).toBe(201);
   });
 
-  testOnFile(
+  onFile(
     "an order that expires, or is cancelled or refunded before it is sent, no longer counts as a use of its code",
     async () => {
       const { shop, place, uses, items } = await open({ percent: 10, limit: 1, per_customer: 1 });
@@ -222,7 +222,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  testOnFile("a dry run shows the discount of a code, and does not count as a use", async () => {
+  onFile("a dry run shows the discount of a code, and does not count as a use", async () => {
     const { place, uses, page } = await open({ percent: 10, limit: 1 });
     const query = { dry_run: "true" };
     for (let n = 0; n < 3; n++) {
@@ -236,7 +236,7 @@ onEachDatabase((suite) => {
     expect((await place({}, page, { query })).code).toBe(5309);
   });
 
-  testOnFile(
+  onFile(
     "after ten refused codes in ten minutes, dry runs included, an address can try no more; others can",
     async () => {
       const { shop, place, page, items } = await open({ percent: 10 });
@@ -268,7 +268,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  testOnFile("only staff and keys with settings:write see and change codes", async () => {
+  onFile("only staff and keys with settings:write see and change codes", async () => {
     const { shop, page, discount } = await open({ percent: 10 });
     const eve = await openAccount(shop);
     const staff = await openAccount(shop, { role: "staff" });

@@ -30,7 +30,7 @@ async function record(shop: Shop, type: EventType, subject = "prod_1"): Promise<
 }
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   runScenarios(suite, [
     ...scenariosOf("GET /events/", [
       ["an empty feed has no cursor", undefined, 200, { has: ['"next_cursor":null'] }],
@@ -65,7 +65,7 @@ onEachDatabase((suite) => {
     expect((await read(shop, { after: theirs })).code).toBe(5100);
   });
 
-  suite.testOnFile("the cursor continues at the end of the feed, and skips events of other types", async (shop) => {
+  onFile("the cursor continues at the end of the feed, and skips events of other types", async (shop) => {
     for (const type of ["order.paid", "product.updated", "order.created", "stock.changed"] as const) {
       await record(shop, type);
     }
@@ -130,7 +130,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile(
+  onFile(
     "events are kept for thirty days; the newest one, and those that a webhook still needs, are kept longer",
     async () => {
       await suite.app.db.execute("delete from events");
@@ -164,7 +164,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a backlog is purged a thousand events at a time, oldest first", async (shop) => {
+  onFile("a backlog is purged a thousand events at a time, oldest first", async (shop) => {
     const ctx = await tenantContext(shop);
     const sql = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 1500)
       insert into events (sequence, id, tenant_id, type, subject, data, created_at)

@@ -52,6 +52,7 @@ const subjects = ({ events }: Stream) => events.map(({ subject }) => subject);
 const has = (stream: Stream, count: number) => until("events", () => stream.events.length >= count);
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   suite.test("a stream has the new events of its store, with their ids", async (shop) => {
     const other = await suite.shop();
     await record(shop, "before");
@@ -84,7 +85,7 @@ onEachDatabase((suite) => {
     expect(subjects(third)).toEqual(["148", "149"]);
   });
 
-  suite.testOnFile("since begins at the first event from that time on, in the feed and in a stream", async (shop) => {
+  onFile("since begins at the first event from that time on, in the feed and in a stream", async (shop) => {
     await record(shop, "old");
     shop.app.clock.advance(3_600_000);
     const since = new Date(shop.app.clock.now()).toISOString();
@@ -98,7 +99,7 @@ onEachDatabase((suite) => {
     expect((await shop.call("GET /events/", { query: { since: "yesterday" } })).code).toBe(5102);
   });
 
-  suite.testOnFile("errors are JSON, and other requests for the feed stay JSON", async (shop) => {
+  onFile("errors are JSON, and other requests for the feed stay JSON", async (shop) => {
     const get = async (query: string, headers: Record<string, string>) => {
       const url = `${shop.app.url}/events/?namespace=${shop.namespace}${query}`;
       const response = await fetch(url, { headers });
@@ -124,7 +125,7 @@ onEachDatabase((suite) => {
     expect(stream.events).toEqual([]);
   });
 
-  suite.testOnFile("a store has at most twenty open streams, and a closed one makes room", async (shop) => {
+  onFile("a store has at most twenty open streams, and a closed one makes room", async (shop) => {
     const streams = await Promise.all(Array.from({ length: 20 }, () => open(shop)));
     const more = await shop.call("GET /events/", { headers: accept });
     expect([more.status, more.code, more.headers.get("retry-after")]).toEqual([429, 5107, "30"]);

@@ -124,6 +124,7 @@ async function countRows({ app: { db } }: Suite): Promise<unknown> {
 }
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   let shop: Shop;
   let trial: TestApp;
   let call: Call;
@@ -135,7 +136,7 @@ onEachDatabase((suite) => {
     call = createClient(trial, { namespace: shop.namespace, auth: shop.auth });
   });
 
-  suite.testOnFile("a dry run runs each time, stores no reply, and ignores stored ones", async () => {
+  onFile("a dry run runs each time, stores no reply, and ignores stored ones", async () => {
     const send = keyed();
     const query = { dry_run: "true" };
     const dry = [await call("POST /trial/", { ...send, query }), await call("POST /trial/", { ...send, query })];
@@ -163,7 +164,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile("keys of visitors are ignored: each of their requests runs", async () => {
+  onFile("keys of visitors are ignored: each of their requests runs", async () => {
     const send = { ...keyed(), auth: null };
     const [first, second] = [await call("POST /open/", send), await call("POST /open/", send)];
     expect(second.data.run).toBe((first.data.run as number) + 1);
@@ -171,13 +172,13 @@ onEachDatabase((suite) => {
     expect((await call("POST /open/", own)).data).toEqual((await call("POST /open/", own)).data);
   });
 
-  suite.testOnFile("a reply with a secret is not stored, and its key is ignored", async () => {
+  onFile("a reply with a secret is not stored, and its key is ignored", async () => {
     const send = keyed("no key at all");
     const [first, second] = [await call("POST /secret/", send), await call("POST /secret/", send)];
     expect(second.data.run).toBe((first.data.run as number) + 1);
   });
 
-  suite.testOnFile("no password, token or code is stored, or can be found from the stored hashes", async (own) => {
+  onFile("no password, token or code is stored, or can be found from the stored hashes", async (own) => {
     const account = await openAccount(own);
     const { headers } = keyed();
     const body = { email: "kept@example.com", password: otherPassword };

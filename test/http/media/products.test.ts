@@ -8,7 +8,7 @@ import { onDatabase, onEachDatabase } from "../../support/suite.ts";
 const picture = async (shop: Shop) => (await upload(shop.call)).data;
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   test("a product and its variants show uploaded pictures, in the order of their positions", async (shop) => {
     const [first, second] = [await picture(shop), await picture(shop)];
     const size = { width: 8, height: 6 };
@@ -59,7 +59,7 @@ onEachDatabase((suite) => {
     await published.stop();
   });
 
-  suite.testOnFile("a picture of another store, an unknown or malformed one is refused", async () => {
+  onFile("a picture of another store, an unknown or malformed one is refused", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const foreign = await picture(other);
     const product = await shop.createProduct({ variants: [{ title: "Red" }] });
@@ -79,7 +79,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  suite.testOnFile("a picture is deleted a day after its last use", async (shop) => {
+  onFile("a picture is deleted a day after its last use", async (shop) => {
     const { db, clock } = suite.app;
     const exists = async ({ url }: { url: string }) => (await fetch(`${suite.app.url}${url}`)).status === 200;
     const purge = async () => {

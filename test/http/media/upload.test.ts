@@ -21,7 +21,7 @@ const form = (...files: Uint8Array<ArrayBuffer>[]) => {
 };
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   async function serve(picture: Uploaded, width: number | "original" = "original") {
     const response = await fetch(`${suite.app.url}${picture.url.replace("original", String(width))}`);
     expect(response.status).toBe(200);
@@ -49,7 +49,7 @@ onEachDatabase((suite) => {
     expect(await new Bun.Image(pixel).metadata()).toMatchObject({ width: 1, height: 1 });
   });
 
-  suite.testOnFile("each width is made from the picture, and never enlarges it", async ({ call }) => {
+  onFile("each width is made from the picture, and never enlarges it", async ({ call }) => {
     const { data } = await upload(call, newPng(1000, 500));
     for (const [width, served] of [
       [320, 320],
@@ -66,7 +66,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile("the same file is stored once for each store", async () => {
+  onFile("the same file is stored once for each store", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const png = newPng();
     const first = await upload(shop.call, png);
@@ -86,20 +86,17 @@ onEachDatabase((suite) => {
     for (const other of others) expect(other).toEqual(first as typeof other);
   });
 
-  suite.testOnFile(
-    "an upload beyond the quota of its store is refused, and uses none of it",
-    async ({ call, namespace }) => {
-      const { data } = await upload(call, newPng(200, 200));
-      await updateTenant(suite.app.system, namespace, { mediaQuota: Math.floor(data.bytes * 1.5) });
-      const refused = await upload(call, newPng(200, 200));
-      expect(refused.code).toBe(5306);
-      expect(refused.error?.message).toContain("pictures use");
-      await suite.app.db.execute({ sql: "delete from media where id = ?", args: [data.id] });
-      expect((await upload(call, newPng(200, 200))).status).toBe(201);
-    },
-  );
+  onFile("an upload beyond the quota of its store is refused, and uses none of it", async ({ call, namespace }) => {
+    const { data } = await upload(call, newPng(200, 200));
+    await updateTenant(suite.app.system, namespace, { mediaQuota: Math.floor(data.bytes * 1.5) });
+    const refused = await upload(call, newPng(200, 200));
+    expect(refused.code).toBe(5306);
+    expect(refused.error?.message).toContain("pictures use");
+    await suite.app.db.execute({ sql: "delete from media where id = ?", args: [data.id] });
+    expect((await upload(call, newPng(200, 200))).status).toBe(201);
+  });
 
-  suite.testOnFile("a repeated upload with an Idempotency-Key gets the first reply", async ({ call }) => {
+  onFile("a repeated upload with an Idempotency-Key gets the first reply", async ({ call }) => {
     const png = newPng();
     const headers = { "content-type": "image/png", "idempotency-key": "one" };
     const [first, again] = [

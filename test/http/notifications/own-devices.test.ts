@@ -47,7 +47,7 @@ const acts: [string, (shop: Shop, account: Account) => Promise<unknown>][] = [
 ];
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   for (const [what, act] of acts) {
     test(`${what} detaches the user's devices, and no others`, async (shop) => {
       const [account, neighbour] = [await openAccount(shop), await openAccount(shop)];
@@ -62,19 +62,16 @@ onEachDatabase((suite) => {
     });
   }
 
-  suite.testOnFile(
-    "the revocation of all tokens of a store detaches every device there, and none of another store",
-    async () => {
-      const [ours, theirs] = [await suite.shop(), await suite.shop()];
-      for (const shop of [ours, ours, theirs]) await registerWith((await openAccount(shop)).call);
-      const usersOf = async (shop: Shop) =>
-        (await listRegistrations(await tenantContext(shop))).map(({ user_id }) => user_id !== null);
-      await revokeTokensOf(await tenantContext(ours), null);
-      expect([await usersOf(ours), await usersOf(theirs)]).toEqual([[false, false], [true]]);
-    },
-  );
+  onFile("the revocation of all tokens of a store detaches every device there, and none of another store", async () => {
+    const [ours, theirs] = [await suite.shop(), await suite.shop()];
+    for (const shop of [ours, ours, theirs]) await registerWith((await openAccount(shop)).call);
+    const usersOf = async (shop: Shop) =>
+      (await listRegistrations(await tenantContext(shop))).map(({ user_id }) => user_id !== null);
+    await revokeTokensOf(await tenantContext(ours), null);
+    expect([await usersOf(ours), await usersOf(theirs)]).toEqual([[false, false], [true]]);
+  });
 
-  suite.testOnFile("a device whose user is signed out while it registers is not attached", async (shop) => {
+  onFile("a device whose user is signed out while it registers is not attached", async (shop) => {
     const { id: userId } = await openAccount(shop);
     const ctx = await tenantContext(shop);
     const [token] = await listTokens(ctx, { userId });

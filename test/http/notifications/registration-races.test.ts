@@ -8,7 +8,7 @@ const path = "/notifications/register/";
 const post = `POST ${path}`;
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   const rows = async (sql: string) =>
     (await suite.app.db.execute(sql)).rows.map((row) => ({ ...row }) as Record<string, unknown>);
 
@@ -61,7 +61,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile("a secret can take over an endpoint only once", async ({ callAnonymously: call }) => {
+  onFile("a secret can take over an endpoint only once", async ({ callAnonymously: call }) => {
     for (let round = 0; round < 5; round++) {
       const subscription = newSubscription();
       const { management_secret } = await registerWith(call, { subscription });

@@ -129,7 +129,7 @@ const scenarios: ApiScenario[] = [
 ];
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   runScenarios(suite, scenarios);
 
   test("an order is a snapshot that stays when the product is changed or deleted", async (shop) => {
@@ -221,7 +221,7 @@ onEachDatabase((suite) => {
     expect(read.headers.get("etag")).toBe('"1"');
   });
 
-  suite.testOnFile.each([
+  onFile.each([
     ["EUR", 19.9],
     ["JPY", 1990],
     ["KWD", 0.025],
@@ -281,33 +281,30 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile(
-    "reserving stock does not change the product's version, and is recorded as an event",
-    async (shop) => {
-      const lamp = await shop.createProduct({ stock: 5 });
-      const order = await makeOrder(shop, [{ product_id: lamp.id, quantity: 2 }, { product_id: lamp.id }]);
-      expect(order.items.map(({ quantity }) => quantity)).toEqual([2, 1]);
-      expect(await stockOf(shop, lamp.id)).toEqual({ stock: 5, reserved: 3 });
-      const { data } = await shop.call<{ stock: number; available: number; version: number }>(
-        `GET /products/${lamp.id}/`,
-      );
-      expect([data.stock, data.available, data.version]).toEqual([5, 2, lamp.version]);
-      const moved = { product_id: lamp.id, variant_id: null, stock: 5, reserved: 3, reason: "order" };
-      expect(await readEvents(shop, "stock.changed")).toEqual([moved]);
-      expect(await readEvents(shop, "order.created")).toEqual([
-        {
-          number: 1,
-          status: "pending",
-          payment_status: "unpaid",
-          fulfillment_status: "unfulfilled",
-          total: 57,
-          currency: "EUR",
-        },
-      ]);
-    },
-  );
+  onFile("reserving stock does not change the product's version, and is recorded as an event", async (shop) => {
+    const lamp = await shop.createProduct({ stock: 5 });
+    const order = await makeOrder(shop, [{ product_id: lamp.id, quantity: 2 }, { product_id: lamp.id }]);
+    expect(order.items.map(({ quantity }) => quantity)).toEqual([2, 1]);
+    expect(await stockOf(shop, lamp.id)).toEqual({ stock: 5, reserved: 3 });
+    const { data } = await shop.call<{ stock: number; available: number; version: number }>(
+      `GET /products/${lamp.id}/`,
+    );
+    expect([data.stock, data.available, data.version]).toEqual([5, 2, lamp.version]);
+    const moved = { product_id: lamp.id, variant_id: null, stock: 5, reserved: 3, reason: "order" };
+    expect(await readEvents(shop, "stock.changed")).toEqual([moved]);
+    expect(await readEvents(shop, "order.created")).toEqual([
+      {
+        number: 1,
+        status: "pending",
+        payment_status: "unpaid",
+        fulfillment_status: "unfulfilled",
+        total: 57,
+        currency: "EUR",
+      },
+    ]);
+  });
 
-  suite.testOnFile("products without counted stock have no limit, and backorders exceed the stock", async (shop) => {
+  onFile("products without counted stock have no limit, and backorders exceed the stock", async (shop) => {
     const song = await shop.createProduct({ price: 0 });
     const chair = await shop.createProduct({ stock: 1, allow_backorder: true });
     const order = await makeOrder(shop, [
@@ -320,7 +317,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, chair.id)).toEqual({ stock: -2, reserved: 0 });
   });
 
-  suite.testOnFile("a product with variants is ordered by variant only, each from its own stock", async (shop) => {
+  onFile("a product with variants is ordered by variant only, each from its own stock", async (shop) => {
     const shirt = (await shop.createProduct({
       title: "Shirt",
       variants: [
@@ -354,19 +351,16 @@ onEachDatabase((suite) => {
     expect(data.variants.map(({ version }) => version)).toEqual([2, 2]);
   });
 
-  suite.testOnFile(
-    "lines are in the order's language if the product has it, otherwise in the product's own",
-    async (shop) => {
-      const lamp = await shop.createProduct({ title: "Lamp", translations: { pt: { title: "Candeeiro" } } });
-      const chair = await shop.createProduct({ title: "Chair" });
-      const items = [{ product_id: lamp.id }, { product_id: chair.id }];
-      const order = await makeOrder(shop, items, { lang: "pt-BR" });
-      expect([order.lang, order.items.map(({ title }) => title)]).toEqual(["pt-BR", ["Candeeiro", "Chair"]]);
-      expect((await makeOrder(shop, items)).items.map(({ title }) => title)).toEqual(["Lamp", "Chair"]);
-    },
-  );
+  onFile("lines are in the order's language if the product has it, otherwise in the product's own", async (shop) => {
+    const lamp = await shop.createProduct({ title: "Lamp", translations: { pt: { title: "Candeeiro" } } });
+    const chair = await shop.createProduct({ title: "Chair" });
+    const items = [{ product_id: lamp.id }, { product_id: chair.id }];
+    const order = await makeOrder(shop, items, { lang: "pt-BR" });
+    expect([order.lang, order.items.map(({ title }) => title)]).toEqual(["pt-BR", ["Candeeiro", "Chair"]]);
+    expect((await makeOrder(shop, items)).items.map(({ title }) => title)).toEqual(["Lamp", "Chair"]);
+  });
 
-  suite.testOnFile("a dry run returns the order without a number, and writes nothing", async (shop) => {
+  onFile("a dry run returns the order without a number, and writes nothing", async (shop) => {
     const lamp = await shop.createProduct({ stock: 5 });
     const before = await countOrderRows(shop);
     const send = { query: { dry_run: "true" }, body: { items: [{ product_id: lamp.id, quantity: 2 }] } };
@@ -382,34 +376,31 @@ onEachDatabase((suite) => {
     expect((await makeOrder(shop, [{ product_id: lamp.id }])).number).toBe(1);
   });
 
-  suite.testOnFile(
-    "customers order for themselves, without shipping and tax; keys and staff name the customer",
-    async (shop) => {
-      const lamp = await shop.createProduct();
-      const customer = await openAccount(shop);
-      const someone = await makeUser(shop);
-      const items = [{ product_id: lamp.id, quantity: 1 }];
-      const own = await customer.call<OrderReply>("POST /orders/", { body: { items } });
-      expect([own.status, own.data.user_id]).toEqual([201, customer.id]);
-      for (const [fields, code] of [
-        [{ shipping: 1 }, 5300],
-        [{ tax: 0 }, 5300],
-        [{ customer_id: someone.id }, 5301],
-      ] as const) {
-        expect((await customer.call("POST /orders/", { body: { items, ...fields } })).code).toBe(code);
-      }
-      const staff = await openAccount(shop, { role: "staff" });
-      const theirs = await staff.call<OrderReply>("POST /orders/", {
-        body: { items, customer_id: someone.id, shipping: 2, tax: 1 },
-      });
-      expect([theirs.data.user_id, theirs.data.total_minor]).toEqual([someone.id, 2200]);
-      expect((await staff.call<OrderReply>("POST /orders/", { body: { items } })).data.user_id).toBeNull();
-      const byKey = await makeOrder(shop, items, { user_id: someone.id });
-      expect(byKey.user_id).toBe(someone.id);
-      const elsewhere = await suite.shop();
-      const stranger = await makeUser(elsewhere);
-      const { code, fields } = await shop.call("POST /orders/", { body: { items, customer_id: stranger.id } });
-      expect([code, fields]).toEqual([5102, ["customer_id"]]);
-    },
-  );
+  onFile("customers order for themselves, without shipping and tax; keys and staff name the customer", async (shop) => {
+    const lamp = await shop.createProduct();
+    const customer = await openAccount(shop);
+    const someone = await makeUser(shop);
+    const items = [{ product_id: lamp.id, quantity: 1 }];
+    const own = await customer.call<OrderReply>("POST /orders/", { body: { items } });
+    expect([own.status, own.data.user_id]).toEqual([201, customer.id]);
+    for (const [fields, code] of [
+      [{ shipping: 1 }, 5300],
+      [{ tax: 0 }, 5300],
+      [{ customer_id: someone.id }, 5301],
+    ] as const) {
+      expect((await customer.call("POST /orders/", { body: { items, ...fields } })).code).toBe(code);
+    }
+    const staff = await openAccount(shop, { role: "staff" });
+    const theirs = await staff.call<OrderReply>("POST /orders/", {
+      body: { items, customer_id: someone.id, shipping: 2, tax: 1 },
+    });
+    expect([theirs.data.user_id, theirs.data.total_minor]).toEqual([someone.id, 2200]);
+    expect((await staff.call<OrderReply>("POST /orders/", { body: { items } })).data.user_id).toBeNull();
+    const byKey = await makeOrder(shop, items, { user_id: someone.id });
+    expect(byKey.user_id).toBe(someone.id);
+    const elsewhere = await suite.shop();
+    const stranger = await makeUser(elsewhere);
+    const { code, fields } = await shop.call("POST /orders/", { body: { items, customer_id: stranger.id } });
+    expect([code, fields]).toEqual([5102, ["customer_id"]]);
+  });
 });

@@ -7,7 +7,7 @@ const day = 86_400_000;
 const tracking = { carrier: "DHL", number: "00 34/1" };
 
 onEachDatabase((suite) => {
-  const { test, testOnFile } = suite;
+  const { test, onFile } = suite;
   /** Creates a paid order: three lamps at 10, two chairs at 5, and shipping of 4, in all 44. */
   async function open(shop: Shop) {
     const [lamp, chair] = [
@@ -111,7 +111,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`POST /orders/${made.id}/fulfillments/`, { body: {}, auth })).code).toBe(5300);
   });
 
-  testOnFile("tracking is changed and removed; an address of a page must be one of the web", async (shop) => {
+  onFile("tracking is changed and removed; an address of a page must be one of the web", async (shop) => {
     const { made, path, send } = await open(shop);
     await actOn(shop, made, "pay");
     const id = (await send(undefined, { tracking })).data.fulfillments[0]?.id;
@@ -140,7 +140,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`PATCH ${other.path}/fulfillments/${id}/`, { body: { tracking: null } })).code).toBe(5301);
   });
 
-  testOnFile(
+  onFile(
     "a parcel that was recorded by mistake can be deleted within 24 hours, and its pieces are to send again",
     async (shop) => {
       const { made, path, lamps, send } = await open(shop);
@@ -164,7 +164,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  testOnFile(
+  onFile(
     "a parcel whose pieces came back and were refunded is not deleted, so that nothing is sent twice",
     async (shop) => {
       const { made, path, lamps, send, refund, read } = await open(shop);
@@ -178,7 +178,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  testOnFile(
+  onFile(
     "pieces that were not sent are refunded first; pieces that came back are refunded as returned",
     async (shop) => {
       const { made, lamp, lamps, chairs, send, refund, read } = await open(shop);
@@ -214,7 +214,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  testOnFile("a goodwill refund leaves all pieces to send; a refund of more than is left is refused", async (shop) => {
+  onFile("a goodwill refund leaves all pieces to send; a refund of more than is left is refused", async (shop) => {
     const { made, send, refund, chairs } = await open(shop);
     await actOn(shop, made, "pay");
     const goodwill = await refund({ amount: 30, reason: "Late." });
@@ -236,7 +236,7 @@ onEachDatabase((suite) => {
     expect((await refund({})).code).toBe(5306);
   });
 
-  testOnFile("refunds of surplus, goodwill, lines and the rest add up in any order", async (shop) => {
+  onFile("refunds of surplus, goodwill, lines and the rest add up in any order", async (shop) => {
     const steps: Record<string, Record<string, unknown>> = { goodwill: { amount: 8 }, half: { shipping: 2 } };
     for (const names of [["goodwill"], ["goodwill", "line"], ["half", "line", "goodwill"], ["line", "goodwill"]]) {
       const { made, lamps, refund } = await open(shop);
@@ -255,7 +255,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  testOnFile(
+  onFile(
     "a refund from several payments is one row for each payment, at most what is left of that payment",
     async (shop) => {
       const { made, refund } = await open(shop);

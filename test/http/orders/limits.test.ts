@@ -12,6 +12,7 @@ const minute = 60_000;
 const origin = "https://shop.example.com";
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   async function open(limits: TenantInput = {}) {
     const shop = await suite.shop({ tenant: { ...unlimitedOrders, ...limits } });
     const { id } = await shop.createProduct({ stock: 40 });
@@ -41,7 +42,7 @@ onEachDatabase((suite) => {
     expect(await next()).toBe(201);
   });
 
-  suite.testOnFile(
+  onFile(
     "unpaid orders of a customer reserve at most the customer's share of the stock, however they are split",
     async () => {
       const { shop, id, eve, order } = await open({ stockShare: 50 });
@@ -88,7 +89,7 @@ onEachDatabase((suite) => {
     expect(await attempt()).toEqual([5107, "30"]);
   });
 
-  suite.testOnFile(
+  onFile(
     "for each order that is allowed a minute, a customer has six dry runs; refused ones count, even with a key",
     async () => {
       const { shop, id, eve, order } = await open({ ordersPerMinute: 2 });
@@ -112,7 +113,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("errors tell customers quantities only up to ten, and the store's key all", async () => {
+  onFile("errors tell customers quantities only up to ten, and the store's key all", async () => {
     const { shop, eve, order } = await open({ stockShare: 50 });
     const errors = async (who: Pick<Shop, "call">) => {
       const messages = new Set<string>();

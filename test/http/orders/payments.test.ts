@@ -12,7 +12,7 @@ const minute = 60_000;
 const day = 1440 * minute;
 
 onEachDatabase((suite) => {
-  const { test, testOnFile } = suite;
+  const { test, onFile } = suite;
   const expire = async (ms: number) => {
     suite.app.clock.advance(ms);
     while ((await expireDueOrders(suite.app.system)) > 0);
@@ -237,7 +237,7 @@ onEachDatabase((suite) => {
     ],
   ];
   for (const [what, lose] of losses) {
-    testOnFile(
+    onFile(
       `late money without ${what} is booked and needs attention, but takes no stock, points or code again`,
       async (shop) => {
         const eve = await openAccount(shop);

@@ -11,6 +11,7 @@ import { makeUser } from "../../support/users.ts";
 const hour = 60 * 60_000;
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   /** Creates a customer with 500 points, each worth a cent, and a product at 10. */
   async function open(tenant: TenantInput = {}): Promise<{ shop: Shop; eve: string; product: string }> {
     const shop = await suite.shop({ tenant });
@@ -33,7 +34,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, eve)).toBe(212);
   });
 
-  suite.testOnFile(
+  onFile(
     "more points than the customer has, or than the goods cost, and points of guests are refused, and nothing is reserved",
     async () => {
       const { shop, eve, product } = await open();
@@ -58,7 +59,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a cancelled or expired order returns its points once", async () => {
+  onFile("a cancelled or expired order returns its points once", async () => {
     const { shop, eve, product } = await open();
     const fields = { customer_id: eve, use_points: 100 };
     const cancelled = await makeOrder(shop, [{ product_id: product }], fields);
@@ -71,50 +72,44 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, eve)).toBe(500);
   });
 
-  suite.testOnFile(
-    "refunds return used points and reverse earned ones in proportion; together they are exact",
-    async () => {
-      const { shop, eve, product } = await open();
-      const order = await makeOrder(shop, [{ product_id: product, quantity: 3 }], {
-        customer_id: eve,
-        use_points: 100,
-      });
-      const paid = await actOn(shop, order, "pay");
-      expect([paid.total_minor, paid.points_earned]).toEqual([2900, 29]);
-      expect(await checkAccount(shop, eve)).toBe(429);
-      const body = { lines: [{ line_id: order.items[0]?.id, quantity: 1 }] };
-      const first = await actOn(shop, order, "refund", { body });
-      expect([first.refunded_minor, first.points_returned, first.points_reversed]).toEqual([966, 33, 9]);
-      expect(first.refunds[0]).toMatchObject({ points_returned: 33, points_reversed: 9 });
-      expect(await checkAccount(shop, eve)).toBe(453);
-      const last = await actOn(shop, order, "refund");
-      expect([last.refunded_minor, last.points_returned, last.points_reversed]).toEqual([2900, 100, 29]);
-      expect(await checkAccount(shop, eve)).toBe(500);
-    },
-  );
+  onFile("refunds return used points and reverse earned ones in proportion; together they are exact", async () => {
+    const { shop, eve, product } = await open();
+    const order = await makeOrder(shop, [{ product_id: product, quantity: 3 }], {
+      customer_id: eve,
+      use_points: 100,
+    });
+    const paid = await actOn(shop, order, "pay");
+    expect([paid.total_minor, paid.points_earned]).toEqual([2900, 29]);
+    expect(await checkAccount(shop, eve)).toBe(429);
+    const body = { lines: [{ line_id: order.items[0]?.id, quantity: 1 }] };
+    const first = await actOn(shop, order, "refund", { body });
+    expect([first.refunded_minor, first.points_returned, first.points_reversed]).toEqual([966, 33, 9]);
+    expect(first.refunds[0]).toMatchObject({ points_returned: 33, points_reversed: 9 });
+    expect(await checkAccount(shop, eve)).toBe(453);
+    const last = await actOn(shop, order, "refund");
+    expect([last.refunded_minor, last.points_returned, last.points_reversed]).toEqual([2900, 100, 29]);
+    expect(await checkAccount(shop, eve)).toBe(500);
+  });
 
-  suite.testOnFile(
-    "a refund of all lines returns all used points, also when the shipping is not refunded",
-    async () => {
-      const { shop, eve, product } = await open();
-      const fields = { customer_id: eve, use_points: 300, shipping: 7 };
-      const order = await makeOrder(shop, [{ product_id: product, quantity: 2 }], fields);
-      const paid = await actOn(shop, order, "pay");
-      expect([paid.total_minor, paid.points_earned]).toEqual([2400, 24]);
-      const body = { lines: [{ line_id: order.items[0]?.id, quantity: 1 }] };
-      const half = await actOn(shop, order, "refund", { body });
-      expect([half.refunded_minor, half.points_returned, half.points_reversed]).toEqual([850, 150, 8]);
-      const goods = await actOn(shop, order, "refund", { body });
-      expect([goods.refunded_minor, goods.points_returned, goods.points_reversed]).toEqual([1700, 300, 17]);
-      // The customer also earned points for the shipping, which was paid.
-      expect(await checkAccount(shop, eve)).toBe(507);
-      const all = await actOn(shop, order, "refund");
-      expect([all.points_returned, all.points_reversed, all.payment_status]).toEqual([300, 24, "refunded"]);
-      expect(await checkAccount(shop, eve)).toBe(500);
-    },
-  );
+  onFile("a refund of all lines returns all used points, also when the shipping is not refunded", async () => {
+    const { shop, eve, product } = await open();
+    const fields = { customer_id: eve, use_points: 300, shipping: 7 };
+    const order = await makeOrder(shop, [{ product_id: product, quantity: 2 }], fields);
+    const paid = await actOn(shop, order, "pay");
+    expect([paid.total_minor, paid.points_earned]).toEqual([2400, 24]);
+    const body = { lines: [{ line_id: order.items[0]?.id, quantity: 1 }] };
+    const half = await actOn(shop, order, "refund", { body });
+    expect([half.refunded_minor, half.points_returned, half.points_reversed]).toEqual([850, 150, 8]);
+    const goods = await actOn(shop, order, "refund", { body });
+    expect([goods.refunded_minor, goods.points_returned, goods.points_reversed]).toEqual([1700, 300, 17]);
+    // The customer also earned points for the shipping, which was paid.
+    expect(await checkAccount(shop, eve)).toBe(507);
+    const all = await actOn(shop, order, "refund");
+    expect([all.points_returned, all.points_reversed, all.payment_status]).toEqual([300, 24, "refunded"]);
+    expect(await checkAccount(shop, eve)).toBe(500);
+  });
 
-  suite.testOnFile("points of an order that is cancelled, or refunded in parts, keep their own expiry", async () => {
+  onFile("points of an order that is cancelled, or refunded in parts, keep their own expiry", async () => {
     const { shop, eve, product } = await open();
     await suite.app.db.execute({
       sql: "update tenants set points_days = 10 where namespace = ?",
@@ -177,32 +172,29 @@ onEachDatabase((suite) => {
   }
 
   for (const how of ["cancelled", "expired"]) {
-    suite.testOnFile(
-      `when ${how} orders return points, those that refunds could not reverse are reversed`,
-      async () => {
-        const { shop, paid, spent, reversed, balance } = await openSpent([60, 140], 2);
-        for (const order of paid) expect((await actOn(shop, order, "refund")).points_reversed).toBe(0);
-        const [first, last] = spent as [OrderReply, OrderReply];
-        const before = await shop.call<OrderReply>(`GET /orders/${paid[1]?.id}/`);
-        const events = (await readEvents(shop, "order.refunded")).length;
-        if (how === "cancelled") {
-          await Promise.all([1, 2].map(() => shop.call(`POST /orders/${first.id}/cancel/`)));
-          // The order returned 100 points, fewer than the customer owes for both refunds.
-          expect([await balance(), await reversed()]).toEqual([0, [60, 40]]);
-          await actOn(shop, last, "cancel");
-        } else {
-          suite.app.clock.advance(hour);
-          await Promise.all([expireDueOrders(suite.app.system), expireDueOrders(suite.app.system)]);
-        }
-        expect([await balance(), await reversed()]).toEqual([0, [60, 140]]);
-        const after = await shop.call<OrderReply>(`GET /orders/${paid[1]?.id}/`);
-        expect(after.data.version).toBe(before.data.version + 2);
-        expect(await readEvents(shop, "order.refunded")).toHaveLength(events + 3);
-      },
-    );
+    onFile(`when ${how} orders return points, those that refunds could not reverse are reversed`, async () => {
+      const { shop, paid, spent, reversed, balance } = await openSpent([60, 140], 2);
+      for (const order of paid) expect((await actOn(shop, order, "refund")).points_reversed).toBe(0);
+      const [first, last] = spent as [OrderReply, OrderReply];
+      const before = await shop.call<OrderReply>(`GET /orders/${paid[1]?.id}/`);
+      const events = (await readEvents(shop, "order.refunded")).length;
+      if (how === "cancelled") {
+        await Promise.all([1, 2].map(() => shop.call(`POST /orders/${first.id}/cancel/`)));
+        // The order returned 100 points, fewer than the customer owes for both refunds.
+        expect([await balance(), await reversed()]).toEqual([0, [60, 40]]);
+        await actOn(shop, last, "cancel");
+      } else {
+        suite.app.clock.advance(hour);
+        await Promise.all([expireDueOrders(suite.app.system), expireDueOrders(suite.app.system)]);
+      }
+      expect([await balance(), await reversed()]).toEqual([0, [60, 140]]);
+      const after = await shop.call<OrderReply>(`GET /orders/${paid[1]?.id}/`);
+      expect(after.data.version).toBe(before.data.version + 2);
+      expect(await readEvents(shop, "order.refunded")).toHaveLength(events + 3);
+    });
   }
 
-  suite.testOnFile(
+  onFile(
     "points that a partial refund could not reverse are reversed when points come back, and the rest is kept",
     async () => {
       const { shop, paid, spent, reversed, balance } = await openSpent([100], 1);
@@ -217,7 +209,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("points that a refund returns are reversed for the refund of another order", async () => {
+  onFile("points that a refund returns are reversed for the refund of another order", async () => {
     const { shop, paid, spent, reversed, balance } = await openSpent([100], 1);
     const [first, last] = [...paid, ...spent] as [OrderReply, OrderReply];
     expect((await actOn(shop, last, "pay")).points_earned).toBe(1);
@@ -231,7 +223,7 @@ onEachDatabase((suite) => {
     expect([await balance(), await reversed()]).toEqual([0, [100]]);
   });
 
-  suite.testOnFile(
+  onFile(
     "an order paid entirely with points has a total of 0, and each refunded item returns its share of points",
     async () => {
       const { shop, eve, product } = await open();

@@ -4,7 +4,7 @@ import { actOn, countOrderRows, makeOrder, type OrderReply, readEvents, stockOf 
 import { onEachDatabase } from "../../support/suite.ts";
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   /** Creates a paid order: three pieces at 3.33, one at 5, shipping of 2 and tax of 1, in all 17.99. */
   async function paidOrder(shop: Shop): Promise<{ lamp: string; order: OrderReply; lines: [string, string] }> {
     const { id: lamp } = await shop.createProduct({ price: 3.33, stock: 10 });
@@ -46,7 +46,7 @@ onEachDatabase((suite) => {
     expect(totals).toEqual(["partially_refunded", "partially_refunded", "partially_refunded", "refunded"]);
   });
 
-  suite.testOnFile("a full refund returns the paid amount, and with restock all stock", async (shop) => {
+  onFile("a full refund returns the paid amount, and with restock all stock", async (shop) => {
     const { lamp, order } = await paidOrder(shop);
     const { version } = (await shop.call<{ version: number }>(`GET /products/${lamp}/`)).data;
     const back = await refund(shop, order, { restock: true });
@@ -68,7 +68,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, lamp)).toEqual({ stock: most, reserved: 0 });
   });
 
-  suite.testOnFile(
+  onFile(
     "after a refund of all lines, the shipping can still be refunded; a completed order stays completed",
     async (shop) => {
       const { order, lines } = await paidOrder(shop);
@@ -92,7 +92,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile(
+  onFile(
     "quantities above the rest, foreign lines and malformed lines are refused, and nothing is refunded",
     async (shop) => {
       const { order, lines } = await paidOrder(shop);
@@ -135,7 +135,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a dry run returns the refund, and refunds nothing", async (shop) => {
+  onFile("a dry run returns the refund, and refunds nothing", async (shop) => {
     const { lamp, order } = await paidOrder(shop);
     const before = await countOrderRows(shop);
     const send = { query: { dry_run: "true" }, body: { restock: true } };
@@ -147,7 +147,7 @@ onEachDatabase((suite) => {
     expect(data).toMatchObject({ status: "paid", refunded: 0, version: 2 });
   });
 
-  suite.testOnFile("currencies without decimals are split and refunded in whole units", async () => {
+  onFile("currencies without decimals are split and refunded in whole units", async () => {
     const shop = await suite.shop({ tenant: { currency: "JPY" } as never });
     const { id } = await shop.createProduct({ price: 100, stock: 9 });
     const order = await makeOrder(shop, [{ product_id: id, quantity: 3 }], { tax: 25 });

@@ -19,7 +19,7 @@ const states: { state: string; path: Act[]; possible: Act[] }[] = [
 ];
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   async function order(shop: Shop, quantity = 2): Promise<{ product: string; made: OrderReply }> {
     const { id } = await shop.createProduct({ stock: 10, price: 10 });
     return { product: id, made: await makeOrder(shop, [{ product_id: id, quantity }]) };
@@ -40,54 +40,49 @@ onEachDatabase((suite) => {
     });
   }
 
-  suite.testOnFile(
-    "pay commits stock and increases the product's version; cancel releases stock and does not",
-    async (shop) => {
-      const { product, made } = await order(shop, 3);
-      suite.app.clock.advance(minute);
-      const paid = await actOn(shop, made, "pay");
-      expect(paid).toMatchObject({
-        payment_status: "paid",
-        fulfillment_status: "unfulfilled",
-        payment_reference: null,
-      });
-      expect(Date.parse(paid.paid_at as string) - Date.parse(paid.created_at)).toBe(minute);
-      expect(paid.updated_at).toBe(paid.paid_at as string);
-      expect(await stockOf(shop, product)).toEqual({ stock: 7, reserved: 0 });
-      const read = await shop.call<{ version: number; stock: number }>(`GET /products/${product}/`);
-      expect([read.data.version, read.data.stock]).toEqual([2, 7]);
-      const next = await makeOrder(shop, [{ product_id: product, quantity: 4 }]);
-      expect(await stockOf(shop, product)).toEqual({ stock: 7, reserved: 4 });
-      const cancelled = await actOn(shop, next, "cancel");
-      expect(cancelled).toMatchObject({ payment_status: "unpaid", cancelled_at: cancelled.updated_at });
-      expect(await stockOf(shop, product)).toEqual({ stock: 7, reserved: 0 });
-      expect((await shop.call<{ version: number }>(`GET /products/${product}/`)).data.version).toBe(2);
-      const reasons = (await readEvents(shop, "stock.changed")).map(({ reason, stock, reserved }) => [
-        reason,
-        stock,
-        reserved,
-      ]);
-      expect(reasons).toEqual([
-        ["order", 10, 3],
-        ["pay", 7, 0],
-        ["order", 7, 4],
-        ["cancel", 7, 0],
-      ]);
-      const done = await actOn(shop, paid, "fulfill");
-      expect(done).toMatchObject({
-        status: "completed",
-        fulfillment_status: "fulfilled",
-        fulfilled_at: done.updated_at,
-      });
-      for (const type of ["order.paid", "order.cancelled", "order.fulfilled"]) {
-        expect((await readEvents(shop, type)).map(({ number }) => number)).toEqual([
-          type === "order.cancelled" ? 2 : 1,
-        ]);
-      }
-    },
-  );
+  onFile("pay commits stock and increases the product's version; cancel releases stock and does not", async (shop) => {
+    const { product, made } = await order(shop, 3);
+    suite.app.clock.advance(minute);
+    const paid = await actOn(shop, made, "pay");
+    expect(paid).toMatchObject({
+      payment_status: "paid",
+      fulfillment_status: "unfulfilled",
+      payment_reference: null,
+    });
+    expect(Date.parse(paid.paid_at as string) - Date.parse(paid.created_at)).toBe(minute);
+    expect(paid.updated_at).toBe(paid.paid_at as string);
+    expect(await stockOf(shop, product)).toEqual({ stock: 7, reserved: 0 });
+    const read = await shop.call<{ version: number; stock: number }>(`GET /products/${product}/`);
+    expect([read.data.version, read.data.stock]).toEqual([2, 7]);
+    const next = await makeOrder(shop, [{ product_id: product, quantity: 4 }]);
+    expect(await stockOf(shop, product)).toEqual({ stock: 7, reserved: 4 });
+    const cancelled = await actOn(shop, next, "cancel");
+    expect(cancelled).toMatchObject({ payment_status: "unpaid", cancelled_at: cancelled.updated_at });
+    expect(await stockOf(shop, product)).toEqual({ stock: 7, reserved: 0 });
+    expect((await shop.call<{ version: number }>(`GET /products/${product}/`)).data.version).toBe(2);
+    const reasons = (await readEvents(shop, "stock.changed")).map(({ reason, stock, reserved }) => [
+      reason,
+      stock,
+      reserved,
+    ]);
+    expect(reasons).toEqual([
+      ["order", 10, 3],
+      ["pay", 7, 0],
+      ["order", 7, 4],
+      ["cancel", 7, 0],
+    ]);
+    const done = await actOn(shop, paid, "fulfill");
+    expect(done).toMatchObject({
+      status: "completed",
+      fulfillment_status: "fulfilled",
+      fulfilled_at: done.updated_at,
+    });
+    for (const type of ["order.paid", "order.cancelled", "order.fulfilled"]) {
+      expect((await readEvents(shop, type)).map(({ number }) => number)).toEqual([type === "order.cancelled" ? 2 : 1]);
+    }
+  });
 
-  suite.testOnFile("an order from before the stock was counted does not reduce it", async (shop) => {
+  onFile("an order from before the stock was counted does not reduce it", async (shop) => {
     const { id } = await shop.createProduct();
     const [kept, given] = [await makeOrder(shop, [{ product_id: id }]), await makeOrder(shop, [{ product_id: id }])];
     await shop.call(`PATCH /products/${id}/`, { body: { stock: 5 } });
@@ -109,40 +104,37 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, id)).toEqual({ stock: 1, reserved: 0 });
   });
 
-  suite.testOnFile(
-    "unpaid orders expire after an hour, and only once with any number of background jobs",
-    async (shop) => {
-      const { clock, system } = suite.app;
-      // First expires the orders of other tests.
-      clock.advance(60 * minute);
-      while ((await expireDueOrders(system)) > 0);
-      const { id } = await shop.createProduct({ stock: 20 });
-      const early: OrderReply[] = [];
-      for (let i = 0; i < 5; i++) early.push(await makeOrder(shop, [{ product_id: id, quantity: 2 }]));
-      await actOn(shop, early[0] as OrderReply, "pay");
-      clock.advance(30 * minute);
-      const late = await makeOrder(shop, [{ product_id: id, quantity: 3 }]);
-      clock.advance(30 * minute - 1);
-      expect(await expireDueOrders(system)).toBe(0);
-      clock.advance(1);
-      // Until the job expires an order, its items are reserved, and even a late payment is booked.
-      await actOn(shop, early[4] as OrderReply, "pay");
-      const unpaid = await shop.call(`POST /orders/${late.id}/fulfill/`);
-      expect([unpaid.code, unpaid.error?.message]).toEqual([
-        5306,
-        `Order ${late.id} is pending. Only paid orders can be fulfilled.`,
-      ]);
-      const other = await suite.database.openAgain();
-      const swept = await Promise.all([system, { ...system, db: other }, system].map(expireDueOrders));
-      expect(swept.reduce((sum, count) => sum + count, 0)).toBe(3);
-      expect(await expireDueOrders(system)).toBe(0);
-      expect(await stockOf(shop, id)).toEqual({ stock: 16, reserved: 3 });
-      const { data } = await shop.call<OrderReply[]>("GET /orders/", { query: { sort: "number" } });
-      expect(data.map(({ status }) => status)).toEqual(["paid", "expired", "expired", "expired", "paid", "pending"]);
-      expect(data[1]).toMatchObject({ version: 2, payment_status: "unpaid", cancelled_at: null });
-      expect(await readEvents(shop, "order.expired")).toHaveLength(3);
-      expect((await shop.call(`POST /orders/${early[1]?.id}/cancel/`)).code).toBe(5306);
-      await actOn(shop, late, "cancel");
-    },
-  );
+  onFile("unpaid orders expire after an hour, and only once with any number of background jobs", async (shop) => {
+    const { clock, system } = suite.app;
+    // First expires the orders of other tests.
+    clock.advance(60 * minute);
+    while ((await expireDueOrders(system)) > 0);
+    const { id } = await shop.createProduct({ stock: 20 });
+    const early: OrderReply[] = [];
+    for (let i = 0; i < 5; i++) early.push(await makeOrder(shop, [{ product_id: id, quantity: 2 }]));
+    await actOn(shop, early[0] as OrderReply, "pay");
+    clock.advance(30 * minute);
+    const late = await makeOrder(shop, [{ product_id: id, quantity: 3 }]);
+    clock.advance(30 * minute - 1);
+    expect(await expireDueOrders(system)).toBe(0);
+    clock.advance(1);
+    // Until the job expires an order, its items are reserved, and even a late payment is booked.
+    await actOn(shop, early[4] as OrderReply, "pay");
+    const unpaid = await shop.call(`POST /orders/${late.id}/fulfill/`);
+    expect([unpaid.code, unpaid.error?.message]).toEqual([
+      5306,
+      `Order ${late.id} is pending. Only paid orders can be fulfilled.`,
+    ]);
+    const other = await suite.database.openAgain();
+    const swept = await Promise.all([system, { ...system, db: other }, system].map(expireDueOrders));
+    expect(swept.reduce((sum, count) => sum + count, 0)).toBe(3);
+    expect(await expireDueOrders(system)).toBe(0);
+    expect(await stockOf(shop, id)).toEqual({ stock: 16, reserved: 3 });
+    const { data } = await shop.call<OrderReply[]>("GET /orders/", { query: { sort: "number" } });
+    expect(data.map(({ status }) => status)).toEqual(["paid", "expired", "expired", "expired", "paid", "pending"]);
+    expect(data[1]).toMatchObject({ version: 2, payment_status: "unpaid", cancelled_at: null });
+    expect(await readEvents(shop, "order.expired")).toHaveLength(3);
+    expect((await shop.call(`POST /orders/${early[1]?.id}/cancel/`)).code).toBe(5306);
+    await actOn(shop, late, "cancel");
+  });
 });

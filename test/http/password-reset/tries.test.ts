@@ -26,6 +26,7 @@ const resetFrom =
     shop.callAnonymously("POST /auth/password/reset/", { body: { email, code, password }, address });
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   /** Makes five wrong tries at an account's code. Returns the codes of the replies. */
   async function spendTries(shop: Shop, email: string, wrong: string, send = reset): Promise<(number | undefined)[]> {
     const codes: (number | undefined)[] = [];
@@ -68,19 +69,16 @@ onEachDatabase((suite) => {
     return (await count()) > before;
   }
 
-  suite.testOnFile(
-    "a new code is accepted after any number of wrong tries, even from the address of these tries",
-    async () => {
-      const { shop, account, email } = await openAccountWithCode(suite);
-      const send = resetFrom(newAddress());
-      await spendCodes(shop, email, 25, () => send);
-      suite.app.clock.advance(60 * minute);
-      expect((await send(shop, email, await requestCode(shop, email))).status).toBe(200);
-      expect(await hasPassword(shop, account.id, goodPassword)).toBe(false);
-    },
-  );
+  onFile("a new code is accepted after any number of wrong tries, even from the address of these tries", async () => {
+    const { shop, account, email } = await openAccountWithCode(suite);
+    const send = resetFrom(newAddress());
+    await spendCodes(shop, email, 25, () => send);
+    suite.app.clock.advance(60 * minute);
+    expect((await send(shop, email, await requestCode(shop, email))).status).toBe(200);
+    expect(await hasPassword(shop, account.id, goodPassword)).toBe(false);
+  });
 
-  suite.testOnFile(
+  onFile(
     "after fifteen wrong tries in 24 hours, the addresses of these tries get one code an hour, and others as before",
     async () => {
       const { shop, email } = await openAccountWithCode(suite);
@@ -103,7 +101,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("after sixty wrong tries in 24 hours, everybody gets one code of the account an hour", async () => {
+  onFile("after sixty wrong tries in 24 hours, everybody gets one code of the account an hour", async () => {
     const { shop, email } = await openAccountWithCode(suite);
     const elsewhere = await openAccount(shop);
     await spendCodes(shop, email, 12, () => resetFrom(newAddress()));
@@ -116,7 +114,7 @@ onEachDatabase((suite) => {
     expect((await reset(shop, email, await requestCode(shop, email))).status).toBe(200);
   });
 
-  suite.testOnFile("tries without an issued code, or with a used, expired or locked one, do not count", async () => {
+  onFile("tries without an issued code, or with a used, expired or locked one, do not count", async () => {
     const { shop, email, code, wrong } = await openAccountWithCode(suite);
     const send = resetFrom(newAddress());
     const sendSix = async (given: string, expected: number, to = email) => {
@@ -136,7 +134,7 @@ onEachDatabase((suite) => {
     expect((await send(shop, email, await requestCode(shop, email))).status).toBe(200);
   });
 
-  suite.testOnFile("tries count per address and store", async () => {
+  onFile("tries count per address and store", async () => {
     const { shop, email, wrong } = await openAccountWithCode(suite);
     await spendTries(shop, email, wrong);
     const neighbour = await openAccount(shop);
@@ -146,7 +144,7 @@ onEachDatabase((suite) => {
     expect((await reset(elsewhere, same.email, await requestCode(elsewhere, same.email))).status).toBe(200);
   });
 
-  suite.testOnFile("an address without a user gets the same replies as a user's, step by step", async (shop) => {
+  onFile("an address without a user gets the same replies as a user's, step by step", async (shop) => {
     const account = await openAccount(shop);
     const transcripts: unknown[] = [];
     for (const email of [account.email, "nobody-at-all@example.com"]) {
@@ -168,7 +166,7 @@ onEachDatabase((suite) => {
     expect(transcripts[0]).toEqual(transcripts[1]);
   });
 
-  suite.testOnFile("a wrong try is audited with its user, without the sent code", async () => {
+  onFile("a wrong try is audited with its user, without the sent code", async () => {
     const { shop, account, email, wrong } = await openAccountWithCode(suite);
     await reset(shop, email, wrong);
     const { rows } = await suite.app.db.execute({

@@ -5,12 +5,12 @@ import { onEachDatabase } from "../../support/suite.ts";
 const lamp = { title: "Lamp", price: 1 };
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   for (const [field, value] of [
     ["slug", "taken"],
     ["sku", "L-1"],
   ] as const) {
-    suite.testOnFile(`a taken ${field} is 409 and named, on create, PUT and PATCH`, async () => {
+    onFile(`a taken ${field} is 409 and named, on create, PUT and PATCH`, async () => {
       const { call, createProduct } = await suite.shop();
       await createProduct({ [field]: value });
       const { id } = await createProduct();
@@ -21,13 +21,13 @@ onEachDatabase((suite) => {
       expect((await call<ProductReply>(`GET /products/${id}/`)).data.version).toBe(1);
     });
 
-    suite.testOnFile(`a product can be written with its own ${field}`, async ({ call, createProduct }) => {
+    onFile(`a product can be written with its own ${field}`, async ({ call, createProduct }) => {
       const { id } = await createProduct({ [field]: value });
       expect((await call(`PUT /products/${id}/`, { body: { ...lamp, [field]: value } })).status).toBe(200);
       expect((await call(`PATCH /products/${id}/`, { body: { [field]: value } })).status).toBe(200);
     });
 
-    suite.testOnFile(`the ${field} of a deleted product can be used again`, async ({ call, createProduct }) => {
+    onFile(`the ${field} of a deleted product can be used again`, async ({ call, createProduct }) => {
       const { id } = await createProduct({ [field]: value });
       await call(`DELETE /products/${id}/`);
       expect(await createProduct({ [field]: value })).toMatchObject({ [field]: value });
@@ -55,17 +55,17 @@ onEachDatabase((suite) => {
     for (const slug of slugs) expect(slug).toMatch(/^lamp(-[0-9a-z]+)?$/);
   });
 
-  suite.testOnFile("products without a SKU do not conflict", async ({ createProduct }) => {
+  onFile("products without a SKU do not conflict", async ({ createProduct }) => {
     await createProduct({ sku: null });
     expect((await createProduct({ sku: null })).sku).toBeNull();
   });
 
-  suite.testOnFile("a product whose title has no letters gets a slug, too", async ({ createProduct }) => {
+  onFile("a product whose title has no letters gets a slug, too", async ({ createProduct }) => {
     expect((await createProduct({ title: "!!!" })).slug).toBe("product");
     expect((await createProduct({ title: "???" })).slug).toMatch(/^product-[0-9a-z]+$/);
   });
 
-  suite.testOnFile("a slug stays when the title changes", async ({ call, createProduct }) => {
+  onFile("a slug stays when the title changes", async ({ call, createProduct }) => {
     const { id } = await createProduct({ title: "Lamp" });
     const { data } = await call<ProductReply>(`PATCH /products/${id}/`, { body: { title: "Torch" } });
     expect(data.slug).toBe("lamp");

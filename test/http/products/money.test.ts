@@ -49,6 +49,7 @@ const inexact: Record<Currency, string[]> = {
 };
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   for (const currency of currencies) {
     test(`an amount in ${currency} is stored exactly`, async () => {
       const { call } = await suite.shop({ tenant: { currency } });
@@ -60,7 +61,7 @@ onEachDatabase((suite) => {
       }
     });
 
-    suite.testOnFile(
+    onFile(
       `an invalid amount in ${currency}, or one that a double would round, is 422 and names the price`,
       async () => {
         const { call, createProduct } = await suite.shop({ tenant: { currency } });
@@ -75,7 +76,7 @@ onEachDatabase((suite) => {
       },
     );
 
-    suite.testOnFile(`an invalid compare-at or variant price in ${currency} is 422 and named`, async () => {
+    onFile(`an invalid compare-at or variant price in ${currency} is 422 and named`, async () => {
       const { call, createProduct } = await suite.shop({ tenant: { currency } });
       const { id } = await createProduct({ price: 7, compare_at_price: 9 });
       const { data } = await call<VariantReply>(`POST /products/${id}/variants/`, { raw: `{"title":"A"}` });
@@ -108,7 +109,7 @@ onEachDatabase((suite) => {
       }
     });
 
-    suite.testOnFile(`compare-at and variant prices in ${currency} are stored exactly`, async () => {
+    onFile(`compare-at and variant prices in ${currency} are stored exactly`, async () => {
       const { call } = await suite.shop({ tenant: { currency } });
       for (const [written, minor] of exact[currency]) {
         const raw = `{"title":"A","price":0,"compare_at_price":${written},"variants":[{"title":"B","price":${written},"compare_at_price":${written}}]}`;
@@ -125,7 +126,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  suite.testOnFile("a price is in the currency of the store at the time of the write", async () => {
+  onFile("a price is in the currency of the store at the time of the write", async () => {
     const { updateTenant } = await import("../../../src/server/modules/tenants/service.ts");
     const { call, createProduct, namespace } = await suite.shop();
     const { id } = await createProduct({ price: 19.99 });

@@ -7,7 +7,7 @@ import { onEachDatabase } from "../../support/suite.ts";
 const missing = "prod_01h455vb4pex5vsknk084sn02q";
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   const lampOf = async (shop: Shop, translations: object = { de: { title: "Lampe", description: "Leuchtet." } }) =>
     shop.createProduct({ title: "Lamp", description: "Shines.", translations });
   const send = async ({ call }: Shop, request: string, options: CallOptions = {}) => {
@@ -20,44 +20,41 @@ onEachDatabase((suite) => {
     send(shop, `GET /products/${id}/`, lang === undefined ? {} : { query: { lang } });
   const texts = ({ lang, title, description }: ProductReply) => [lang, title, description];
 
-  suite.testOnFile(
-    "each text is in the requested language, or its parents', the store's, or the product's own",
-    async () => {
-      const shop = await suite.shop({ tenant: { language: "fr" } });
-      const { call } = shop;
-      const body = {
-        title: "Lamp",
-        description: "Shines.",
-        price: 1,
-        translations: {
-          fr: { title: "Lampe fr" },
-          pt: { title: "Lâmpada", description: "Brilha." },
-          "zh-Hant": { title: "燈" },
-          zh: { title: "灯", description: "会亮。" },
-          it: { description: "Brilla." },
-        },
-      };
-      const { id } = (await call<ProductReply>("POST /products/", { body, query: { lang: "en" } })).data;
-      for (const [asked, lang, title, description] of [
-        ["en", "en", "Lamp", "Shines."],
-        ["en-GB", "en", "Lamp", "Shines."],
-        ["pt", "pt", "Lâmpada", "Brilha."],
-        ["pt-br", "pt", "Lâmpada", "Brilha."],
-        ["zh-Hant-TW", "zh-Hant", "燈", "会亮。"],
-        ["zh-Hant-u-co-stroke", "zh-Hant", "燈", "会亮。"],
-        ["zh-TW", "zh", "灯", "会亮。"],
-        // There is no Danish text: the store's language is used, or the product's language if that has no text.
-        ["da", "fr", "Lampe fr", "Shines."],
-        [undefined, "fr", "Lampe fr", "Shines."],
-        // A text in the requested language comes before the language of the title.
-        ["it", "fr", "Lampe fr", "Brilla."],
-      ] as const) {
-        expect([asked, ...texts(await read(shop, id, asked))]).toEqual([asked, lang, title, description]);
-      }
-    },
-  );
+  onFile("each text is in the requested language, or its parents', the store's, or the product's own", async () => {
+    const shop = await suite.shop({ tenant: { language: "fr" } });
+    const { call } = shop;
+    const body = {
+      title: "Lamp",
+      description: "Shines.",
+      price: 1,
+      translations: {
+        fr: { title: "Lampe fr" },
+        pt: { title: "Lâmpada", description: "Brilha." },
+        "zh-Hant": { title: "燈" },
+        zh: { title: "灯", description: "会亮。" },
+        it: { description: "Brilla." },
+      },
+    };
+    const { id } = (await call<ProductReply>("POST /products/", { body, query: { lang: "en" } })).data;
+    for (const [asked, lang, title, description] of [
+      ["en", "en", "Lamp", "Shines."],
+      ["en-GB", "en", "Lamp", "Shines."],
+      ["pt", "pt", "Lâmpada", "Brilha."],
+      ["pt-br", "pt", "Lâmpada", "Brilha."],
+      ["zh-Hant-TW", "zh-Hant", "燈", "会亮。"],
+      ["zh-Hant-u-co-stroke", "zh-Hant", "燈", "会亮。"],
+      ["zh-TW", "zh", "灯", "会亮。"],
+      // There is no Danish text: the store's language is used, or the product's language if that has no text.
+      ["da", "fr", "Lampe fr", "Shines."],
+      [undefined, "fr", "Lampe fr", "Shines."],
+      // A text in the requested language comes before the language of the title.
+      ["it", "fr", "Lampe fr", "Brilla."],
+    ] as const) {
+      expect([asked, ...texts(await read(shop, id, asked))]).toEqual([asked, lang, title, description]);
+    }
+  });
 
-  suite.testOnFile(
+  onFile(
     "a reply has the texts in all other languages, including the product's own if another is shown",
     async (shop) => {
       const { id } = await lampOf(shop, { de: { title: "Lampe" }, ja: { title: "ランプ", description: "光る。" } });
@@ -74,7 +71,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a PUT of a reply in one language keeps the others", async (shop) => {
+  onFile("a PUT of a reply in one language keeps the others", async (shop) => {
     const { id } = await lampOf(shop);
     const { title, description, translations, lang, price } = await read(shop, id, "de");
     await send(shop, `PUT /products/${id}/`, { body: { title, description, translations, lang, price } });
@@ -82,7 +79,7 @@ onEachDatabase((suite) => {
     expect(texts(await read(shop, id, "en"))).toEqual(["en", "Lamp", "Shines."]);
   });
 
-  suite.testOnFile("a product has at most 50 languages besides its own, by any route", async (shop) => {
+  onFile("a product has at most 50 languages besides its own, by any route", async (shop) => {
     const names = Array.from({ length: 52 }, (_, n) => `q${String.fromCharCode(97 + (n % 26))}-A${n > 25 ? "B" : "A"}`);
     const all = (from: number, to: number) =>
       Object.fromEntries(names.slice(from, to).map((name) => [name, { title: name }]));
@@ -110,7 +107,7 @@ onEachDatabase((suite) => {
     expect([after.version, Object.keys(after.translations).length]).toEqual([version + 3, 49]);
   });
 
-  suite.testOnFile("PATCH with lang writes the texts of that language, and other fields", async (shop) => {
+  onFile("PATCH with lang writes the texts of that language, and other fields", async (shop) => {
     const { id, slug } = await lampOf(shop);
     const patch = (lang: string, body: object) => send(shop, `PATCH /products/${id}/`, { query: { lang }, body });
     expect(texts(await patch("de", { title: "Leuchte", price: 5 }))).toEqual(["de", "Leuchte", "Leuchtet."]);
@@ -131,7 +128,7 @@ onEachDatabase((suite) => {
     expect(texts(await patch("en", { description: null }))).toEqual(["en", "Lamp", null]);
   });
 
-  suite.testOnFile("PATCH without lang changes the text that readers without a language see", async () => {
+  onFile("PATCH without lang changes the text that readers without a language see", async () => {
     const shop = await suite.shop({ tenant: { language: "fr" } });
     const { call } = shop;
     const body = { title: "Lamp", description: "Shines.", price: 1, translations: { fr: { title: "Lampe" } } };
@@ -142,7 +139,7 @@ onEachDatabase((suite) => {
     expect(texts(await read(shop, id, "en"))).toEqual(["en", "Lamp", "Glows."]);
   });
 
-  suite.testOnFile("PATCH merges translations: null removes a text or a language, others are kept", async (shop) => {
+  onFile("PATCH merges translations: null removes a text or a language, others are kept", async (shop) => {
     const { id } = await lampOf(shop, { de: { title: "Lampe", description: "Leuchtet." }, fr: { title: "Lampe" } });
     const patch = async (translations: object) =>
       (await send(shop, `PATCH /products/${id}/`, { body: { translations } })).translations;
@@ -155,7 +152,7 @@ onEachDatabase((suite) => {
     expect(await patch({ "pt-BR": { title: null } })).toEqual({});
   });
 
-  suite.testOnFile("PUT replaces the translations; lang sets the language of the texts", async (shop) => {
+  onFile("PUT replaces the translations; lang sets the language of the texts", async (shop) => {
     const { id } = await lampOf(shop);
     const put = (body: object, query = {}) =>
       send(shop, `PUT /products/${id}/`, { query, body: { title: "A", price: 1, ...body } });
@@ -167,7 +164,7 @@ onEachDatabase((suite) => {
     expect([last.lang, last.title, last.translations]).toEqual(["de", "A", {}]);
   });
 
-  suite.testOnFile("translations into the product's own language are refused", async (shop) => {
+  onFile("translations into the product's own language are refused", async (shop) => {
     const { id } = await lampOf(shop);
     for (const [request, query, tag] of [
       ["POST /products/", {}, "en"],

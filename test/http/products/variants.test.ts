@@ -10,14 +10,14 @@ const sizes = [
 ];
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   const shirt = (shop: Shop, variants: Record<string, unknown>[] = sizes) =>
     shop.createProduct({ title: "Shirt", price: 19.99, variants });
   const read = async ({ call }: Shop, id: string) => (await call<ProductReply>(`GET /products/${id}/`)).data;
   const path = (product: ProductReply, index = 0) =>
     `/products/${product.id}/variants/${product.variants[index]?.id ?? ""}/`;
 
-  suite.testOnFile(
+  onFile(
     "a product is created with its variants, which by default have its price and a title made of their options",
     async (shop) => {
       const product = await shirt(shop);
@@ -64,7 +64,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile(
+  onFile(
     "each write of a variant increases its version and its product's by one, and returns the ETag",
     async (shop) => {
       const { call } = shop;
@@ -107,7 +107,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("new options change the title, unless it was given", async (shop) => {
+  onFile("new options change the title, unless it was given", async (shop) => {
     const product = await shirt(shop, [
       { options: { size: "M", cut: "A-line" } },
       { title: "Big", options: { size: "L" } },
@@ -120,34 +120,31 @@ onEachDatabase((suite) => {
     expect(await patch(1, { stock: 1 })).toBe("Big");
   });
 
-  suite.testOnFile(
-    "after its variants are deleted, a product has its own stock again, and accepts stock and SKU",
-    async () => {
-      const shop = await suite.shop();
-      const product = await shop.createProduct({ stock: 8, sku: "own" });
-      const add = await shop.call<VariantReply>(`POST /products/${product.id}/variants/`, {
-        body: { title: "One", stock: 2 },
-      });
-      expect((await read(shop, product.id)).stock).toBe(2);
-      for (const [request, body, field] of [
-        ["PATCH", { stock: 1 }, "stock"],
-        ["PATCH", { stock: null }, "stock"],
-        ["PATCH", { sku: "other" }, "sku"],
-        ["PUT", { title: "A", price: 1, stock: 1 }, "stock"],
-        ["PUT", { title: "A", price: 1, stock: 2, sku: "other" }, "sku"],
-      ] as const) {
-        const { code, fields } = await shop.call(`${request} /products/${product.id}/`, { body });
-        expect([request, body, code, fields]).toEqual([request, body, 5102, [field]]);
-      }
-      // A write that does not contain variants does not change them.
-      const put = await shop.call<ProductReply>(`PUT /products/${product.id}/`, { body: { title: "A", price: 1 } });
-      expect([put.data.sku, put.data.stock, put.data.version]).toEqual([null, 2, 3]);
-      await shop.call(`DELETE /products/${product.id}/variants/${add.data.id}/`);
-      const now = await read(shop, product.id);
-      expect([now.stock, now.available, now.sku, now.variants]).toEqual([8, 8, "own", []]);
-      expect((await shop.call(`PATCH /products/${product.id}/`, { body: { stock: 1, sku: "b" } })).status).toBe(200);
-    },
-  );
+  onFile("after its variants are deleted, a product has its own stock again, and accepts stock and SKU", async () => {
+    const shop = await suite.shop();
+    const product = await shop.createProduct({ stock: 8, sku: "own" });
+    const add = await shop.call<VariantReply>(`POST /products/${product.id}/variants/`, {
+      body: { title: "One", stock: 2 },
+    });
+    expect((await read(shop, product.id)).stock).toBe(2);
+    for (const [request, body, field] of [
+      ["PATCH", { stock: 1 }, "stock"],
+      ["PATCH", { stock: null }, "stock"],
+      ["PATCH", { sku: "other" }, "sku"],
+      ["PUT", { title: "A", price: 1, stock: 1 }, "stock"],
+      ["PUT", { title: "A", price: 1, stock: 2, sku: "other" }, "sku"],
+    ] as const) {
+      const { code, fields } = await shop.call(`${request} /products/${product.id}/`, { body });
+      expect([request, body, code, fields]).toEqual([request, body, 5102, [field]]);
+    }
+    // A write that does not contain variants does not change them.
+    const put = await shop.call<ProductReply>(`PUT /products/${product.id}/`, { body: { title: "A", price: 1 } });
+    expect([put.data.sku, put.data.stock, put.data.version]).toEqual([null, 2, 3]);
+    await shop.call(`DELETE /products/${product.id}/variants/${add.data.id}/`);
+    const now = await read(shop, product.id);
+    expect([now.stock, now.available, now.sku, now.variants]).toEqual([8, 8, "own", []]);
+    expect((await shop.call(`PATCH /products/${product.id}/`, { body: { stock: 1, sku: "b" } })).status).toBe(200);
+  });
 
   test("a SKU is unique among products and variants of the store, until its owner is deleted", async (shop) => {
     const { call } = shop;
@@ -191,7 +188,7 @@ onEachDatabase((suite) => {
     expect((await shirt(await suite.shop())).variants).toHaveLength(2);
   });
 
-  suite.testOnFile("two variants of a product cannot have the same options, in any order", async (shop) => {
+  onFile("two variants of a product cannot have the same options, in any order", async (shop) => {
     const product = await shirt(shop);
     const turned = { colour: "Red", size: "M" };
     for (const [request, body] of [
@@ -230,7 +227,7 @@ onEachDatabase((suite) => {
     expect((await read(shop, product.id)).variants).toHaveLength(100);
   });
 
-  suite.testOnFile("a variant is found only under its own product and store, and not after it is deleted", async () => {
+  onFile("a variant is found only under its own product and store, and not after it is deleted", async () => {
     const shop = await suite.shop();
     const other = await suite.shop();
     const product = await shirt(shop);
@@ -259,48 +256,45 @@ onEachDatabase((suite) => {
     expect(await read(other, foreign.id)).toEqual(foreign);
   });
 
-  suite.testOnFile(
-    "every write of a variant records an event, and an edit of its stock a stock.changed event",
-    async (shop) => {
-      const product = await shirt(shop);
-      const at = path(product);
-      await shop.call(`PATCH ${at}`, { body: { stock: 5 } });
-      await shop.call(`PATCH ${at}`, { body: { stock: 5 } });
-      await shop.call(`PATCH ${at}`, { body: { price: 1 } });
-      await shop.call(`PATCH ${at}`, { body: { sku: "T-L" } });
-      await shop.call(`DELETE ${at}`);
-      const variants = `POST /products/${product.id}/variants/`;
-      const added = await shop.call<VariantReply>(variants, { body: { title: "Added", stock: 2 } });
-      await shop.call(variants, { body: { title: "Not counted", options: { a: "b" } } });
-      await shop.call(`DELETE /products/${product.id}/`);
-      const { rows } = await suite.database.db.execute({
-        sql: "select type, subject, data from events where tenant_id = (select id from tenants where namespace = ?) order by sequence",
-        args: [shop.namespace],
-      });
-      const change = (version: number) => ["product.updated", product.id, { version, fields: ["variants"] }];
-      const pieces = {
-        product_id: product.id,
-        variant_id: product.variants[0]?.id,
-        stock: 5,
-        reserved: 0,
-        reason: "edit",
-      };
-      expect(rows.map((row) => [row.type, row.subject, JSON.parse(String(row.data))])).toEqual([
-        ["product.created", product.id, { version: 1 }],
-        change(2),
-        ["stock.changed", product.id, pieces],
-        change(3),
-        change(4),
-        change(5),
-        // A reader can add up the stock from events, including the stock of added and deleted variants.
-        ["stock.changed", product.id, { ...pieces, stock: 0 }],
-        change(6),
-        ["stock.changed", product.id, { ...pieces, variant_id: added.data.id, stock: 2 }],
-        change(7),
-        ["product.deleted", product.id, { version: 8 }],
-      ]);
-    },
-  );
+  onFile("every write of a variant records an event, and an edit of its stock a stock.changed event", async (shop) => {
+    const product = await shirt(shop);
+    const at = path(product);
+    await shop.call(`PATCH ${at}`, { body: { stock: 5 } });
+    await shop.call(`PATCH ${at}`, { body: { stock: 5 } });
+    await shop.call(`PATCH ${at}`, { body: { price: 1 } });
+    await shop.call(`PATCH ${at}`, { body: { sku: "T-L" } });
+    await shop.call(`DELETE ${at}`);
+    const variants = `POST /products/${product.id}/variants/`;
+    const added = await shop.call<VariantReply>(variants, { body: { title: "Added", stock: 2 } });
+    await shop.call(variants, { body: { title: "Not counted", options: { a: "b" } } });
+    await shop.call(`DELETE /products/${product.id}/`);
+    const { rows } = await suite.database.db.execute({
+      sql: "select type, subject, data from events where tenant_id = (select id from tenants where namespace = ?) order by sequence",
+      args: [shop.namespace],
+    });
+    const change = (version: number) => ["product.updated", product.id, { version, fields: ["variants"] }];
+    const pieces = {
+      product_id: product.id,
+      variant_id: product.variants[0]?.id,
+      stock: 5,
+      reserved: 0,
+      reason: "edit",
+    };
+    expect(rows.map((row) => [row.type, row.subject, JSON.parse(String(row.data))])).toEqual([
+      ["product.created", product.id, { version: 1 }],
+      change(2),
+      ["stock.changed", product.id, pieces],
+      change(3),
+      change(4),
+      change(5),
+      // A reader can add up the stock from events, including the stock of added and deleted variants.
+      ["stock.changed", product.id, { ...pieces, stock: 0 }],
+      change(6),
+      ["stock.changed", product.id, { ...pieces, variant_id: added.data.id, stock: 2 }],
+      change(7),
+      ["product.deleted", product.id, { version: 8 }],
+    ]);
+  });
 
   const bad: [field: string, body: Record<string, unknown>][] = [
     ["title", {}],

@@ -17,7 +17,7 @@ async function receive({ app, namespace, auth }: Shop, path: string, accepted: s
 }
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   const table: [accepted: string, coding: string][] = [
     ["gzip", "gzip"],
     ["zstd", "zstd"],
@@ -33,7 +33,7 @@ onEachDatabase((suite) => {
     ["", "none"],
   ];
   for (const [accepted, coding] of table) {
-    suite.testOnFile(`Accept-Encoding: ${accepted || "(empty)"} gets ${coding}`, async (shop) => {
+    onFile(`Accept-Encoding: ${accepted || "(empty)"} gets ${coding}`, async (shop) => {
       await shop.createProduct({ description: "A mug of enamelled steel. ".repeat(60) });
       const reply = await receive(shop, "/products/", accepted);
       expect([reply.coding, reply.headers.get("vary")]).toEqual([coding, "Accept-Encoding, Authorization, Origin"]);
@@ -60,7 +60,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile("a reply with data of users or with secrets is never compressed", async (shop) => {
+  onFile("a reply with data of users or with secrets is never compressed", async (shop) => {
     const account = await openAccount(shop);
     const name = "x".repeat(100);
     for (let i = 0; i < 12; i++) await shop.call("POST /users/", { body: { email: `u${i}@example.com`, name } });
@@ -69,7 +69,7 @@ onEachDatabase((suite) => {
     expect((await receive(shop, "/events/", "gzip, zstd")).coding).toBe("none");
   });
 
-  suite.testOnFile("the API description is compressed for clients that accept it", async (shop) => {
+  onFile("the API description is compressed for clients that accept it", async (shop) => {
     const plain = await receive(shop, "/openapi.json", "");
     for (const coding of ["zstd", "gzip"]) {
       const reply = await receive(shop, "/openapi.json", coding);

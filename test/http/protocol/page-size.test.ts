@@ -31,7 +31,7 @@ async function readAll(shop: Shop, request: string, query: Query, next = "cursor
 }
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   test("a page of large products ends at about 1 MiB, and the pages together have each product once, in order", async (shop) => {
     const created: ProductReply[] = [];
     for (let i = 0; i < 18; i++) {
@@ -64,7 +64,7 @@ onEachDatabase((suite) => {
     expect(Math.max(...feed.bytes)).toBeLessThan(maxPageBytes * 1.1);
   });
 
-  suite.testOnFile(
+  onFile(
     "a page of users with large metadata, or of orders with many long lines, ends at about 1 MiB",
     async (shop) => {
       const ctx = await tenantContext(shop);

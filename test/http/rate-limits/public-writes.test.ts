@@ -34,6 +34,7 @@ const answerOf = ({ status, code, headers }: Reply) => [code ?? status < 300, he
 const fine: ReturnType<typeof answerOf> = [true, null];
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   const open = (tenant: { addressWrites?: number; visitorWrites?: number }) => suite.shop({ tenant });
 
   describe.each(writes)("%s", (_name, write, byVisitor) => {
@@ -68,7 +69,7 @@ onEachDatabase((suite) => {
       expect(answerOf(await write(shop, { address }))).toEqual([5107, "1"]);
     });
 
-    suite.testOnFile("is refused to a user or visitor from any address, also with an app key", async () => {
+    onFile("is refused to a user or visitor from any address, also with an app key", async () => {
       const shop = await open({ visitorWrites: 2 });
       const { id: user_id, token } = await openAccount(shop);
       const people: CallOptions[] = [{ query: { user_id, token } }];
@@ -87,7 +88,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  suite.testOnFile("writes of all kinds count together; reads and repeated views do not count", async () => {
+  onFile("writes of all kinds count together; reads and repeated views do not count", async () => {
     const shop = await open({ addressWrites: 4 });
     const address = newAddress();
     const { id } = await shop.createProduct();
@@ -108,7 +109,7 @@ onEachDatabase((suite) => {
     expect(await call("POST /views/", { body })).toEqual(fine);
   });
 
-  suite.testOnFile("refused writes count, for any reason of the refusal", async () => {
+  onFile("refused writes count, for any reason of the refusal", async () => {
     const shop = await open({ addressWrites: 5 });
     const address = newAddress();
     const send = async (body: unknown, request = "POST /likes/") =>

@@ -7,6 +7,7 @@ import { becomeVisitor, type ReactionPath, reacting } from "../../support/reacti
 import { onEachDatabase } from "../../support/suite.ts";
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   const signIn = ({ callAnonymously }: Shop, { email }: Account, more: Record<string, unknown> = {}, query = {}) =>
     callAnonymously("POST /auth/login/", {
       query,
@@ -59,23 +60,20 @@ onEachDatabase((suite) => {
     expect((await asUser("/likes/", token).list()).data).toHaveLength(2);
   });
 
-  suite.testOnFile(
-    "a failed sign-in claims no likes; a visitor in the query takes precedence over one in the body",
-    async () => {
-      const { shop, eve, one, two, asVisitor } = await open();
-      const [first, second] = [
-        await becomeVisitor(shop.callAnonymously, "/likes/", one),
-        await becomeVisitor(shop.callAnonymously, "/likes/", two),
-      ];
-      expect((await signIn(shop, eve, { visitor: first, password: "wrong" })).code).toBe(5212);
-      expect((await asVisitor("/likes/", first).get(one)).data).toEqual({ active: true, count: 1 });
-      expect((await signIn(shop, eve, { visitor: first }, { visitor: second })).status).toBe(200);
-      expect((await asVisitor("/likes/", first).get(one)).data).toEqual({ active: true, count: 1 });
-      expect((await asVisitor("/likes/", second).get(two)).data).toEqual({ active: false, count: 1 });
-    },
-  );
+  onFile("a failed sign-in claims no likes; a visitor in the query takes precedence over one in the body", async () => {
+    const { shop, eve, one, two, asVisitor } = await open();
+    const [first, second] = [
+      await becomeVisitor(shop.callAnonymously, "/likes/", one),
+      await becomeVisitor(shop.callAnonymously, "/likes/", two),
+    ];
+    expect((await signIn(shop, eve, { visitor: first, password: "wrong" })).code).toBe(5212);
+    expect((await asVisitor("/likes/", first).get(one)).data).toEqual({ active: true, count: 1 });
+    expect((await signIn(shop, eve, { visitor: first }, { visitor: second })).status).toBe(200);
+    expect((await asVisitor("/likes/", first).get(one)).data).toEqual({ active: true, count: 1 });
+    expect((await asVisitor("/likes/", second).get(two)).data).toEqual({ active: false, count: 1 });
+  });
 
-  suite.testOnFile("with two-factor, only a successful sign-in claims the visitor's likes", async () => {
+  onFile("with two-factor, only a successful sign-in claims the visitor's likes", async () => {
     const { shop, eve, one, asVisitor } = await open();
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", one);
     await eve.enrol();
@@ -86,7 +84,7 @@ onEachDatabase((suite) => {
     expect((await asVisitor("/likes/", visitor).get(one)).data).toEqual({ active: false, count: 1 });
   });
 
-  suite.testOnFile("an invalid or foreign visitor is ignored and not logged", async () => {
+  onFile("an invalid or foreign visitor is ignored and not logged", async () => {
     const { shop, eve, one, asUser } = await open();
     const other = await suite.shop();
     const theirs = (await other.createProduct()).id;

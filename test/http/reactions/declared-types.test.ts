@@ -10,7 +10,7 @@ const change = ({ app, namespace }: Shop, declare: string[], remove: string[] = 
   updateTenant(app.system, namespace, { types: { declare, remove } });
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   const view = ({ callAnonymously }: Shop, id: string) =>
     callAnonymously<ViewReply>("POST /views/", { body: article(id) });
   const react = ({ callAnonymously }: Shop, path: string, id: string) =>
@@ -54,7 +54,7 @@ onEachDatabase((suite) => {
     ["a malformed type", { resource_type: "Article", resource_id: "1" }, "resource_type"],
   ];
   for (const [name, body, field] of refused) {
-    suite.testOnFile(`${name} is refused`, async () => {
+    onFile(`${name} is refused`, async () => {
       const shop = await open();
       const query = body as Record<string, string>;
       const replies = [
@@ -69,21 +69,18 @@ onEachDatabase((suite) => {
     });
   }
 
-  suite.testOnFile(
-    "a declared type belongs to one store, and for products only ids of products are accepted",
-    async () => {
-      const [shop, other] = [await open(), await suite.shop()];
-      const { id } = await shop.createProduct();
-      await react(shop, "/likes/", id);
-      const product = { query: { resource_type: "product", resource_id: id } };
-      expect((await shop.callAnonymously("GET /likes/", product)).data).toEqual({ active: false, count: 0 });
-      expect((await react(other, "/likes/", id)).code).toBe(5102);
-      await change(other, ["article"]);
-      expect((await other.callAnonymously("GET /likes/", { query: article(id) })).data).toMatchObject({ count: 0 });
-    },
-  );
+  onFile("a declared type belongs to one store, and for products only ids of products are accepted", async () => {
+    const [shop, other] = [await open(), await suite.shop()];
+    const { id } = await shop.createProduct();
+    await react(shop, "/likes/", id);
+    const product = { query: { resource_type: "product", resource_id: id } };
+    expect((await shop.callAnonymously("GET /likes/", product)).data).toEqual({ active: false, count: 0 });
+    expect((await react(other, "/likes/", id)).code).toBe(5102);
+    await change(other, ["article"]);
+    expect((await other.callAnonymously("GET /likes/", { query: article(id) })).data).toMatchObject({ count: 0 });
+  });
 
-  suite.testOnFile("only a type whose resources have nothing is removed", async () => {
+  onFile("only a type whose resources have nothing is removed", async () => {
     const [shop, other] = [await open(), await open()];
     await react(other, "/likes/", "1");
     await expect(change(other, [], ["article"])).rejects.toMatchObject({ kind: "wrongState" });
@@ -92,7 +89,7 @@ onEachDatabase((suite) => {
     expect((await react(shop, "/likes/", "1")).code).toBe(5102);
   });
 
-  suite.testOnFile("a store has at most 20 types, and removing an unknown one is an error", async (shop) => {
+  onFile("a store has at most 20 types, and removing an unknown one is an error", async (shop) => {
     const names = Array.from({ length: 20 }, (_, i) => `type-${i}`);
     expect((await change(shop, names)).resource_types).toEqual(names.toSorted());
     await change(shop, ["type-3"]);
@@ -101,7 +98,7 @@ onEachDatabase((suite) => {
     await expect(change(shop, [], ["article"])).rejects.toMatchObject({ kind: "wrongState" });
   });
 
-  suite.testOnFile(
+  onFile(
     "at the maximum of a type, new resources are refused, known ones are accepted, and unused ones make room",
     async () => {
       const shop = await open();

@@ -6,6 +6,7 @@ import { onEachDatabase } from "../../support/suite.ts";
 import { usualAddress, viewProduct } from "../../support/views.ts";
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   async function open(count: number, path: ReactionPath = "/bookmarks/") {
     const shop = await suite.shop();
     const ids: string[] = [];
@@ -50,44 +51,41 @@ onEachDatabase((suite) => {
     expect(seen).toEqual(ids.toSorted().toReversed());
   });
 
-  suite.testOnFile(
-    "a list has public resources of the requested type, and its cursor is valid only for it",
-    async () => {
-      const { shop, ids, me } = await open(4);
-      const [gone, draft, archived, left] = ids as [string, string, string, string];
-      for (const id of ids) await me.add(id);
-      const { next_cursor: cursor } = (await me.list({ limit: "1" })).page;
-      await shop.call(`DELETE /products/${gone}/`);
-      await shop.call(`PATCH /products/${draft}/`, { body: { status: "draft" } });
-      await shop.call(`PATCH /products/${archived}/`, { body: { status: "archived" } });
-      for (const query of [{}, { resource_type: "product" }] as Record<string, string>[]) {
-        const { data, page } = await me.list({ ...query, include_total: "true", limit: "1" });
-        expect([idsOf(data), page]).toEqual([[left], { next_cursor: null, has_more: false, limit: 1, total: 1 }]);
-      }
-      const likes = reacting(shop.callAnonymously, "/likes/", {
-        visitor: await becomeVisitor(shop.callAnonymously, "/likes/", left),
-      });
-      const nobody = reacting(shop.callAnonymously, "/bookmarks/", {});
-      for (const wrong of [
-        me.list({ resource_type: "product", cursor: cursor as string }),
-        likes.list({ cursor: cursor as string }),
-        nobody.list({ cursor: cursor as string }),
-        me.list({ cursor: "x" }),
-      ]) {
-        expect((await wrong).code).toBe(5100);
-      }
-      await shop.call(`PATCH /products/${draft}/`, { body: { status: "published" } });
-      expect(idsOf((await me.list()).data)).toEqual([left, draft].toSorted().toReversed());
-      expect((await nobody.list({ include_total: "true" })).page).toEqual({
-        next_cursor: null,
-        has_more: false,
-        limit: 20,
-        total: 0,
-      });
-    },
-  );
+  onFile("a list has public resources of the requested type, and its cursor is valid only for it", async () => {
+    const { shop, ids, me } = await open(4);
+    const [gone, draft, archived, left] = ids as [string, string, string, string];
+    for (const id of ids) await me.add(id);
+    const { next_cursor: cursor } = (await me.list({ limit: "1" })).page;
+    await shop.call(`DELETE /products/${gone}/`);
+    await shop.call(`PATCH /products/${draft}/`, { body: { status: "draft" } });
+    await shop.call(`PATCH /products/${archived}/`, { body: { status: "archived" } });
+    for (const query of [{}, { resource_type: "product" }] as Record<string, string>[]) {
+      const { data, page } = await me.list({ ...query, include_total: "true", limit: "1" });
+      expect([idsOf(data), page]).toEqual([[left], { next_cursor: null, has_more: false, limit: 1, total: 1 }]);
+    }
+    const likes = reacting(shop.callAnonymously, "/likes/", {
+      visitor: await becomeVisitor(shop.callAnonymously, "/likes/", left),
+    });
+    const nobody = reacting(shop.callAnonymously, "/bookmarks/", {});
+    for (const wrong of [
+      me.list({ resource_type: "product", cursor: cursor as string }),
+      likes.list({ cursor: cursor as string }),
+      nobody.list({ cursor: cursor as string }),
+      me.list({ cursor: "x" }),
+    ]) {
+      expect((await wrong).code).toBe(5100);
+    }
+    await shop.call(`PATCH /products/${draft}/`, { body: { status: "published" } });
+    expect(idsOf((await me.list()).data)).toEqual([left, draft].toSorted().toReversed());
+    expect((await nobody.list({ include_total: "true" })).page).toEqual({
+      next_cursor: null,
+      has_more: false,
+      limit: 20,
+      total: 0,
+    });
+  });
 
-  suite.testOnFile("a visitor has at most ten thousand; at the maximum, removing and adding again works", async () => {
+  onFile("a visitor has at most ten thousand; at the maximum, removing and adding again works", async () => {
     const { shop, ids, visitor, me } = await open(3);
     await fill(shop, visitor.split("-")[0] as string, 9998);
     const [first, second, third] = ids as [string, string, string];
@@ -110,7 +108,7 @@ const queryOf = (ids: readonly string[], type = "product", more = "") =>
 const absent = "prod_01h455vb4pex5vsknk084sn02q";
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   for (const path of ["/likes/", "/bookmarks/"] satisfies ReactionPath[]) {
     test(`GET ${path} of several resources returns the state of each, in their order`, async (shop) => {
       const [a, b, draft] = [
@@ -170,7 +168,7 @@ onEachDatabase((suite) => {
     ["a repeated visitor", queryOf(["1"], "product", "&visitor=a&visitor=b"), 5100],
   ];
   for (const [name, query, code] of refused) {
-    suite.testOnFile(`${name} is refused`, async (shop) => {
+    onFile(`${name} is refused`, async (shop) => {
       for (const path of ["/likes/", "/bookmarks/", "/views/"]) {
         expect([path, (await shop.callAnonymously(`GET ${path}`, { query })).code]).toEqual([path, code]);
       }

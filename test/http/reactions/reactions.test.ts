@@ -11,7 +11,7 @@ const visitorForm = /^vis_[0-9a-hjkmnp-tv-z]{26}-[0-9a-f]{64}$/;
 const absent = "prod_01h455vb4pex5vsknk084sn02q";
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   const read = async (shop: Shop, id: string) => (await shop.call<ProductReply>(`GET /products/${id}/`)).data;
   const stateOf = async (who: Reacting, id: string) => {
     const { data } = await who.get(id);
@@ -51,7 +51,7 @@ onEachDatabase((suite) => {
       expect((await read(shop, id)).likes_count).toBe(path === "/likes/" ? 1 : 0);
     });
 
-    suite.testOnFile(`${path} of a signed-in user belong to the user, even with a visitor token`, async () => {
+    onFile(`${path} of a signed-in user belong to the user, even with a visitor token`, async () => {
       const { shop, id, as } = await open();
       const eve = await openAccount(shop);
       const visitor = (await as().add(id)).data.visitor as string;
@@ -68,7 +68,7 @@ onEachDatabase((suite) => {
       expect((await reacting(shop.callAnonymously, path, { user_id: eve.id }).add(id)).code).toBe(5204);
     });
 
-    suite.testOnFile(
+    onFile(
       `${path} with app credentials belong to the visitor whose token is sent; a user's need the user's token`,
       async () => {
         const { shop, id, as } = await open();
@@ -110,30 +110,27 @@ onEachDatabase((suite) => {
       },
     );
 
-    suite.testOnFile(
-      `${path} take the visitor from the query or the body, and the query takes precedence`,
-      async () => {
-        const { shop, id, as } = await open();
-        const [first, second] = [
-          await becomeVisitor(shop.callAnonymously, path, id),
-          await becomeVisitor(shop.callAnonymously, path, id),
-        ];
-        const body = { ...ofProduct(id), visitor: first };
-        const remove = (query: Record<string, string>) =>
-          shop.callAnonymously(`DELETE ${path}`, { query: { ...ofProduct(id), ...query }, body: { visitor: first } });
-        await remove({ visitor: second });
-        expect(await stateOf(as(second), id)).toEqual([false, 1]);
-        await remove({});
-        expect(await stateOf(as(first), id)).toEqual([false, 0]);
-        const add = (query: Record<string, string>) => shop.callAnonymously(`POST ${path}`, { query, body });
-        expect((await add({ visitor: second })).data).toEqual({ active: true, count: 1 });
-        expect(await stateOf(as(first), id)).toEqual([false, 1]);
-        expect((await add({})).data).toEqual({ active: true, count: 2 });
-        expect(await stateOf(as(first), id)).toEqual([true, 2]);
-      },
-    );
+    onFile(`${path} take the visitor from the query or the body, and the query takes precedence`, async () => {
+      const { shop, id, as } = await open();
+      const [first, second] = [
+        await becomeVisitor(shop.callAnonymously, path, id),
+        await becomeVisitor(shop.callAnonymously, path, id),
+      ];
+      const body = { ...ofProduct(id), visitor: first };
+      const remove = (query: Record<string, string>) =>
+        shop.callAnonymously(`DELETE ${path}`, { query: { ...ofProduct(id), ...query }, body: { visitor: first } });
+      await remove({ visitor: second });
+      expect(await stateOf(as(second), id)).toEqual([false, 1]);
+      await remove({});
+      expect(await stateOf(as(first), id)).toEqual([false, 0]);
+      const add = (query: Record<string, string>) => shop.callAnonymously(`POST ${path}`, { query, body });
+      expect((await add({ visitor: second })).data).toEqual({ active: true, count: 1 });
+      expect(await stateOf(as(first), id)).toEqual([false, 1]);
+      expect((await add({})).data).toEqual({ active: true, count: 2 });
+      expect(await stateOf(as(first), id)).toEqual([true, 2]);
+    });
 
-    suite.testOnFile(`${path} of an unknown or unpublished resource is 5301, and creates no visitor`, async (shop) => {
+    onFile(`${path} of an unknown or unpublished resource is 5301, and creates no visitor`, async (shop) => {
       const hidden = async (status: string) => (await shop.createProduct({ status })).id;
       const deleted = (await shop.createProduct()).id;
       await shop.call(`DELETE /products/${deleted}/`);
@@ -157,7 +154,7 @@ onEachDatabase((suite) => {
       expect(rows[0]?.n).toBe(0);
     });
 
-    suite.testOnFile(
+    onFile(
       `${path} of an unpublished or deleted resource can be removed once, and show again when it is published`,
       async () => {
         const { shop, id, as } = await open();
@@ -180,7 +177,7 @@ onEachDatabase((suite) => {
       },
     );
 
-    suite.testOnFile(`${path} refuse and name an invalid resource or field`, async () => {
+    onFile(`${path} refuse and name an invalid resource or field`, async () => {
       const { shop, id } = await open();
       const of = ofProduct(id);
       const bad: [request: string, query: Record<string, string>, body: unknown, field: string][] = [
@@ -212,7 +209,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  suite.testOnFile("deleting a user removes their likes and bookmarks from the counts", async (shop) => {
+  onFile("deleting a user removes their likes and bookmarks from the counts", async (shop) => {
     const { id } = await shop.createProduct();
     const eve = await openAccount(shop);
     await becomeVisitor(shop.callAnonymously, "/likes/", id);

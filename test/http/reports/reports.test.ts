@@ -38,6 +38,7 @@ const refund = (shop: Shop, order: OrderReply, body: object) => actOn(shop, orde
 const sum = (rows: ReportRow[], field: string) => rows.reduce((total, row) => total + Number(row[field]), 0);
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   runScenarios(suite, [
     ...scenariosOf("GET /reports/sales/", [
       ["a store without sales has an empty report", undefined, 200, { has: ['"data":[]'] }],
@@ -93,43 +94,40 @@ onEachDatabase((suite) => {
     expect(customers.at(-1)).toMatchObject({ customer: "eve@example.com", orders: 1, returned: 0 });
   });
 
-  suite.testOnFile(
-    "days, weeks and months are those of the store's time zone, and refunds count when they happen",
-    async () => {
-      const { shop, sell, report } = await open(suite);
-      const { clock } = shop.app;
-      const before = clock.now();
-      // In Berlin, this is 2030-01-01 00:30, a Tuesday.
-      clock.advance(Date.parse("2029-12-31T23:30:00Z") - before);
-      const order = await sell("DE");
-      clock.advance(-hourMs);
-      await sell("DE");
-      clock.advance(33 * 24 * hourMs);
-      await refund(shop, order, {});
-      const periods = async (by: string) =>
-        (await report("sales", { since: "2029-12", by })).map((row) => [row.period, row.orders, row.returned_pieces]);
-      expect(await periods("day")).toEqual([
-        ["2029-12-31", 1, 0],
-        ["2030-01-01", 1, 0],
-        ["2030-02-02", 0, 4],
-      ]);
-      expect(await periods("week")).toEqual([
-        ["2029-12-31", 2, 0],
-        ["2030-01-28", 0, 4],
-      ]);
-      expect(await periods("month")).toEqual([
-        ["2029-12", 1, 0],
-        ["2030-01", 1, 0],
-        ["2030-02", 0, 4],
-      ]);
-      const january = await report("sales", { since: "2030-01", until: "2030-02", by: "month" });
-      expect(january).toMatchObject([{ period: "2030-01", orders: 1, returned: 0 }]);
-      expect(await report("sales", whole)).toEqual([]);
-      clock.advance(before - clock.now());
-    },
-  );
+  onFile("days, weeks and months are those of the store's time zone, and refunds count when they happen", async () => {
+    const { shop, sell, report } = await open(suite);
+    const { clock } = shop.app;
+    const before = clock.now();
+    // In Berlin, this is 2030-01-01 00:30, a Tuesday.
+    clock.advance(Date.parse("2029-12-31T23:30:00Z") - before);
+    const order = await sell("DE");
+    clock.advance(-hourMs);
+    await sell("DE");
+    clock.advance(33 * 24 * hourMs);
+    await refund(shop, order, {});
+    const periods = async (by: string) =>
+      (await report("sales", { since: "2029-12", by })).map((row) => [row.period, row.orders, row.returned_pieces]);
+    expect(await periods("day")).toEqual([
+      ["2029-12-31", 1, 0],
+      ["2030-01-01", 1, 0],
+      ["2030-02-02", 0, 4],
+    ]);
+    expect(await periods("week")).toEqual([
+      ["2029-12-31", 2, 0],
+      ["2030-01-28", 0, 4],
+    ]);
+    expect(await periods("month")).toEqual([
+      ["2029-12", 1, 0],
+      ["2030-01", 1, 0],
+      ["2030-02", 0, 4],
+    ]);
+    const january = await report("sales", { since: "2030-01", until: "2030-02", by: "month" });
+    expect(january).toMatchObject([{ period: "2030-01", orders: 1, returned: 0 }]);
+    expect(await report("sales", whole)).toEqual([]);
+    clock.advance(before - clock.now());
+  });
 
-  suite.testOnFile("staff and keys that read orders see the sales of their own store only", async () => {
+  onFile("staff and keys that read orders see the sales of their own store only", async () => {
     const { shop, sell } = await open(suite);
     await sell("DE");
     const { data } = await shop.call<ReportRow[]>("GET /reports/sales/");

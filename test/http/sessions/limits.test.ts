@@ -11,7 +11,7 @@ const minute = 60_000;
 const request = "POST /auth/login/";
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   const login = (shop: Pick<Shop, "callAnonymously">, email: string, password: string, more: CallOptions = {}) =>
     shop.callAnonymously(request, { body: { email, password }, ...more });
   /** Uses up some of the thirty calls of an address, without verifying passwords. */
@@ -44,7 +44,7 @@ onEachDatabase((suite) => {
     await app.stop();
   });
 
-  suite.testOnFile(
+  onFile(
     "Retry-After is the longer wait when both the email's failures and the address's calls are used up",
     async () => {
       const { clock } = suite.app;
@@ -86,7 +86,7 @@ onEachDatabase((suite) => {
     expect(await call("no-such-store")).toBe(5215);
   });
 
-  suite.testOnFile(
+  onFile(
     "calls of all /auth/ routes, even valid ones, and failures elsewhere count together towards the ten",
     async (shop) => {
       const { id, email, token } = await openAccount(shop);

@@ -16,6 +16,7 @@ const request = "POST /users/me/password/";
 const good = { current_password: goodPassword, password: otherPassword };
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   let shop: Shop;
   beforeAll(async () => {
     shop = await suite.shop();
@@ -40,7 +41,7 @@ onEachDatabase((suite) => {
     expect([await login(account, goodPassword), await login(account, otherPassword)]).toEqual([5212, undefined]);
   });
 
-  suite.testOnFile("a change is mailed and audited, without the passwords", async (own) => {
+  onFile("a change is mailed and audited, without the passwords", async (own) => {
     const account = await openAccount(own);
     await account.call(request, { body: { ...good, current_password: otherPassword } });
     await account.call(request, { body: good });
@@ -70,7 +71,7 @@ onEachDatabase((suite) => {
     ["a new password without a digit", { ...good, password: "Vermilion-Kettle-Heron" }, 5217, ["password"]],
     ["a weak one and a wrong current one", { current_password: "x", password: "weak" }, 5217, ["password"]],
   ] as const) {
-    suite.testOnFile(`${what} is ${code}, and nothing has changed`, async () => {
+    onFile(`${what} is ${code}, and nothing has changed`, async () => {
       const account = await openAccount(shop);
       const reply = await change(account, body);
       expect({ code: reply.code, fields: reply.fields }).toEqual({ code, fields: [...fields] });
@@ -79,7 +80,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  suite.testOnFile("wrong current passwords count with failed logins, and a change resets them", async () => {
+  onFile("wrong current passwords count with failed logins, and a change resets them", async () => {
     const account = await openAccount(shop);
     const wrong = { ...good, current_password: otherPassword };
     expect(await login(account, otherPassword)).toBe(5212);
@@ -94,19 +95,16 @@ onEachDatabase((suite) => {
     for (const code of [5212, 5212, 5212, 5213]) expect(await login(account, goodPassword)).toBe(code);
   });
 
-  suite.testOnFile(
-    "with two-factor on a change resets no failures, as that would allow more tries at the code",
-    async () => {
-      const account = await openAccount(shop);
-      await account.enrol();
-      const body = { email: account.email, password: goodPassword, otp: await account.wrongCode() };
-      const guess = async () => (await shop.callAnonymously("POST /auth/login/", { body })).code;
-      expect([await guess(), await guess()]).toEqual([5212, 5212]);
-      expect((await change(account)).status).toBe(200);
-      body.password = otherPassword;
-      expect([await guess(), await guess()]).toEqual([5212, 5213]);
-    },
-  );
+  onFile("with two-factor on a change resets no failures, as that would allow more tries at the code", async () => {
+    const account = await openAccount(shop);
+    await account.enrol();
+    const body = { email: account.email, password: goodPassword, otp: await account.wrongCode() };
+    const guess = async () => (await shop.callAnonymously("POST /auth/login/", { body })).code;
+    expect([await guess(), await guess()]).toEqual([5212, 5212]);
+    expect((await change(account)).status).toBe(200);
+    body.password = otherPassword;
+    expect([await guess(), await guess()]).toEqual([5212, 5213]);
+  });
 
   test("of ten concurrent changes with one token, one succeeds", async () => {
     const account = await openAccount(shop);
@@ -121,7 +119,7 @@ onEachDatabase((suite) => {
     expect(await login(account, `${otherPassword}${done[0]}`)).toBeUndefined();
   });
 
-  suite.testOnFile("a token that is revoked during a change of the password is not replaced", async () => {
+  onFile("a token that is revoked during a change of the password is not replaced", async () => {
     const account = await openAccount(shop);
     const ctx = await tenantContext(shop);
     const [reply] = await Promise.all([

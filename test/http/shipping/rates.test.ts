@@ -56,7 +56,7 @@ const scenarios: ApiScenario[] = scenariosOf("PUT /shipping/rates/", [
 ]);
 
 onEachDatabase((suite) => {
-  const { test, testOnFile } = suite;
+  const { test, onFile } = suite;
   runScenarios(suite, scenarios);
 
   async function open(rows: Record<string, unknown>[], product: Record<string, unknown> = {}) {
@@ -109,7 +109,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  testOnFile("value and weight bound a rate, and goods of enough value after discount are shipped for 0", async () => {
+  onFile("value and weight bound a rate, and goods of enough value after discount are shipped for 0", async () => {
     const { shop, offers, order, rates } = await open(
       [
         { name: "Letter", price: 1.5, max_weight_g: 500, max_value: 30 },
@@ -158,7 +158,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  testOnFile(
+  onFile(
     "a rate that does not apply is always refused; a dry run without a rate lists the rates that apply",
     async () => {
       const { shop, order, rates, product } = await open([...zones, { name: "Heavy", min_weight_g: 1 }]);
@@ -216,7 +216,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  testOnFile(
+  onFile(
     "an address without a zone, or goods that fit no rate, are not delivered; stores without rates ship for 0",
     async () => {
       const { shop, order, rates } = await open([{ max_value: 20 }]);
@@ -233,7 +233,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  testOnFile(
+  onFile(
     "a rate keeps its id while its zone and name are unchanged; orders keep the rate as the buyer saw it",
     async () => {
       const { shop, page, rates, order } = await open([
@@ -280,7 +280,7 @@ onEachDatabase((suite) => {
   const file = (...lines: string[]) => [header, ...lines].join("\n");
   const importIn = async (shop: Shop, text: string) => importShippingRates(await tenantContext(shop), text);
 
-  testOnFile(
+  onFile(
     "a file of rates may have commas, semicolons or tabs between cells, and decimal commas if commas do not separate",
     async (shop) => {
       const text = file("home,DE at,,Parcel,Paket,4.90,50,,,,2000,", "else,*,,World,,30,,,,,,standard");
@@ -307,7 +307,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  testOnFile("a fault in a file of rates names line, column and value, and nothing is changed", async (shop) => {
+  onFile("a fault in a file of rates names line, column and value, and nothing is changed", async (shop) => {
     await importIn(shop, file("home,DE,,Parcel,,4.90,,,,,,"));
     const { data: before } = await shop.call<Offer[]>("GET /shipping/rates/");
     const good = "near,AT,,Near,,9,,,,,,";

@@ -37,7 +37,7 @@ const scenarios: ApiScenario[] = scenariosOf("PUT /taxes/rates/", [
 ]);
 
 onEachDatabase((suite) => {
-  const { test, testOnFile } = suite;
+  const { test, onFile } = suite;
   runScenarios(suite, scenarios);
 
   /** Creates a mug at 19 % and a book at 7 % in Germany, 20 % and 10 % in Austria. */
@@ -109,7 +109,7 @@ onEachDatabase((suite) => {
     expect(own.shipping_tax_minor).toBe(13);
   });
 
-  testOnFile("prices without tax get it added, to lines and to shipping", async () => {
+  onFile("prices without tax get it added, to lines and to shipping", async () => {
     const { place } = await open("no");
     const order = await place("DE");
     // 27.18 × 19 % is 5.1642, and 12.22 × 7 % is 0.8554.
@@ -120,7 +120,7 @@ onEachDatabase((suite) => {
     expect(sum(items.map((line) => line.tax_minor)) + shipping_tax_minor).toBe(602);
   });
 
-  testOnFile("code and points are subtracted before tax; the partial refunds add up to exactly the total", async () => {
+  onFile("code and points are subtracted before tax; the partial refunds add up to exactly the total", async () => {
     const { shop, items } = await open("no");
     await createCode(shop, { code: "TEN", percent: 10 });
     const order = await makeOrder(shop, items, {
@@ -138,7 +138,7 @@ onEachDatabase((suite) => {
     expect(last).toMatchObject({ payment_status: "refunded", refunded_minor: order.total_minor, due_minor: 0 });
   });
 
-  testOnFile("without an address, the store's country applies; without any rate, nothing is taxed", async () => {
+  onFile("without an address, the store's country applies; without any rate, nothing is taxed", async () => {
     const { shop, mug } = await open("yes");
     await setShipping(shop, []);
     const items = [{ product_id: mug.id }];
@@ -148,7 +148,7 @@ onEachDatabase((suite) => {
     expect(await makeOrder(shop, items)).toMatchObject({ total_minor: 1190, tax_minor: 0, tax_lines: [] });
   });
 
-  testOnFile(
+  onFile(
     "a backend's own tax is added without tax lines, and its own shipping replaces only the shipping rates",
     async () => {
       const { shop, items } = await open("yes");
@@ -169,7 +169,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  testOnFile("a change of the store, of rates or of products affects only later orders", async () => {
+  onFile("a change of the store, of rates or of products affects only later orders", async () => {
     const { shop, place, mug, items } = await open("yes");
     const before = await place("DE");
     await updateTenant(shop.app.system, shop.namespace, { pricesIncludeTax: "no" });
@@ -187,7 +187,7 @@ onEachDatabase((suite) => {
     expect(after as object).toMatchObject({ prices_include_tax: false, tax_minor: 0 });
   });
 
-  testOnFile("only staff and keys with settings:write read and change tax rates", async (shop) => {
+  onFile("only staff and keys with settings:write read and change tax rates", async (shop) => {
     const staff = await openAccount(shop, { role: "staff" });
     const eve = await openAccount(shop);
     const page = await openPage(shop);
@@ -203,34 +203,31 @@ onEachDatabase((suite) => {
   });
 
   const importIn = async (shop: Shop, text: string) => importTaxRates(await tenantContext(shop), text);
-  testOnFile(
-    "a file of tax rates is read; a fault names line, column and value, and nothing is changed",
-    async (shop) => {
-      const read = await importIn(shop, "class,country,region,rate\nstandard,de,,19\nreduced,DE,,5.125\n");
-      expect(read).toEqual([
-        { class: "reduced", country: "DE", rate: 5.125 },
-        { class: "standard", country: "DE", rate: 19 },
-      ]);
-      expect(await importIn(shop, "rate;country;class\r\n19,0;DE;standard\r\n5,125;DE;reduced")).toEqual(read);
-      const faults: [text: string, says: string][] = [
-        ["standard,DE,,nineteen", 'line 2, rate: "nineteen" must be a percentage'],
-        ["standard,DE,,101", 'line 2, rate: "101" must be'],
-        ["standard,DE,,1.2345", 'line 2, rate: "1.2345" must be'],
-        ["standard,DE,,", "line 2, rate: must be"],
-        ["standard,Germany,,19", 'line 2, country: "Germany" must be'],
-        ["Big Class,DE,,19", 'line 2, class: "Big Class" must be'],
-        ["standard,DE,Bavaria,19", 'line 2, region: "Bavaria" must be empty'],
-        ["standard,DE,,19\nstandard,DE,,7", "line 3: repeats the class standard in DE"],
-        ["standard,DE,19", "line 2: "],
-      ];
-      for (const [text, says] of faults) {
-        const fault = (await failureOf(() => importIn(shop, `class,country,region,rate\n${text}\n`))) as Record<
-          string,
-          unknown
-        >;
-        expect([text, fault.code, fault.message]).toEqual([text, 5102, expect.stringContaining(says)]);
-      }
-      expect((await shop.call("GET /taxes/rates/")).data).toEqual({ rates: read });
-    },
-  );
+  onFile("a file of tax rates is read; a fault names line, column and value, and nothing is changed", async (shop) => {
+    const read = await importIn(shop, "class,country,region,rate\nstandard,de,,19\nreduced,DE,,5.125\n");
+    expect(read).toEqual([
+      { class: "reduced", country: "DE", rate: 5.125 },
+      { class: "standard", country: "DE", rate: 19 },
+    ]);
+    expect(await importIn(shop, "rate;country;class\r\n19,0;DE;standard\r\n5,125;DE;reduced")).toEqual(read);
+    const faults: [text: string, says: string][] = [
+      ["standard,DE,,nineteen", 'line 2, rate: "nineteen" must be a percentage'],
+      ["standard,DE,,101", 'line 2, rate: "101" must be'],
+      ["standard,DE,,1.2345", 'line 2, rate: "1.2345" must be'],
+      ["standard,DE,,", "line 2, rate: must be"],
+      ["standard,Germany,,19", 'line 2, country: "Germany" must be'],
+      ["Big Class,DE,,19", 'line 2, class: "Big Class" must be'],
+      ["standard,DE,Bavaria,19", 'line 2, region: "Bavaria" must be empty'],
+      ["standard,DE,,19\nstandard,DE,,7", "line 3: repeats the class standard in DE"],
+      ["standard,DE,19", "line 2: "],
+    ];
+    for (const [text, says] of faults) {
+      const fault = (await failureOf(() => importIn(shop, `class,country,region,rate\n${text}\n`))) as Record<
+        string,
+        unknown
+      >;
+      expect([text, fault.code, fault.message]).toEqual([text, 5102, expect.stringContaining(says)]);
+    }
+    expect((await shop.call("GET /taxes/rates/")).data).toEqual({ rates: read });
+  });
 });

@@ -9,12 +9,12 @@ const off = { enabled: false, confirmed_at: null, recovery_codes_left: 0 };
 const wrongPassword = "Vermilion-Kettle-4872";
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   const open = async () => openAccount(await suite.shop());
   const isOn = async (account: Awaited<ReturnType<typeof open>>) =>
     (await account.call<typeof off>("GET /users/me/two-factor/")).data.enabled;
 
-  suite.testOnFile("beginning returns secret, address and QR code, and does not turn it on", async () => {
+  onFile("beginning returns secret, address and QR code, and does not turn it on", async () => {
     const shop = await suite.shop({ tenant: { title: "Lamps & Co" } });
     const account = await openAccount(shop);
     const begun = await account.begin();
@@ -46,7 +46,7 @@ onEachDatabase((suite) => {
     expect(others).toEqual([]);
   });
 
-  suite.testOnFile("beginning again replaces the secret", async () => {
+  onFile("beginning again replaces the secret", async () => {
     const account = await open();
     const first = await account.begin();
     const ofFirst = await account.code();
@@ -56,7 +56,7 @@ onEachDatabase((suite) => {
     expect((await account.call(confirm, { body: { otp: await account.code() } })).status).toBe(200);
   });
 
-  suite.testOnFile("while two-factor is on, it cannot be begun or confirmed again (5306)", async () => {
+  onFile("while two-factor is on, it cannot be begun or confirmed again (5306)", async () => {
     const account = await open();
     await account.enrol();
     expect((await account.call(begin, { body: { password: goodPassword } })).code).toBe(5306);
@@ -64,7 +64,7 @@ onEachDatabase((suite) => {
     expect(await isOn(account)).toBe(true);
   });
 
-  suite.testOnFile("an enrolment can be confirmed for an hour, and then must be begun again (5306)", async () => {
+  onFile("an enrolment can be confirmed for an hour, and then must be begun again (5306)", async () => {
     const account = await open();
     await account.begin();
     suite.app.clock.advance(3_600_000 - 1);
@@ -79,13 +79,13 @@ onEachDatabase((suite) => {
     expect((await account.call(confirm, { body: { otp: await account.code() } })).status).toBe(200);
   });
 
-  suite.testOnFile("a wrong password begins nothing (5212)", async () => {
+  onFile("a wrong password begins nothing (5212)", async () => {
     const account = await open();
     expect((await account.call(begin, { body: { password: wrongPassword } })).code).toBe(5212);
     expect((await account.call(confirm, { body: { otp: "123456" } })).code).toBe(5306);
   });
 
-  suite.testOnFile("a wrong code, or a text in the form of a recovery code, does not turn it on (5212)", async () => {
+  onFile("a wrong code, or a text in the form of a recovery code, does not turn it on (5212)", async () => {
     const account = await open();
     await account.begin();
     expect((await account.call(confirm, { body: { otp: await account.wrongCode() } })).code).toBe(5212);
@@ -93,7 +93,7 @@ onEachDatabase((suite) => {
     expect(await isOn(account)).toBe(false);
   });
 
-  suite.testOnFile("the fourth failure in 20 minutes is 5213, and then so is the right code or password", async () => {
+  onFile("the fourth failure in 20 minutes is 5213, and then so is the right code or password", async () => {
     const account = await open();
     await account.begin();
     const wrong = [

@@ -12,8 +12,8 @@ async function changesOf(shop: Shop) {
 }
 
 onEachDatabase((suite) => {
-  const { test } = suite;
-  suite.testOnFile("PATCH changes the given fields only; null clears a name or a phone", async (shop) => {
+  const { test, onFile } = suite;
+  onFile("PATCH changes the given fields only; null clears a name or a phone", async (shop) => {
     const user = await makeUser(shop, { name: "Ada", phone: "123", addresses: [address], metadata: { a: 1 } });
     suite.app.clock.advance(1000);
     const patch = (body: Record<string, unknown>) => shop.call<UserReply>(`PATCH /users/${user.id}/`, { body });
@@ -36,7 +36,7 @@ onEachDatabase((suite) => {
     expect((await shop.call<UserReply>(`GET /users/${user.id}/`)).data.version).toBe(4);
   });
 
-  suite.testOnFile(
+  onFile(
     "a new address is unverified, unless the change says otherwise; another case is the same address",
     async (shop) => {
       const { id } = await makeUser(shop, { email: "ada@example.com", email_verified: true });
@@ -69,7 +69,7 @@ onEachDatabase((suite) => {
     ["a bad phone", { phone: "x" }, "phone"],
     ["null addresses", { addresses: null }, "addresses"],
   ] as const) {
-    suite.testOnFile(`PATCH with ${name} is 422 and named, and nothing is written`, async (shop) => {
+    onFile(`PATCH with ${name} is 422 and named, and nothing is written`, async (shop) => {
       const user = await makeUser(shop);
       const { code, fields } = await shop.call(`PATCH /users/${user.id}/`, { body: { name: "Eve", ...body } });
       expect({ code, fields }).toEqual({ code: 5102, fields: [field] });
@@ -77,7 +77,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  suite.testOnFile("the audit log names changed fields without values, and roles with values", async (shop) => {
+  onFile("the audit log names changed fields without values, and roles with values", async (shop) => {
     const { id } = await makeUser(shop, { email: "ada@example.com" });
     const patch = (body: Record<string, unknown>) => shop.call(`PATCH /users/${id}/`, { body });
     await patch({ name: "Ada", phone: "123", metadata: { secret: "tea" }, lang: "de" });
@@ -111,7 +111,7 @@ onEachDatabase((suite) => {
     ["removed", (by, id) => by(`DELETE /users/${id}/`)],
   ];
   for (const [name, end] of ends) {
-    suite.testOnFile(`the last active owner cannot be ${name}, but one of two owners can`, async (shop) => {
+    onFile(`the last active owner cannot be ${name}, but one of two owners can`, async (shop) => {
       const owner = await makeUser(shop, { role: "owner" });
       await makeUser(shop, { role: "owner", status: "disabled" });
       await makeUser(shop, { role: "staff" });

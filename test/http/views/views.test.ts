@@ -14,6 +14,7 @@ const crawler = "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/
 const dayMs = 86_400_000;
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   const flush = () => suite.app.memory.views.flush();
   const open = async () => {
     const shop = await suite.shop();
@@ -41,7 +42,7 @@ onEachDatabase((suite) => {
     expect((await readViews(call, id, { agent: browser })).data.active).toBe(true);
   });
 
-  suite.testOnFile(
+  onFile(
     "each user, each visitor, and each address with its user agent counts once a day, however often they call",
     async () => {
       const { shop, call, id } = await open();
@@ -87,7 +88,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile("a beacon counts: only views accept JSON as text/plain, in UTF-8", async () => {
+  onFile("a beacon counts: only views accept JSON as text/plain, in UTF-8", async () => {
     const { shop, call, id } = await open();
     const raw = JSON.stringify(ofProduct(id));
     const send = (request: string, type: string) => call(request, { raw, headers: { "content-type": type } });
@@ -99,22 +100,19 @@ onEachDatabase((suite) => {
     expect((await send("POST /likes/", "text/plain")).code).toBe(5103);
   });
 
-  suite.testOnFile(
-    "known bots get a reply and are not counted; libraries, apps and empty agents count as people",
-    async () => {
-      const { shop, call, id } = await open();
-      const visitor = await becomeVisitor(call, "/likes/", id);
-      for (const query of [{}, { visitor }] as Record<string, string>[]) {
-        expect((await viewProduct(call, id, { agent: crawler, query })).data).toEqual({ active: false, count: 0 });
-        expect((await readViews(call, id, { agent: crawler, query })).data.active).toBe(false);
-      }
-      expect(await counted(shop, id)).toEqual([0, 0]);
-      for (const agent of ["", "curl/8.5.0", "Bun/1.4.5"]) await viewProduct(call, id, { agent });
-      expect(await counted(shop, id)).toEqual([3, 3]);
-    },
-  );
+  onFile("known bots get a reply and are not counted; libraries, apps and empty agents count as people", async () => {
+    const { shop, call, id } = await open();
+    const visitor = await becomeVisitor(call, "/likes/", id);
+    for (const query of [{}, { visitor }] as Record<string, string>[]) {
+      expect((await viewProduct(call, id, { agent: crawler, query })).data).toEqual({ active: false, count: 0 });
+      expect((await readViews(call, id, { agent: crawler, query })).data.active).toBe(false);
+    }
+    expect(await counted(shop, id)).toEqual([0, 0]);
+    for (const agent of ["", "curl/8.5.0", "Bun/1.4.5"]) await viewProduct(call, id, { agent });
+    expect(await counted(shop, id)).toEqual([3, 3]);
+  });
 
-  suite.testOnFile(
+  onFile(
     "the series has every requested day, in UTC and oldest first; a view at midnight counts for the new day",
     async () => {
       const { shop, call, id } = await open();
@@ -146,43 +144,40 @@ onEachDatabase((suite) => {
     },
   );
 
-  suite.testOnFile(
-    "invalid input is refused and named, and hidden or another store's resources are not found",
-    async () => {
-      const { shop, call, id } = await open();
-      const hidden = [
-        await shop.createProduct({ status: "draft" }),
-        await shop.createProduct({ status: "archived" }),
-        await (await suite.shop()).createProduct(),
-        await shop.createProduct(),
-      ];
-      await shop.call(`DELETE /products/${hidden.at(-1)?.id}/`);
-      const user = await openAccount(shop);
-      const wrong: [input: Record<string, string>, code: number, fields: string[]][] = [
-        ...hidden.map(({ id: of }): [Record<string, string>, number, string[]] => [ofProduct(of), 5301, []]),
-        [ofProduct("prod_x"), 5301, []],
-        [{ resource_type: "user", resource_id: user.id }, 5102, ["resource_type"]],
-        [{ resource_type: "constructor", resource_id: id }, 5102, ["resource_type"]],
-        [{ resource_type: "product" }, 5102, ["resource_id"]],
-        [{ ...ofProduct(id), more: "x" }, 5102, ["more"]],
-      ];
-      for (const [input, code, fields] of wrong) {
-        const noted = await call("POST /views/", { body: input });
-        expect([input, noted.code, noted.fields]).toEqual([input, code, fields] as never);
-        const read = await call("GET /views/", { query: input });
-        expect([input, read.code, read.fields]).toEqual([input, code, fields] as never);
-      }
-      for (const days of ["0", "367", "1.5", "x"]) {
-        expect([days, (await readViews(call, id, { days })).fields]).toEqual([days, ["days"]]);
-      }
-      const subject = await shop.call("POST /views/", { query: { user_id: user.id }, body: ofProduct(id) });
-      expect([subject.code, subject.fields]).toEqual([5102, ["user_id"]]);
-      expect((await shop.call("GET /views/", { query: { ...ofProduct(id), user_id: user.id } })).code).toBe(5102);
-      expect((await viewProduct(call, id, { query: { user_id: user.id, token: "v2.x" } })).code).toBe(5205);
-      expect((await call("POST /views/", { namespace: null, body: ofProduct(id) })).code).toBe(5101);
-      expect(await counted(shop, id)).toEqual([0, 0]);
-    },
-  );
+  onFile("invalid input is refused and named, and hidden or another store's resources are not found", async () => {
+    const { shop, call, id } = await open();
+    const hidden = [
+      await shop.createProduct({ status: "draft" }),
+      await shop.createProduct({ status: "archived" }),
+      await (await suite.shop()).createProduct(),
+      await shop.createProduct(),
+    ];
+    await shop.call(`DELETE /products/${hidden.at(-1)?.id}/`);
+    const user = await openAccount(shop);
+    const wrong: [input: Record<string, string>, code: number, fields: string[]][] = [
+      ...hidden.map(({ id: of }): [Record<string, string>, number, string[]] => [ofProduct(of), 5301, []]),
+      [ofProduct("prod_x"), 5301, []],
+      [{ resource_type: "user", resource_id: user.id }, 5102, ["resource_type"]],
+      [{ resource_type: "constructor", resource_id: id }, 5102, ["resource_type"]],
+      [{ resource_type: "product" }, 5102, ["resource_id"]],
+      [{ ...ofProduct(id), more: "x" }, 5102, ["more"]],
+    ];
+    for (const [input, code, fields] of wrong) {
+      const noted = await call("POST /views/", { body: input });
+      expect([input, noted.code, noted.fields]).toEqual([input, code, fields] as never);
+      const read = await call("GET /views/", { query: input });
+      expect([input, read.code, read.fields]).toEqual([input, code, fields] as never);
+    }
+    for (const days of ["0", "367", "1.5", "x"]) {
+      expect([days, (await readViews(call, id, { days })).fields]).toEqual([days, ["days"]]);
+    }
+    const subject = await shop.call("POST /views/", { query: { user_id: user.id }, body: ofProduct(id) });
+    expect([subject.code, subject.fields]).toEqual([5102, ["user_id"]]);
+    expect((await shop.call("GET /views/", { query: { ...ofProduct(id), user_id: user.id } })).code).toBe(5102);
+    expect((await viewProduct(call, id, { query: { user_id: user.id, token: "v2.x" } })).code).toBe(5205);
+    expect((await call("POST /views/", { namespace: null, body: ofProduct(id) })).code).toBe(5101);
+    expect(await counted(shop, id)).toEqual([0, 0]);
+  });
 
   test("neither another process nor fifty concurrent calls count a viewer twice", async () => {
     const { shop, call, id } = await open();
@@ -202,7 +197,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  suite.testOnFile("no address, agent or visitor is stored, or logged with the view", async () => {
+  onFile("no address, agent or visitor is stored, or logged with the view", async () => {
     const { call, id } = await open();
     const visitor = await becomeVisitor(call, "/bookmarks/", id);
     const [address, network, agent] = ["203.0.113.77", "2001:db8:77:88::99", "Peculiar/7.7 (Unmistakable; U)"];

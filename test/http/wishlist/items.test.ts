@@ -8,6 +8,7 @@ const absent = "prod_01h455vb4pex5vsknk084sn02q";
 const absentVariant = "var_01h455vb4pex5vsknk084sn02q";
 
 onEachDatabase((suite) => {
+  const { onFile } = suite;
   async function open(tenant = {}): Promise<{ shop: Shop; eve: Account }> {
     const shop = await suite.shop({ tenant });
     return { shop, eve: await openAccount(shop) };
@@ -17,7 +18,7 @@ onEachDatabase((suite) => {
     eve.call<WishReply>(`PUT /wishlist/${id}/`, { body, ...(tag && { headers: { "if-match": tag } }) });
   const list = async (eve: Account) => (await eve.call<WishReply[]>("GET /wishlist/")).data;
 
-  suite.testOnFile("an item shows its product, the price when added, the current price and availability", async () => {
+  onFile("an item shows its product, the price when added, the current price and availability", async () => {
     const { shop, eve } = await open();
     const images = [{ url: "https://shop.example/lamp.png", alt: "A lamp" }];
     const product = await shop.createProduct({ title: "Lamp", price: 19.99, stock: 1, images });
@@ -54,7 +55,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  suite.testOnFile("adding an existing item returns it unchanged, also with another variant", async () => {
+  onFile("adding an existing item returns it unchanged, also with another variant", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct();
     const first = await add(eve, { product_id: id, note: "One" });
@@ -67,7 +68,7 @@ onEachDatabase((suite) => {
     expect(await list(eve)).toHaveLength(1);
   });
 
-  suite.testOnFile("PUT creates an item, or replaces its note and variant", async () => {
+  onFile("PUT creates an item, or replaces its note and variant", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct({ price: 3 });
     const made = await put(eve, id, { note: "One" });
@@ -86,26 +87,23 @@ onEachDatabase((suite) => {
     });
   });
 
-  suite.testOnFile(
-    "price_at_add is the price of the chosen variant, and stays until another variant is chosen",
-    async () => {
-      const { shop, eve } = await open({ currency: "KWD" });
-      const variants = [
-        { options: { size: "M" }, price: 2.125, stock: 1 },
-        { options: { size: "L" }, price: 3.005, stock: 0 },
-      ];
-      const { id, variants: made } = await shop.createProduct({ price: 1, variants });
-      const [m, l] = made.map((variant) => variant.id) as [string, string];
-      const shown = ({ data }: { data: WishReply }) => [data.variant_id, data.price_at_add, data.price, data.available];
-      expect(shown(await add(eve, { product_id: id, variant_id: m }))).toEqual([m, 2.125, 2.125, true]);
-      await shop.call(`PATCH /products/${id}/variants/${m}/`, { body: { price: 9 } });
-      expect(shown(await put(eve, id, { variant_id: m, note: "Now" }))).toEqual([m, 2.125, 9, true]);
-      expect(shown(await put(eve, id, { variant_id: l }))).toEqual([l, 3.005, 3.005, false]);
-      expect(shown(await put(eve, id, {}))).toEqual([null, 1, 1, true]);
-    },
-  );
+  onFile("price_at_add is the price of the chosen variant, and stays until another variant is chosen", async () => {
+    const { shop, eve } = await open({ currency: "KWD" });
+    const variants = [
+      { options: { size: "M" }, price: 2.125, stock: 1 },
+      { options: { size: "L" }, price: 3.005, stock: 0 },
+    ];
+    const { id, variants: made } = await shop.createProduct({ price: 1, variants });
+    const [m, l] = made.map((variant) => variant.id) as [string, string];
+    const shown = ({ data }: { data: WishReply }) => [data.variant_id, data.price_at_add, data.price, data.available];
+    expect(shown(await add(eve, { product_id: id, variant_id: m }))).toEqual([m, 2.125, 2.125, true]);
+    await shop.call(`PATCH /products/${id}/variants/${m}/`, { body: { price: 9 } });
+    expect(shown(await put(eve, id, { variant_id: m, note: "Now" }))).toEqual([m, 2.125, 9, true]);
+    expect(shown(await put(eve, id, { variant_id: l }))).toEqual([l, 3.005, 3.005, false]);
+    expect(shown(await put(eve, id, {}))).toEqual([null, 1, 1, true]);
+  });
 
-  suite.testOnFile("availability follows stock, reservations, variants and backorders", async () => {
+  onFile("availability follows stock, reservations, variants and backorders", async () => {
     const { shop, eve } = await open();
     const sizes = [
       { options: { size: "M" }, stock: 0 },
@@ -144,7 +142,7 @@ onEachDatabase((suite) => {
     ["without its variant", (shop, id, variant) => shop.call(`DELETE /products/${id}/variants/${variant}/`), true],
   ];
   for (const [name, end, isShown] of ends) {
-    suite.testOnFile(
+    onFile(
       `an item whose product is ${name} stays on the list without a price, and can be changed and removed`,
       async () => {
         const { shop, eve } = await open();
@@ -172,7 +170,7 @@ onEachDatabase((suite) => {
     );
   }
 
-  suite.testOnFile("an unknown product, a foreign variant and an invalid note are refused and named", async () => {
+  onFile("an unknown product, a foreign variant and an invalid note are refused and named", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct();
     const draft = await shop.createProduct({ status: "draft" });
@@ -208,7 +206,7 @@ onEachDatabase((suite) => {
     expect(await list(eve)).toEqual([]);
   });
 
-  suite.testOnFile("with If-Match no item is created", async () => {
+  onFile("with If-Match no item is created", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct();
     expect((await put(eve, id, {}, '"1"')).code).toBe(5303);
@@ -216,7 +214,7 @@ onEachDatabase((suite) => {
     expect(await list(eve)).toEqual([]);
   });
 
-  suite.testOnFile("a slug instead of an id is refused in a body with the reason, and accepted in paths", async () => {
+  onFile("a slug instead of an id is refused in a body with the reason, and accepted in paths", async () => {
     const { shop, eve } = await open();
     const { slug } = await shop.createProduct({ title: "Lamp" });
     const { error } = await add(eve, { product_id: slug });
@@ -250,7 +248,7 @@ onEachDatabase((suite) => {
     expect(puts.map(({ data }) => data.version).toSorted((a, b) => a - b)).toEqual(puts.map((_, n) => n + 2));
   });
 
-  suite.testOnFile("deleting a user deletes the wishlist", async () => {
+  onFile("deleting a user deletes the wishlist", async () => {
     const { shop, eve } = await open();
     const { id } = await shop.createProduct();
     await add(eve, { product_id: id });
