@@ -11,7 +11,7 @@ import { revision, tenants, workFields } from "../tenants/table.ts";
 import { parseOriginPattern } from "./origin-pattern.ts";
 import { appKeyOrigins, appKeySecrets, appKeys } from "./table.ts";
 
-/** An app key as requests need it, with times in epoch milliseconds. */
+/** The fields of an app key that requests need, with times in epoch milliseconds. */
 export type ResolvedKey = ReturnType<typeof toKey>;
 
 type KeyRow = Record<"id" | "tenant_id" | "scopes" | "origins" | "secrets", string> &
@@ -29,10 +29,10 @@ const selectKey = statement<KeyRow>(sql`
   from ${appKeys} k where id = ${param("appId")}`);
 const selectRevision = statement((q) => q.select({ value: revision.value }).from(revision).where(eq(revision.id, 1)));
 
-/** At least this many stores and keys stay cached, at most twice as many. */
+/** The cache of stores and keys holds at least this many entries, and at most twice as many. */
 const minKept = 5000;
 
-/** The store and key of a request; null if unknown. Only a database server sets `stored`, the JSON of both rows. */
+/** The store and key of a request; null if unknown. Only with a libSQL server, `stored` is the JSON of both rows. */
 export interface ResolvedCredentials {
   tenant: (Tenant & { suspended: number }) | null;
   key: ResolvedKey | null;
@@ -40,7 +40,7 @@ export interface ResolvedCredentials {
 }
 
 export interface CredentialLookup {
-  /** Finds the store of a namespace and, if an id was sent, the key, as currently stored. */
+  /** Reads the store of a namespace and, if the request names an app id, its key, as they are now in the database. */
   find(namespace: string, appId: string | undefined): ResolvedCredentials | Promise<ResolvedCredentials>;
   /** Returns the store and key as last read from a database server; undefined if they are not cached. */
   cached?(namespace: string, appId: string | undefined): ResolvedCredentials | undefined;
@@ -167,7 +167,7 @@ function toEpoch(timestamp: string | null): number {
   return timestamp === null ? Number.POSITIVE_INFINITY : Date.parse(timestamp);
 }
 
-/** Whether the hashes are equal. The time is the same for all hashes of equal length. */
+/** Whether two hashes are equal. The time does not depend on where they differ, so that it reveals nothing. */
 export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
@@ -179,7 +179,7 @@ const { id, lastUsedAt } = appKeySecrets;
 const isDue = and(eq(id, param("id")), or(isNull(lastUsedAt), lte(lastUsedAt, param("before"))));
 const touchSecret = statement((q) => q.update(appKeySecrets).set(params("lastUsedAt")).where(isDue));
 
-/** Creates a function that records a secret's use in the background, once a minute. It retries at the next use. */
+/** Creates a function that records a secret's use in the background, once a minute; if that fails, at the next use. */
 export function createUsageRecorder(db: Database): (secret: { id: string; lastUsedAt: number }, now: number) => void {
   const noted = new LruCache<number>(5000);
   return (secret, now) => {

@@ -1,12 +1,12 @@
 export interface StoredSecret {
   created_at: string;
-  /** Null until the key is rotated. */
+  /** Null for the newest secret: only older secrets expire. */
   expires_at: string | null;
   /** Recorded at most once a minute. */
   last_used_at: string | null;
 }
 
-/** States of a key. If several apply, the key has the first. Only a published key can be used. */
+/** States of a key. If several apply, the first in this list counts. Only keys in the state `published` can be used. */
 export const keyStates = ["revoked", "expired", "inactive", "unpublished", "published"] as const;
 export type KeyState = (typeof keyStates)[number];
 
@@ -19,7 +19,7 @@ export function keyState(key: Stated, now: number): KeyState {
   return key.published ? "published" : "unpublished";
 }
 
-/** Whether the old secret was used after the newest one was created, or the newest one was never used. */
+/** Whether clients may still need the old secret: it was used after the newest was created, or the newest never was. */
 export function isInUse(old: StoredSecret, newest: StoredSecret): boolean {
   return newest.last_used_at === null || (old.last_used_at !== null && old.last_used_at >= newest.created_at);
 }

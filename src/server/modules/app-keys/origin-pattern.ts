@@ -1,6 +1,6 @@
 import { invalidField } from "../../errors.ts";
 
-/** A parsed entry of a key's allowlist. A null part matches anything. */
+/** A parsed entry of a key's allowlist. A `scheme` or `port` of null matches every scheme or port. */
 export interface OriginPattern {
   text: string;
   scheme: "http" | "https" | null;
@@ -9,16 +9,16 @@ export interface OriginPattern {
   port: string | null;
 }
 
-/** No host with scheme and port is longer. Converting a longer name to punycode would take too long. */
+/** Maximum length of an origin. Real ones are shorter, and converting a longer name to punycode would take too long. */
 const maxLength = 300;
 const form = /^(?:(https?):\/\/)?(\*\.)?([^\s/:?#@*[\]]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/i;
 
 /**
  * Parses a host such as `shop.example.com`, or `*.example.com` (all subdomains, but not `example.com`). A scheme and a
- * port are optional. Names in other scripts become punycode (specification, 5). Errors: validationFailed.
+ * port are optional. Names in other scripts become punycode (specification, section 5). Errors: validationFailed.
  */
 export function parseOriginPattern(entry: string): OriginPattern {
-  // A trailing slash, copied from a browser, is no path.
+  // An address that was copied from a browser may end with a slash, which is ignored.
   const match = entry.length <= maxLength ? form.exec(entry.trim().replace(/\/$/, "")) : null;
   const refuse = () =>
     invalidField("origins", `${JSON.stringify(entry)} is not a host such as shop.example.com or *.example.com`);
@@ -27,7 +27,7 @@ export function parseOriginPattern(entry: string): OriginPattern {
   const probe = `http://${name}`;
   if (!URL.canParse(probe) || Number(port ?? 0) > 65535) throw refuse();
   const host = new URL(probe).hostname;
-  // A comma or the word `null` is a mistake, because no browser sends such a host.
+  // A host that contains a comma, or is the word `null`, is a mistake, because no browser sends it.
   const isHost = host !== "null" && /^(?:[\w.-]+|\[.+\])$/.test(host);
   if (!isHost || (star && !host.includes("."))) throw refuse();
   const fixedScheme = scheme ? (scheme.toLowerCase() as "http" | "https") : null;
@@ -37,7 +37,7 @@ export function parseOriginPattern(entry: string): OriginPattern {
   return { text, scheme: fixedScheme, host, wildcard: star !== undefined, port: fixedPort };
 }
 
-// Only the form that browsers send: a URL parser also accepts tabs, missing slashes and user names.
+// Accepts only the form that browsers send, because a URL parser also accepts tabs, missing slashes and user names.
 const originForm = /^https?:\/\/(?!\.)[^\s/?#@\\%]+$/i;
 
 export function parseOrigin(origin: string): { scheme: string; host: string; port: string } | null {

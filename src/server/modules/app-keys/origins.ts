@@ -23,7 +23,7 @@ const allowNoOrigin = sql`coalesce(${param("allowNoOrigin")}, allow_no_origin)`;
 const enforcement = { ...params("enforceOrigins", "updatedAt"), allowNoOrigin };
 const setEnforcement = statement((q) => q.update(appKeys).set(enforcement).where(isKey));
 
-/** Adds origins, and enforces the allowlist. Errors: notFound, wrongState for a revoked key, validationFailed. */
+/** Adds origins to an allowlist, and enforces it. Errors: notFound, wrongState for a revoked key, validationFailed. */
 export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
   const patterns = input.origins.map((entry) => parseOriginPattern(entry).text);
   if (patterns.length === 0) throw invalidField("origins", "must contain at least one origin");
@@ -44,7 +44,7 @@ export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ..
   });
 }
 
-/** Removes origins. An empty list stays enforced: otherwise any origin could use the key. Errors: as `addOrigins`. */
+/** Removes origins. An empty list stays enforced, else any origin could use the key. Errors: as `addOrigins`. */
 export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
   const { appId, origins } = input;
   const patterns = origins.map((entry) => parseOriginPattern(entry).text);
@@ -57,7 +57,7 @@ export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: s
   });
 }
 
-/** Replaces the allowlist. An empty list with `enforce: false` allows every origin. Errors: as `addOrigins`. */
+/** Replaces a key's allowlist. An empty list with `enforce: false` allows every origin. Errors: as `addOrigins`. */
 export function setOrigins(
   ctx: SystemCtx,
   input: { appId: string; origins: string[]; allowNoOrigin?: boolean; enforce?: boolean },
@@ -70,7 +70,7 @@ export function setOrigins(
   });
 }
 
-/** Returns whether the key accepts this `Origin` (specification, section 5), why, and which entry matches. */
+/** Returns whether the key accepts this `Origin` (specification, section 5), for which reason, and by which entry. */
 export function verifyOrigin(
   key: { enforceOrigins: boolean; allowNoOrigin: boolean; patterns: ReturnType<typeof parseOriginPattern>[] },
   origin: string | null,
@@ -113,7 +113,7 @@ async function enforce(ctx: SystemCtx, appId: string, enforceOrigins: boolean, a
   await run(ctx.db, setEnforcement, { appId, enforceOrigins, allowNoOrigin, updatedAt: toTimestamp(ctx.now()) });
 }
 
-/** Explains how the server would answer this `Origin`; null for a request without one. Errors: notFound. */
+/** Explains whether the key accepts this `Origin` (null: no such header), and how to allow it. Errors: notFound. */
 export async function explainOrigin(ctx: SystemCtx, { appId, origin }: { appId: string; origin: string | null }) {
   const key = await getKey(ctx, appId);
   const patterns = key.origins.map(parseOriginPattern);

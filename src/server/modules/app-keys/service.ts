@@ -88,7 +88,7 @@ export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetai
   return toDetails(await requireKey(ctx, appId));
 }
 
-/** These changes take effect at the next request. An unpublished or inactive key fails with appAuthFailed. */
+/** Changes take effect at the next request. Requests with an unpublished or inactive key fail with appAuthFailed. */
 export const publishKey = changeOf("published", true, "key.published");
 export const unpublishKey = changeOf("published", false, "key.unpublished");
 export const activateKey = changeOf("active", true, "key.activated");
@@ -191,7 +191,7 @@ export function requireOverlap(ms: number): void {
   }
 }
 
-/** Creates a secret. Older ones expire within `overlapMs`. Errors: notFound; wrongState (revoked, too many secrets). */
+/** Adds a secret. Older ones expire within `overlapMs`. Errors: notFound; wrongState (revoked, too many secrets). */
 export function rotateKey(ctx: SystemCtx, { appId, overlapMs }: { appId: string; overlapMs: number }) {
   requireOverlap(overlapMs);
   const moment = ctx.now();

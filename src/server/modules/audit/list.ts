@@ -55,7 +55,7 @@ export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promi
   const wanted = Object.entries(conditions).flatMap(([name, condition]) =>
     given[name] === undefined ? [] : [condition],
   );
-  // A command lists once, so the statement is not cached.
+  // A command runs this statement only once, so it is not cached.
   const rows = await all(
     ctx.db,
     statement<Omit<AuditRecord, "details"> & { details: string | null }>(sql`
@@ -67,7 +67,7 @@ export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promi
   return rows.map((row) => ({ ...row, details: row.details === null ? null : JSON.parse(row.details) }));
 }
 
-/** Returns the names that `login.failed` or `login.*` matches, because SQLite's index finds names, but no pattern. */
+/** Returns the events that a name or a pattern, such as `login.*`, matches, because SQLite's index finds only names. */
 function parseEvents(text: string): string[] {
   const found = auditEvents.filter((name) => (text.endsWith("*") ? name.startsWith(text.slice(0, -1)) : name === text));
   if (found.length > 0) return found;

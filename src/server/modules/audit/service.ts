@@ -8,7 +8,7 @@ import { newSecret, toTimestamp } from "../../values/stamps.ts";
 import { users } from "../users/table.ts";
 import { auditLog } from "./table.ts";
 
-/** The hashed columns, in this order. The hash of the address replaces the address, which can be erased. */
+/** The columns that a row's hash covers, in this order: not `address`, which can be erased, but `address_hash`. */
 const facts = [
   ...(["at", "event", "namespace", "actor_kind", "actor_id"] as const),
   ...(["subject", "address_hash", "request_id", "code", "details"] as const),
@@ -16,7 +16,7 @@ const facts = [
 const written = [...facts, "address", "address_salt", "hash"];
 export const auditColumns = sql.raw([...facts, "address", "address_salt"].join(", "));
 
-// If a user is erased while their call runs, the call stores no address.
+// If a user is erased while their request runs, the row that the request writes contains no address.
 const isKnownActor = sql`(${param("actor_kind")} <> 'user'
   or exists (select 1 from ${users} where id = ${param("actor_id")}))`;
 const insertRow = statement(sql`
@@ -49,7 +49,7 @@ export function eraseOldAddresses(ctx: WorkCtx, keptMs: number): Promise<number>
 export interface AuditEntry {
   event: AuditEvent;
   subject?: string | undefined;
-  /** For acts outside a store: the namespace that the act is about. */
+  /** The namespace of the store that the event concerns, if the caller acts outside a store. */
   namespace?: string | undefined;
   error?: ErrorKind | undefined;
   details?: Record<string, unknown> | undefined;
@@ -57,7 +57,7 @@ export interface AuditEntry {
 
 type AuditCtx = Omit<SystemCtx, "vault"> & { tenant?: Ctx["tenant"] };
 
-/** Writes one row. It is linked to the previous row before the COMMIT. */
+/** Writes one row of the audit log. `auditLinking` links it to the previous row before the COMMIT. */
 export async function recordAudit(ctx: AuditCtx, entry: AuditEntry): Promise<void> {
   await ctx.db.execute(bindAudit(ctx, entry));
 }
@@ -84,12 +84,12 @@ function hideAddress(address: string | null | undefined) {
   return { address, address_salt, address_hash: hashAddress(address_salt, address) };
 }
 
-/** SHA-256, in hex, of salt and address. After the salt is erased, trying all IPv4 addresses finds nothing. */
+/** SHA-256, in hex, of salt and address. Once the salt is erased, trying all IPv4 addresses reveals nothing. */
 export function hashAddress(salt: string, address: string): string {
   return Bun.SHA256.hash(`${salt} ${address}`, "hex");
 }
 
-/** The id of an app key or user, or the account at the terminal. */
+/** The id of an app key or user, or the account at the terminal; null for other actors. */
 export function actorId(actor: SystemCtx["actor"]): string | null {
   if (actor.kind === "app") return actor.appId;
   if (actor.kind === "user") return actor.userId;
@@ -135,7 +135,7 @@ export function hashRow(previous: string, row: AuditFacts): string {
 }
 
 const lastLinked = sql`from ${auditLog} where hash <> '' order by seq desc limit 1`;
-// Rows without a hash are the newest, so neither select scans the log.
+// Only the newest rows have no hash, so neither `select` scans the log.
 const selectAdded = statement<AuditFacts & { seq: number; previous: string | null }>(sql`
   select seq, ${auditColumns}, (select hash ${lastLinked}) as previous
   from ${auditLog} where seq > coalesce((select seq ${lastLinked}), 0) order by seq`);

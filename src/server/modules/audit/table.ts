@@ -3,7 +3,7 @@ import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
  * The audit log: actor, act, time and address. Triggers refuse deletes, and all changes of a linked row except erasing
- * its address. Each row has a hash over itself and the previous row's hash. Rows outlive the store, key or user.
+ * its address. Each row has a hash over itself and the previous row's hash. Rows outlive their store, key or user.
  */
 export const auditLog = sqliteTable(
   "audit_log",

@@ -14,7 +14,7 @@ type Row = AuditFacts & Record<"address" | "address_salt", string | null> & { se
 const selectPage = statement<Row>(sql`
   select seq, ${auditColumns}, hash
   from ${auditLog} where seq > ${param("after")} order by seq limit ${pageSize}`);
-// The last number that SQLite gave, and the last row. One statement reads both, so that no row is added in between.
+// The last `seq` that SQLite assigned and the highest in the log, read by one statement, so that no row comes between.
 const selectCounts = statement<{ numbered: number | null; kept: number | null }>(sql`
   select (select seq from sqlite_sequence where name = 'audit_log') as numbered,
     (select max(seq) from ${auditLog}) as kept`);
@@ -32,8 +32,8 @@ export interface AuditVerdict {
 /**
  * Verifies the log from its first row: no row is missing, and each matches its hash and the previous row. Addresses are
  * verified unless they were erased. The last row is compared with SQLite's counter, because a hash chain does not show
- * that its end was cut off. The triggers must be as created. A person who can write the file can also write a new
- * chain. Only a copy of the last hash in another place reveals that.
+ * that its end was cut off. The triggers must be unchanged. A person who can write the database file can also forge a
+ * whole chain, which only `expect` reveals, a copy of the last hash that was kept elsewhere.
  * @throws validationFailed for a malformed `expect`.
  */
 export async function verifyAudit(ctx: SystemCtx, { expect }: { expect?: string } = {}): Promise<AuditVerdict> {
@@ -71,7 +71,7 @@ function findRowFault(row: Row, { rows, last }: AuditVerdict, head: Head | undef
   if (row.seq !== rows + 1) return "The row is missing.";
   if (row.hash !== hashRow(last?.hash ?? "", row)) return "The row does not match its hash or the previous row.";
   const { address, address_salt, address_hash } = row;
-  // Erasing an address also erases its salt.
+  // An address is erased together with its salt. If only one of them is missing, the row was altered.
   const isErased = address === null && address_salt === null;
   if (!isErased && address_hash !== hashAddress(address_salt ?? "", address ?? "")) {
     return "The address does not match its hash.";
@@ -95,7 +95,7 @@ const made = migrations.flatMap(({ sql }) => sql.match(/^CREATE TRIGGER `audit_l
 async function findSchemaFault(db: Executor): Promise<"no table" | "no triggers" | undefined> {
   const schema = await all(db, selectSchema, {});
   if (!schema.some(({ type }) => type === "table")) return "no table";
-  // SQLite stores a statement without its final semicolon.
+  // SQLite stores a statement without its final semicolon, so both texts are compared without it.
   const normalize = (text: string) => text.trim().replace(/;$/, "");
   const standing = new Set(schema.map((entry) => normalize(entry.sql ?? "")));
   return made.every((trigger) => standing.has(normalize(trigger))) ? undefined : "no triggers";

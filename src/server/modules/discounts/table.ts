@@ -15,7 +15,7 @@ export const discounts = sqliteTable(
     percent: integer("percent"),
     amountMinor: integer("amount_minor"),
     freeShipping: integer("free_shipping", { mode: "boolean" }).notNull().default(false),
-    /** The lowest value of the goods before the discount. */
+    /** The code applies only if the goods cost at least this much before the discount. */
     minimumMinor: integer("minimum_minor"),
     /** JSON arrays of ids. If both are empty, the code applies to everything. */
     productIds: text("product_ids").notNull().default("[]"),

@@ -68,7 +68,7 @@ const deleteUse = statement(sql`
 const refusals = { name: "refused codes", max: 10, windowMs: 10 * 60_000 };
 
 /**
- * Finds a code before the transaction that uses it: a rollback would also undo the count of refused codes.
+ * Finds a code. Call it before the transaction that uses the code: a rollback would undo the count of refused codes.
  * @throws discountRefused; tooManyRequests after ten refused codes in ten minutes.
  */
 export async function checkCode(ctx: Ctx, code: string, user: CodeUser): Promise<UsableDiscount> {
@@ -86,7 +86,7 @@ export async function checkCode(ctx: Ctx, code: string, user: CodeUser): Promise
 
 /**
  * Splits the reduction of a code over the lines of an order, in minor units.
- * @throws discountRefused if the code applies to no line, or the goods are below its minimum, which the details name.
+ * @throws discountRefused if the code applies to no line, or if the goods are below its minimum, which the error names.
  */
 export async function applyDiscount(
   tx: Ctx,
@@ -129,7 +129,7 @@ export function releaseDiscount(tx: Pick<Ctx, "tenant">, orderId: string): InSta
   return [bind(uncountUse, values), bind(deleteUse, values)];
 }
 
-/** Statements that record the use of an expired order again. The database refuses a use beyond the limits. */
+/** Statements that use an expired order's code again. The database refuses them if the code's limits are exceeded. */
 export function retakeDiscount(tx: Ctx, code: string, orderId: string, user: CodeUser): InStatement[] {
   const values = { tenantId: tx.tenant.id, codeKey: codeKey(code), orderId, ...user };
   return [bind(countAgain, values), bind(insertUse, values)];

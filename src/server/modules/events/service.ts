@@ -11,7 +11,7 @@ import { events } from "./table.ts";
 
 const next = sql`(select coalesce(max(sequence), 0) + 1 from ${events})`;
 
-// Uses `values`: for an `insert … select` from its own table, SQLite first copies the rows to a temporary one.
+// Uses `values` with subqueries: for an `insert … select` from the same table, SQLite would first copy the rows.
 const insertOf = (event: Record<"type" | "subject" | "data" | "isShown", SQL>) =>
   statement(sql`
   insert into ${events} (sequence, id, tenant_id, type, subject, data, created_at, is_shown)
@@ -74,7 +74,7 @@ export const newestEvents = {
 const stateFrom = (newest: SQL) => statement((q) => q.select({ state: sql<string>`id` }).from(sql`(${newest})`));
 const selectState = { staff: stateFrom(newestEvents.staff), public: stateFrom(newestEvents.public) };
 
-/** Returns the catalogue's state for lists: the id of the newest event. Views and likes have no events. */
+/** Returns the catalogue's state for lists: the id of the newest event. Views and likes do not change it. */
 export async function readCatalogueState(ctx: Ctx): Promise<{ state: string }> {
   const select = selectState[isCatalogOnly(ctx) ? "public" : "staff"];
   return (await get(ctx.db, select, { tenantId: ctx.tenant.id })) ?? { state: "" };

@@ -17,7 +17,7 @@ const selectReply = statement((q) => q.select(kept).from(idempotencyKeys).where(
 const reply = params("tenantId", "caller", "key", "fingerprint", "status", "data", "etag", "language");
 const keepReply = statement((q) => q.insert(idempotencyKeys).values({ ...reply, createdAt: param("now") }));
 
-/** The stored part of a reply; `json` is the text of its `data`. `isReplay`: it was stored by an earlier request. */
+/** The stored part of a reply; `json` is the text of its `data`. `isReplay` means that an earlier request stored it. */
 export interface KeptReply {
   status: number;
   json: string;
@@ -33,8 +33,8 @@ export interface KeyedRequest {
 }
 
 /**
- * Runs the work of a request if `findReply` found no reply. Work and stored reply are one transaction. A failed request
- * stores nothing, so it can run again.
+ * Runs the work of a request for which `findReply` found no reply, and stores the reply in the same transaction. A
+ * failed request stores nothing, so it can run again.
  * @param work must await nothing but the database of the context that it gets.
  * @throws idempotencyKeyReused if another request used the key; errors of the work.
  */
@@ -49,7 +49,7 @@ export async function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx
       return answer;
     });
   } catch (error) {
-    // A database that did not answer in time would not answer the next read either.
+    // A database that did not answer in time would not answer `findReply` either.
     if (error instanceof AppError && error.kind === "unavailable") throw error;
     // Of two concurrent requests with one key, the second fails when it stores its reply, or earlier.
     const kept = await findReply(ctx, request);

@@ -15,10 +15,10 @@ export type Seller = Pick<TenantRow, "url" | "language" | "timezone" | "taxNote"
 export interface Paper {
   number: number;
   issuedAt: string;
-  /** Of a credit note: the invoice that it corrects. */
+  /** On a credit note, the invoice that it corrects; null on an invoice. */
   corrects: { number: number; issuedAt: string } | null;
   order: OrderRow;
-  /** Pieces and their amounts: on an invoice, with tax if the order's prices include it; on a credit note, with tax. */
+  /** Amounts include tax on a credit note; on an invoice, they do so if the order's prices include tax. */
   pieces: { line: typeof orderLines.$inferSelect; quantity: number; amount: number }[];
   shipping: number;
   amount: number;
@@ -28,7 +28,7 @@ export interface Paper {
 
 const html = (text: unknown) => Bun.escapeHTML(String(text));
 
-/** Renders a page for print, in the order's language. Its style is inline, and its policy lets it load nothing else. */
+/** Renders a page for print, in the order's language. Its styles are inline, and it is not allowed to load anything. */
 export function renderInvoice(paper: Paper, seller: Seller): string {
   const { order, corrects, taxParts } = paper;
   const language = chooseLanguage([order.lang, seller.language], texts);
@@ -84,7 +84,7 @@ function buyerOf({ billingAddress, shippingAddress }: OrderRow, language: string
   return lines.filter(Boolean).join("\n");
 }
 
-/** Returns the rows of the pieces, of what is added and taken off, and of the total. The first cell of each is HTML. */
+/** Returns rows for the pieces, for shipping, tax and reductions, and for the total. The first cell of each is HTML. */
 function rowsOf(paper: Paper, say: Texts, show: ReturnType<typeof formatsOf>): string[][] {
   const { corrects, pieces, shipping, order, taxParts } = paper;
   const items = pieces.map(({ line, quantity, amount }) => {

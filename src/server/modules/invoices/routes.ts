@@ -12,7 +12,7 @@ export const invoiceRoutes = [
     params: IdParams,
     reply: { status: 200, data: Type.Array(Invoice) },
     errors: ["wrongState"],
-    // A reply that is stored for `Idempotency-Key` would outlast an erasure of the buyer.
+    // The reply is not stored for `Idempotency-Key`, because it would then outlast an erasure of the buyer.
     secret: true,
     handle: async ({ ctx, params }) => reply(await issueInvoices(ctx, params.id)),
   }),

@@ -9,11 +9,11 @@ export const invoices = sqliteTable(
   {
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
-    /** Without gaps in the store. */
+    /** The numbers of a store have no gaps. */
     number: integer("number").notNull(),
     orderId: ownerColumn("order_id", () => orders.id),
     kind: text("kind", { enum: ["invoice", "credit_note"] }).notNull(),
-    /** Of a credit note: its refund, or the first row of a refund of several payments. */
+    /** On a credit note, its refund; if several payments were refunded at once, the first of these refunds. */
     refundId: text("refund_id"),
     totalMinor: integer("total_minor").notNull(),
     currency: text("currency").notNull(),

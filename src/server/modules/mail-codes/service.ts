@@ -26,8 +26,8 @@ const keptMs = 86_400_000;
 
 const mailsOf = (purpose: string): RateLimit => ({ name: `${purpose}-mails`, max: 3, windowMs: 20 * 60_000 });
 const dayMs = 86_400_000;
-// Limits wrong tries at all codes of a subject in a day. After `few`, the addresses that made the tries get one code an
-// hour; after `many`, all addresses do.
+// Limits wrong tries at all codes of a subject in a day. After `few`, the IP addresses that made the tries get one code
+// an hour; after `many`, all addresses do.
 const wrongTries = (purpose: string, max: number): RateLimit => ({ name: `${purpose}-tries`, max, windowMs: dayMs });
 const tries = { few: 15, many: 60 };
 const triesFrom = (purpose: string): RateLimit => ({ name: `${purpose}-tries-address`, max: 1, windowMs: dayMs });
@@ -60,7 +60,7 @@ const removeCodes = statement(sql`
 /**
  * Mails a new code in a transaction, and ends the previous code in its slot. Sends at most three codes in 20 minutes,
  * and one an hour after many wrong tries. If no code is sent, earlier codes stay valid. The statements are the same for
- * every subject, so that the time reveals nothing.
+ * every subject, so that the time does not reveal whether an account exists.
  * @returns whether the code is sent.
  */
 export async function mailCode(
@@ -130,7 +130,7 @@ export async function checkTry(ctx: Ctx, codeTry: CodeTry): Promise<"right" | "w
   return row.hash === values.hash ? "right" : "wrong";
 }
 
-/** Counts a wrong try for the subject's codes and the day, in one transaction. Returns false without a valid code. */
+/** Counts a wrong try for the subject's codes, and for the limits of the day. Returns false if no code is valid. */
 export async function countWrongTry(tx: Ctx, codeTry: CodeTry): Promise<boolean> {
   if ((await run(tx.db, addWrongTry, valuesOf(tx, codeTry))) === 0) return false;
   const { account, address } = subjectsOf(tx, codeTry);

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
-/** The latest code of each subject, purpose and slot. Addresses without a user also get codes, to reveal nothing. */
+/** The latest code of each subject, purpose and slot. Addresses without an account get codes too, to hide that. */
 export const mailCodes = sqliteTable(
   "mail_codes",
   {

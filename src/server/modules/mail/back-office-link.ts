@@ -2,7 +2,7 @@ import type { findRecipient } from "./compose.ts";
 
 type Found = NonNullable<Awaited<ReturnType<typeof findRecipient>>>;
 
-/** The page of the back office that a mail to staff leads to; empty for other mail, and if no address is known. */
+/** The back-office page that a mail to staff links to; empty for other mail, and without the server's URL (`base`). */
 export function backOfficeLink(
   base: string | undefined,
   { kind, store: { namespace }, to }: Found,

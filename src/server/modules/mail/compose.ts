@@ -52,7 +52,7 @@ export function composeMail(mail: {
     to: { name: greetingName(to.name), address: to.email },
     envelope: { from: from.address, to: [to.email] },
     messageId: `<${id}@${from.domain}>`,
-    // No mail has this id. It only tells mail programs which mails belong together.
+    // No mail has this id. All mails of a thread refer to it, so that mail programs show them together.
     ...(thread !== undefined && { references: `<${thread}@${from.domain}>` }),
     date: new Date(at),
     subject: rendered.subject,
@@ -64,7 +64,7 @@ export function composeMail(mail: {
 
 /**
  * Returns the store, the recipient and the kind of a mail; undefined if the store is gone. `to` is null if neither an
- * active user nor a sign-up has the address, and if the store has switched off this kind.
+ * active user nor a sign-up has the address, or if the store has switched off this kind.
  */
 export async function findRecipient(db: Executor, tenantId: string, given: AnyMailKind, to: MailRecipient) {
   const found = await findStore(db, tenantId, to);

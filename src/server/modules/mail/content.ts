@@ -24,7 +24,7 @@ export interface MailInput {
 
 export type MailContent = ReturnType<typeof readContent>;
 
-/** Chooses the language and texts of a mail, and its values in this language. HTML and plain text are made of it. */
+/** Chooses the language and texts of a mail, and its values in this language, for the HTML and the plain text. */
 export function readContent({ kind, store, name, languages, values, order }: MailInput) {
   const language = chooseLanguage([...languages, store.language], mailTemplates);
   const templates = mailTemplates[language] ?? (mailTemplates.en as MailTemplates);

@@ -22,7 +22,7 @@ const policy: SchedulerPolicy = { permits, untrusted: permits, batch: 1, opensAf
 export interface MailDeps extends ChannelDeps {
   smtp: SmtpServer;
   from: FromAddress;
-  /** The address below which the back office is, if it is served. */
+  /** The server's public URL, if the server has one and serves the back office. */
   backOffice?: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
       const { language, order, thread } = contents;
       const values = { ...contents.values, back_office: backOfficeLink(deps.backOffice, found, contents.values) };
       const rendered = renderMail({ kind, store, name: to.name, languages: [language, to.lang], values, order });
-      // Short values, such as the number of an order, also occur in replies of mail servers.
+      // Short values, such as an order's number, occur in many replies, so only long ones are hidden in errors.
       const longValues = Object.values(values).filter((value) => value.length > 3);
       const message = composeMail({ id: mail.id, from: deps.from, store, to, rendered, at: deps.now(), thread });
       try {

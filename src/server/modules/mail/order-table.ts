@@ -13,7 +13,7 @@ export interface MailOrder {
   taxNote?: string | null | undefined;
 }
 
-/** A row of a mail's table; `detail` stands below it in smaller type, `isSum` marks an amount of the whole order. */
+/** A row of a mail's table. `detail` is shown below the text, in smaller type; `isSum` marks sums of the order. */
 export interface TableRow {
   text: string;
   detail: string;

@@ -48,7 +48,7 @@ export interface MailContents {
   thread?: string | undefined;
 }
 
-/** Background jobs queue mail too. */
+/** A context without a caller, because background jobs queue mail too. */
 export type MailCtx = Pick<Ctx, "db" | "tenant" | "now" | "vault">;
 
 /**
@@ -112,7 +112,7 @@ export function addressIn({ to }: MailContents): string {
   return "email" in to ? to.email : to.emailKey;
 }
 
-/** The contents of a row; null if they were sealed with another key. */
+/** Returns the contents of a mail; null if they were encrypted with another key. */
 export function openContents(vault: Vault, id: string, sealed: string): MailContents | null {
   const text = vault.open("mail", id, sealed);
   return text === null ? null : (JSON.parse(text) as MailContents);

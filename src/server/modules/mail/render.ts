@@ -14,7 +14,7 @@ export function renderMail(mail: MailInput) {
 function renderText({ lines, templates, address, legal, values, rows, heading, subject }: MailContent): string {
   const isolate = (value: string) =>
     templates.direction === "rtl" || rightToLeft.test(value) ? `\u2068${value}\u2069` : value;
-  // Codes and links are not isolated by direction marks, because people would copy these invisible characters, too.
+  // Codes and links get no direction marks, because people would copy these invisible characters with them.
   const show: Show = (name, value) => (name === "code" || linkNames.includes(name) ? value : isolate(value));
   const body = lines.map((line) => {
     if (rows && line === "{order.items}") {

@@ -86,8 +86,8 @@ const retryOne = requeue(equals(mailOutbox.id, "id"));
 const retryAll = requeue(matches(mailOutbox.tenantId, "tenantId"));
 
 /**
- * Queues failed mail again: all given ids, or all that has not expired. Counts attempts from zero again. Returns how
- * many.
+ * Queues failed mail again: the given ids, or all failed mail that has not expired. Counts attempts from zero again.
+ * Returns how many.
  * @throws notFound for an unknown tenant or mail, wrongState for a mail that has not failed or has expired.
  */
 export function retryMail(

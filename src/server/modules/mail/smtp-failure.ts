@@ -32,7 +32,7 @@ export function readSmtpFailure(error: unknown, secrets: readonly string[]) {
 
 function describe(code: string, originalCode = "", response = "", secrets: readonly string[] = []): string {
   const detail = /^E[A-Z]{3,20}$|^[A-Z][A-Z_]{4,50}$/.test(originalCode) ? originalCode : code;
-  // A reply to AUTH may repeat what was sent, in any form.
+  // A reply to AUTH may repeat the credentials in any form, so only its status code is shown.
   const answer = code === "EAUTH" ? response.slice(0, 3) : withoutSecrets(response, secrets);
   const meaning =
     (/CERT|SSL|TLS/.test(detail) ? (meanings[detail] ?? meanings.ETLS) : meanings[code]) ??

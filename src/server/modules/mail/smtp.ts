@@ -31,7 +31,7 @@ export function smtpOptions({ url, timeoutMs = 20_000, trusted }: SmtpServer) {
   };
 }
 
-/** Returns the credentials in a URL, to remove them from texts. Omits those of up to three characters. */
+/** Returns the credentials in a URL that must be removed from texts. Omits those of up to three characters. */
 export function secretsOf(url: string): string[] {
   const { username, password } = new URL(url);
   return [password, username].flatMap((text) => [decodeURIComponent(text), text]).filter((text) => text.length > 3);
@@ -39,8 +39,8 @@ export function secretsOf(url: string): string[] {
 
 /**
  * Runs `work` with a connection to a mail server, without the outbox.
- * @throws wrongState if the server rejects the message or the credentials, unavailable if it cannot be used. Messages
- * name host and port, but no secret.
+ * @throws wrongState if the server rejects the message or the credentials, unavailable if the server cannot be used.
+ * Messages name host and port, but no secret.
  */
 export async function withTransport<T>(server: SmtpServer, work: (transport: Transporter) => Promise<T>): Promise<T> {
   const options = smtpOptions(server);

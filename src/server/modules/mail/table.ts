@@ -35,7 +35,7 @@ export const mailOutbox = sqliteTable(
   ],
 );
 
-/** Texts of a store that replace those of a kind and language. */
+/** A store's own texts for a kind of mail and a language. They replace the built-in ones. */
 export const mailTexts = sqliteTable(
   "mail_texts",
   {

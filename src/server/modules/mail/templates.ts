@@ -72,7 +72,7 @@ export async function getTemplate(ctx: Ctx, { kind, language }: TemplateName): P
 
 /**
  * Replaces texts of a kind of mail and language; texts that are not given stay. Errors: validationFailed for an unknown
- * placeholder, and for a text that lacks its code or link.
+ * placeholder, and for a text without the code or link that its kind needs.
  */
 export function setTemplate(
   ctx: Ctx,
@@ -101,7 +101,7 @@ export function setTemplate(
   });
 }
 
-/** Returns to the built-in texts of a kind of mail and language. */
+/** Deletes a store's own texts for a kind of mail and language, so that the built-in ones are used again. */
 export function resetTemplate(ctx: Ctx, name: TemplateName): Promise<MailTemplate> {
   return inTransaction(ctx, async (tx) => {
     const before = await getTemplate(tx, name);

@@ -11,7 +11,7 @@ export type TestMail = Awaited<ReturnType<typeof testMail>>;
 
 /**
  * Sends a test mail at once, without the outbox.
- * @throws wrongState without a mail server, or if it rejects mail or credentials; unavailable; validationFailed.
+ * @throws wrongState if no mail server is set, or if it rejects mail or credentials; unavailable; validationFailed.
  */
 export async function testMail(
   ctx: Ctx,

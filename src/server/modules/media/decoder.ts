@@ -13,7 +13,7 @@ export interface Picture {
 
 /** Maximum pixels of a file that is decoded; each takes four bytes of memory. */
 export const maxPixels = 40_000_000;
-/** Colour profiles of cameras and screens are shorter. A longer one would be stored in every width. */
+/** Maximum bytes of a colour profile, of which each stored width has a copy. Those of cameras are smaller. */
 const maxProfileBytes = 16 * 1024;
 
 export async function encodePicture(bytes: Uint8Array, width: number, height = width): Promise<Picture> {
@@ -36,9 +36,9 @@ function withoutLongProfile(webp: Buffer): Buffer {
   return Buffer.concat([header, rest]);
 }
 
-/** A picture of 40 million pixels takes 2 seconds on one core. */
+/** Maximum time for a picture. 40 million pixels take 2 seconds on one core. */
 const longestMs = 15_000;
-/** A picture of 40 million pixels in several scans takes 500 MiB. */
+/** Maximum memory of the decoder process. 40 million pixels in several scans take 500 MiB. */
 const maxMemory = 1024 * MiB;
 const memoryExitCode = 75;
 const watchMs = 20;
@@ -59,7 +59,7 @@ let warm: Decoder | undefined;
 
 /**
  * Encodes an untrusted file as `encodePicture` does, in a separate process. The process is killed after a deadline, or
- * if it takes too much memory. Otherwise it is kept for the next file, so call this for one file at a time.
+ * if it takes too much memory. Otherwise it decodes the next file too, so call this for one file at a time.
  * @throws validationFailed for a file that takes too long or too much memory; unavailable when the process ended for
  * another reason; an Error for a damaged file.
  */
@@ -75,7 +75,7 @@ export async function decodeApart(job: Job, deadlineMs = longestMs): Promise<Pic
     child.kill("SIGKILL");
   }, deadlineMs);
   try {
-    // `send` fails if the process has just ended. `exited` is then resolved.
+    // If the process has just ended, `send` throws. That error is ignored, because `exited` is then resolved.
     attempt(() => child.send(job));
     const answer = await Promise.race([answered, child.exited]);
     if (typeof answer === "number") {

@@ -5,13 +5,13 @@ import { decodeApart, encodePicture, maxPixels, type Picture } from "./decoder.t
 export const maxUploadBytes = 20 * 1024 * 1024;
 /** Maximum width and height. The stored picture then has at most 5.5 MB, whatever it shows. */
 const maxSide = 2560;
-/** Maximum side of a WebP. The decoder refuses larger pictures. */
+/** Maximum width and height of a WebP picture. Larger uploads are refused, because they could not be decoded. */
 const maxDecodedSide = 16_383;
-/** A progressive JPEG has about ten scans, and each can be as short as 61 bytes and take 25 ms. */
+/** Maximum scans of a JPEG. A progressive JPEG has about ten; a scan of only 61 bytes can take 25 ms. */
 const maxScans = 100;
 const maxScannedPixels = 1_000_000_000;
 const formats: readonly string[] = ["jpeg", "png", "webp", "gif"];
-/** `maxWaitMs` plus the deadline of `decodeApart` is less than the idle timeout of connections. Stores take turns. */
+/** `maxWaitMs` plus the deadline of `decodeApart` is below the idle timeout of connections, so uploads get a reply. */
 const limits = {
   permits: 1,
   maxWaiting: 1000,
@@ -19,7 +19,7 @@ const limits = {
   fullMessage: "Too many pictures are being processed.",
 };
 const uploads = new Semaphore(limits);
-/** Widths have their own permit, so that uploads do not delay viewers. */
+/** Scaling has a permit of its own, so that uploads do not delay viewers. */
 const widths = new Semaphore(limits);
 
 /**
@@ -50,7 +50,7 @@ export async function checkPicture(upload: Uint8Array): Promise<void> {
   }
 }
 
-/** Scales a stored picture down. `read` is called only when its turn comes, to save memory. Errors: unavailable. */
+/** Scales a stored picture down. `read` is called only once a permit is free, to save memory. Errors: unavailable. */
 export async function scalePicture(read: () => Promise<Uint8Array>, width: number, party: string): Promise<Uint8Array> {
   // Only the width is limited, because a narrow picture can be high.
   return (await widths.run(async () => encodePicture(await read(), width, maxDecodedSide), party)).bytes;
@@ -70,7 +70,7 @@ async function headerOf(upload: Uint8Array): Promise<Bun.Image.Metadata> {
 function readJpeg(bytes: Uint8Array): { scans: number; isWhole: boolean } {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 2;
-  // The segments before the first scan can contain a preview with markers of its own.
+  // Skips the segments before the first scan, because they can contain a preview with markers of its own.
   while (at + 4 <= file.length && file.readUInt16BE(at) !== 0xffda) {
     at += file.readUInt16BE(at) === 0xffff ? 1 : 2 + file.readUInt16BE(at + 2);
   }

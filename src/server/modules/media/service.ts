@@ -13,7 +13,7 @@ import { type Media, pictureUrl, widths } from "./model.ts";
 import { readPicture, scalePicture } from "./picture.ts";
 import { media, mediaBlobs, mediaTrash } from "./table.ts";
 
-/** Opens the bucket for new pictures; undefined stores them in the database. */
+/** Opens the bucket for new pictures; undefined if the database stores them. */
 export function openMediaBucket({ media, s3 }: Pick<Config, "media" | "s3">): MediaStore | undefined {
   return media === undefined ? undefined : openBoundedStorage(media, { s3 }, "pictures");
 }
@@ -76,7 +76,7 @@ const used = sql<number>`(select coalesce(sum(bytes), 0) from ${media} where ten
 const set = { unusedSince: param("now") };
 const isSource = and(ofStore(media), equals(media.sourceHash, "hash"));
 const touchBySource = statement((q) => q.update(media).set(set).where(isSource).returning(shown));
-// The columns of the table, in their order.
+// The values are in the order of the table's columns, because an `insert … select` matches them by position.
 const newMedia = sql`select ${param("id")}, id, ${param("hash")}, ${param("width")}, ${param("height")}, ${param("size")},
   ${param("inS3")}, 0, ${param("now")}, ${param("now")}
   from ${tenants} where id = ${param("tenantId")} and ${used} + ${param("size")} <= media_quota`;
@@ -95,7 +95,7 @@ const removeOld = statement(sql`
 
 type ReadUpload = { stored: Omit<Media, "url"> } | { id: string; hash: string; picture: Picture };
 
-/** Decodes an upload unless the store has it, and writes it to S3 if in use. Errors: as `readPicture`; wrongState. */
+/** Decodes an upload that the store lacks, and writes it to S3 if in use. Errors: as `readPicture`; wrongState. */
 export async function readUpload(ctx: Ctx, upload: Uint8Array): Promise<ReadUpload> {
   const hash = new Bun.CryptoHasher("sha256").update(upload).digest("hex");
   const tenantId = ctx.tenant.id;

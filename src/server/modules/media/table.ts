@@ -26,7 +26,7 @@ export const media = sqliteTable(
   ],
 );
 
-/** The bytes of pictures as WebP. They are apart from the rows of `media`, because those rows change. */
+/** The bytes of pictures as WebP. They are not in `media`, because each change of its rows would write them again. */
 export const mediaBlobs = sqliteTable(
   "media_blobs",
   {
@@ -38,7 +38,7 @@ export const mediaBlobs = sqliteTable(
   (t) => [primaryKey({ columns: [t.mediaId, t.width] }), index("media_blobs_by_tenant").on(t.tenantId)],
 );
 
-/** Folders in S3 of removed pictures, also of removed stores. A trigger adds them. */
+/** The S3 folders of removed pictures, also of removed stores, which `purgeTrash` deletes. A trigger adds them. */
 export const mediaTrash = sqliteTable(
   "media_trash",
   {

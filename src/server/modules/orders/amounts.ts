@@ -8,7 +8,7 @@ export interface Goods {
   subtotals: number[];
   /** The discount of each line, from code and points together. */
   discounts: number[];
-  /** The value after discount. */
+  /** The sum of the lines after discount. */
   value: number;
 }
 
@@ -44,12 +44,12 @@ export function discountGoods(
   return { subtotals, discounts, value: goods - Number(worth) };
 }
 
-/** How an order is taxed: by the rates of a country, or by an amount that a backend calculated. */
+/** How an order is taxed: by the rate of each tax class (undefined: not at all), or by an amount from a backend. */
 export type Taxation = { rates: ReadonlyMap<string, number> | undefined } | { tax: number };
 
 /**
  * Adds up an order whose goods and shipping are known.
- * @param shipping without a class, it is taxed as the goods.
+ * @param shipping is taxed like the goods if it has no tax class.
  * @throws validationFailed for a total that is too large to be exact.
  */
 export function addUp(

@@ -25,7 +25,7 @@ const selectPayable = statement((q) =>
 );
 
 /**
- * Cancels an unpaid order without an open payment page. Staff can also cancel a partly paid one, which is refunded.
+ * Cancels an unpaid order without an open payment page. Staff can also cancel a partly paid order, which refunds it.
  * @throws notFound, preconditionFailed; wrongState.
  */
 export async function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<Rendered> {

@@ -34,7 +34,7 @@ export const selectCounted = statement((q) =>
     .groupBy(orderLines.productId, orderLines.variantId)
     .orderBy(orderLines.productId, orderLines.variantId),
 );
-// No personal data: notifications appear on locked screens.
+// Contains no personal data, because notifications appear on locked screens.
 const insertNotice = compileNotice(sql`
   select tenant_id, user_id, json_object('type', ${param("type")}, 'order_id', id, 'number', number,
     'status', status) as content
@@ -113,9 +113,9 @@ const addReversed = statement(sql`
   update ${orders} set points_reversed = points_reversed + ${param("reversed")} where ${byId(orders)}`);
 
 /**
- * Refunds points that an order spent; `earlier` is how many were refunded before. Other orders of the customer may
- * still have earned points to reverse, which their refunds did not find in the balance. This reverses them now, at most
- * as many as were refunded. `cause` is the id of a refund, or of an unpaid order.
+ * Returns points that an order spent to the customer; `earlier` is how many were returned before. Refunds of other
+ * orders may not have reversed all earned points, because the balance was too low. This reverses them now, at most as
+ * many as were returned. `cause` is the id of a refund, or of an unpaid order.
  */
 export async function returnSpentPoints(
   tx: OrderCtx,

@@ -25,7 +25,7 @@ type Address = NonNullable<OrderPatch["shipping_address"]>;
 /**
  * Changes contact, addresses and notes of an order; amounts stay. Another email ends the order's tokens.
  * @throws notFound, preconditionFailed, validationFailed; wrongState for another country or shipping zone, and once all
- * is sent, except for `staff_note` and `metadata`.
+ * pieces are sent, except for `staff_note` and `metadata`.
  */
 export function correctOrder(
   ctx: Ctx,

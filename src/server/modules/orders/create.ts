@@ -44,7 +44,7 @@ const selectUser = statement((q) =>
     .where(and(ofStore(users), equals(users.id, "userId"))),
 );
 
-// Payments know orders, so orders name their table in SQL only.
+// The payments module imports this one, so its table is named in SQL instead of being imported.
 const selectProvider = statement(sql`select provider from payment_accounts where tenant_id = ${param("tenantId")}`);
 
 /**

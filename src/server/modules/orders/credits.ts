@@ -45,9 +45,9 @@ function taxPartsOf({ taxLines, totalMinor, taxMinor }: OrderRow): TaxPart[] {
 }
 
 /**
- * Returns what refunds took off the price of an order, oldest first, and splits it by tax rate. If everything was
- * credited, the parts add up to those of the order. Rows with the same time are one refund, and a retry of a failed row
- * belongs to the refund of that row.
+ * Returns the credit of each refund, oldest first, split by tax rate. If the whole order was credited, the credits of a
+ * rate add up to the order's amount at that rate. Refund rows with the same time are one refund; a retry of a failed
+ * row belongs to the refund of that row.
  */
 function creditsOf(lines: readonly Line[], refunds: readonly Refund[], parts: readonly TaxPart[]) {
   const timeOf = ({ retryOf, createdAt }: Refund): string => {
@@ -91,7 +91,7 @@ function creditsOf(lines: readonly Line[], refunds: readonly Refund[], parts: re
     });
 }
 
-/** Splits a credit over tax rates: by `asked`, at most `left`, and the rest in proportion to what is then left. */
+/** Splits a credit over tax rates: first `asked`, at most `left`; the rest in proportion to what is then left. */
 function splitCredit(amount: number, left: readonly number[], asked: readonly number[]): number[] {
   const wanted = asked.map((part, index) => Math.min(part, left[index] as number));
   const rest = amount - sumOf(wanted, (part) => part);

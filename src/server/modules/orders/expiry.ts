@@ -15,7 +15,7 @@ import { orders } from "./table.ts";
 // because its reason was gone, it is asked again.
 const isAsked = sql`exists (select 1 from ${orderAttention} where order_id = o.id and kind = 'partial_payment'
   and (ended_at is null or action is not null))`;
-// An order whose payment is in progress waits. One with an open page waits for its closing, at most an hour.
+// An order does not expire while a payment is in progress, and for up to an hour while its payment page is open.
 const waits = (order: "o" | "orders") =>
   sql.join(
     [

@@ -41,7 +41,7 @@ const selectBooked = statement((q) =>
     .where(and(ofStore(payments), equals(payments.reference, "reference")))
     .orderBy(payments.provider),
 );
-// Money in another currency is not part of these sums.
+// Payments in another currency are not part of the received sum.
 const refunded = (column: string) => sql`(select coalesce(sum(${sql.raw(column)}), 0) from ${orderRefunds} r
   where r.order_id = ${orders}.id and r.state <> 'failed')`;
 const sumUp = statement(sql`
@@ -125,7 +125,7 @@ export function paymentStatusOf(order: Parameters<typeof dueOf>[0]): OrderRow["p
  * @param mayPay false for money that staff must look at before it pays the order.
  */
 export async function settle(tx: Ctx, id: string, mayPay = true): Promise<Rendered> {
-  const order = await readSums(tx, id);
+  const order = await updateSums(tx, id);
   const isPaid =
     mayPay &&
     dueOf(order) <= 0 &&
@@ -147,20 +147,20 @@ export async function refreshPaymentStatus(
   event: EventType,
   mail?: OrderChange["mail"],
 ): Promise<Rendered> {
-  const order = await readSums(tx, id);
+  const order = await updateSums(tx, id);
   const paymentStatus = await currentStatus(tx, order, order.paidAt !== null);
   return commitTransition(tx, id, { event, first: setStatus(order, { paymentStatus }), mail });
 }
 
 /** Updates the sums of an order from its payments and refunds, and returns the order. */
-async function readSums(tx: OrderCtx, id: string): Promise<OrderRow> {
+async function updateSums(tx: OrderCtx, id: string): Promise<OrderRow> {
   await run(tx.db, sumUp, { tenantId: tx.tenant.id, id });
   return requireRow(tx, id);
 }
 
 const setStatus = (order: OrderRow, changed: Partial<OrderRow>) => [bind(setStates, { ...order, ...changed })];
 
-/** Returns the payment status of an order. If `mayBeOverpaid`, asks staff about surplus money. */
+/** Returns the payment status. Asks staff about surplus money if `mayBeOverpaid`; ends that question without any. */
 async function currentStatus(tx: OrderCtx, order: OrderRow, mayBeOverpaid: boolean) {
   if (dueOf(order) >= 0) await endAttention(tx, order.id, ["overpaid"]);
   else if (mayBeOverpaid) await needAttention(tx, order.id, "overpaid");
@@ -169,7 +169,7 @@ async function currentStatus(tx: OrderCtx, order: OrderRow, mayBeOverpaid: boole
   return isUndecided ? "payment_processing" : paymentStatusOf(order);
 }
 
-/** Returns the points that the customer earned. */
+/** Books the points that the customer earns with the order. Returns how many. */
 async function earn(tx: Ctx, { id, userId, totalMinor }: OrderRow): Promise<number> {
   const points = userId === null ? 0 : pointsFor(totalMinor, tx.tenant);
   if (userId !== null && points > 0) {

@@ -10,7 +10,7 @@ import type { CheckedOrder } from "./input.ts";
 
 /** The rates and the discount that an order's price depends on, besides its items. */
 export interface Pricing {
-  /** The shipping rates of the store; empty if it ships for 0. */
+  /** The shipping rates of the store; empty if shipping is free. */
   rates: readonly StoredRate[];
   /** The tax rates of the destination by class; undefined if nothing is taxed. */
   taxRates: ReadonlyMap<string, number> | undefined;
@@ -48,7 +48,7 @@ export async function priceOrder(tx: Ctx, order: CheckedOrder, items: readonly O
   return { ...sums, pricesIncludeTax, rate: shipping.rate, offers: shipping.offers };
 }
 
-/** Chooses the shipping rate. A dry run without one lists those that apply. */
+/** Chooses the shipping rate. If a dry run names none, lists the rates that apply. */
 function shippingOf(
   tx: Ctx,
   { rateId, destination, lang }: CheckedOrder,

@@ -27,7 +27,7 @@ export async function requireAccess(ctx: Ctx, id: string): Promise<void> {
   if (!isRecent || !sameHash(Buffer.from(given), Buffer.from(token))) throw notFound("order", id);
 }
 
-/** Returns an order: of the customer, of the guest whose token was sent, or any for staff. Errors: notFound. */
+/** Returns an order that the caller may see: the customer's, the token's, or any for staff. Errors: notFound. */
 export async function getOrder(ctx: Ctx, id: string): Promise<Rendered> {
   requireOrderId(id);
   if (isPage(ctx) && !mayRead(ctx, "orders:read")) await requireAccess(ctx, id);

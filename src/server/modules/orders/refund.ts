@@ -28,7 +28,7 @@ const selectShipping = statement((q) =>
     .from(orderRefunds)
     .where(sql`${ofOrder} and state <> 'failed'`),
 );
-/** The part of each payment that is not refunded. Payments of providers come first. */
+/** The part of each payment that is not refunded yet. Payments of providers come first. */
 const selectPayments = statement((q) =>
   q
     .select({
@@ -53,7 +53,7 @@ export const insertRefund = statement((q) =>
   }),
 );
 const noPoints: Points = { pointsReturned: 0, pointsReversed: 0 };
-/** Fields of a refund without points, shipping and lines, which no provider has reported. */
+/** Fields of a refund of money only (no points, shipping or lines) that no provider has reported. */
 export const moneyOnly = { ...noPoints, shippingMinor: 0, lines: "[]", reason: null, providerId: null, retryOf: null };
 const sums = params("refundedMinor", "creditedMinor", "pointsReturned", "pointsReversed");
 const states = params("status", "paymentStatus", "cancelledAt");
@@ -137,7 +137,7 @@ async function planRefund(tx: Ctx, order: OrderRow, input: RefundInput) {
   const values = { tenantId: tx.tenant.id, id: order.id };
   const [lines, [shipped]] = await Promise.all([all(tx.db, selectLines, values), all(tx.db, selectShipping, values)]);
   const isAll = input.lines === undefined && input.shipping === undefined && input.amount === undefined;
-  // The order was never paid in full. Only the received money can be refunded, and no lines or shipping.
+  // The order was never paid in full. Only the received money can be refunded, neither lines nor shipping.
   const isLate = order.paidAt === null;
   if (isLate && (input.lines ?? input.shipping) !== undefined) {
     throw orderStateError(order.id, order.status, "the money that came for it can be given back");
@@ -218,7 +218,7 @@ function rowAfter(order: OrderRow, plan: Plan, points: Points, now: string): Ord
 async function movePoints(tx: Ctx, refundId: string, order: OrderRow, plan: Plan): Promise<Points> {
   const { id: orderId, userId } = order;
   if (userId === null) return noPoints;
-  // Points can pay for goods only, but all that is paid earns points.
+  // Points pay for goods only, so they return with the goods. All money earns points, so each credit reverses some.
   const returnable = shareOf(order.pointsUsed, plan.refundedGoods, order.subtotalMinor);
   const reversible = shareOf(order.pointsEarned, order.creditedMinor + plan.credited, order.totalMinor);
   const pointsReturned = Math.max(returnable - order.pointsReturned, 0);

@@ -24,8 +24,8 @@ const selectNames = statement((q) =>
 );
 
 /**
- * Returns the ids of the orders with a number or transfer reference, of the emails and customers' names that begin with
- * a text, and of the newest 2000 those with the text in a name or company of their addresses.
+ * Returns the ids of orders that match a text: by their number or transfer reference, by the beginning of the email or
+ * the customer's name, and, among the newest 2000, by a name or company in their addresses.
  */
 export async function findOrders(ctx: Ctx, text: string): Promise<string[]> {
   const q = nameKey(requireText("q", text, 100).trim());

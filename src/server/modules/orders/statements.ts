@@ -11,7 +11,7 @@ import { orders } from "./table.ts";
 import { transferReferenceSql } from "./transfer-reference.ts";
 import { withdrawalFields } from "./withdrawals/table.ts";
 
-/** Background jobs have no actor. */
+/** The actor is optional, because background jobs have none. */
 export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now" | "vault"> & Partial<Pick<Ctx, "actor">>;
 
 /** SQL condition: with `own`, only orders of that customer. */

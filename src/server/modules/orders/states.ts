@@ -13,7 +13,7 @@ export const paymentStatuses = [
 /** Computed from the pieces that were sent. */
 export const fulfillmentStatuses = ["unfulfilled", "partially_fulfilled", "fulfilled"] as const;
 
-/** The decisions of staff about an order. */
+/** The reasons for which staff must decide about an order. */
 export const attentionKinds = [
   "late_payment",
   "partial_payment",

@@ -110,7 +110,7 @@ export const orders = sqliteTable(
   ],
 );
 
-/** Lines of orders: snapshots of the products at the time of the order. Without rowid, so the table needs no index. */
+/** Lines of orders: snapshots of the products at the time of the order. Stored by key, so no index is needed. */
 export const orderLines = sqliteTable(
   "order_lines",
   {
@@ -138,7 +138,7 @@ export const orderLines = sqliteTable(
     weight: integer("weight_g"),
     /** Whether the item's stock was counted at the time of the order, so that it was reserved. */
     isCounted: integer("is_counted", { mode: "boolean" }).notNull(),
-    /** How many pieces were sent, and how many never will be. */
+    /** How many pieces were sent, and how many will never be sent. */
     fulfilledQuantity: amount("fulfilled_quantity"),
     cancelledQuantity: amount("cancelled_quantity"),
     refundedQuantity: amount("refunded_quantity"),

@@ -105,7 +105,7 @@ async function recordRefusal(tx: Ctx, key: string): Promise<void> {
 }
 
 const validMs = 3 * 86_400_000;
-/** Anyone can request a reset code, which must not end an invitation's code. */
+/** Invitations have their own slot, because anyone can request a reset code, which must not end an invitation. */
 const invitationSlot = 1;
 
 /**

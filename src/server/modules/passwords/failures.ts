@@ -9,7 +9,7 @@ import { verifyPassword } from "./password-hash.ts";
 /** Failed sign-ins per tenant and email (specification, section 8). */
 export const loginFailures: RateLimit = { name: "login-failures", max: 3, windowMs: 20 * 60_000 };
 
-// More attempts on one account wait only during an attack; further ones are refused.
+// So many attempts on one account wait only during an attack. Further attempts are then refused.
 const oneAtATime = { permits: 1, maxWaiting: 128, fullMessage: "Too many sign-ins to this account are waiting." };
 
 /** Marks the cause of a refusal that does not count, because nothing was guessed. */
@@ -25,14 +25,14 @@ const accounts = new Map<string, Semaphore>();
 const refusedKinds: ReadonlySet<ErrorKind> = new Set(["invalidLogin", "twoFactorRequired", "tooManyAttempts"] as const);
 
 /**
- * Runs an attempt to verify an account's password or one-time code. In this process, attempts on one account run one
- * after another, and none starts after three failures within 20 minutes. Several processes can run attempts at once,
- * but only one records the third failure; the attempts of the others are then refused.
+ * Runs an attempt to verify an account's password or one-time code, and counts it if it fails. After three failures
+ * within 20 minutes, further attempts are refused. In this process, attempts on one account run in turn. Attempts in
+ * other processes may run at the same time, but only one counts as the third failure; the others are refused.
  * @param emailKey the account's address in its comparable form, or the text that was sent instead.
  * @param attempt throws invalidLogin for a failure, which is counted; other errors, and `codeUsedUp`, are not counted.
  * @param admit reads what the attempt needs, and throws if it may not start. It may run twice.
  * @param record runs for each refusal, in the transaction that counts the failure, and may replace the refusal.
- * @throws tooManyAttempts with `retryAfter` after too many failures, unavailable when too many wait.
+ * @throws tooManyAttempts with `retryAfter` after too many failures, unavailable when too many attempts wait.
  */
 export async function limitFailures<T, A = void>(
   ctx: Ctx,

@@ -3,10 +3,10 @@ import { Semaphore } from "../../concurrency/semaphore.ts";
 import { invalidField, invalidLogin } from "../../errors.ts";
 
 const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
-/** bcrypt ignores all further bytes of a password. Bun hashes a longer one first, which no other system does. */
+/** bcrypt uses only this many bytes of a password. Longer ones are cut, because Bun, unlike others, would hash them. */
 const bcryptBytes = 72;
 
-/** Bun's thread pool accepts any number of hashes, and its other work would wait behind them. Stores take turns. */
+/** Limits concurrent hashes, because other work of Bun's thread pool would wait for them. Stores take turns. */
 export const hashing = new Semaphore({
   permits: availableParallelism(),
   maxWaiting: 128,

@@ -37,7 +37,7 @@ function tooWeak(field: string, message: string): AppError {
   return weakPassword(undefined, { details: [{ field, message }] });
 }
 
-/** Shorter words occur in too many good passwords. */
+/** Shorter parts of a password are not compared, because they occur in too many good passwords. */
 const minLetters = 4;
 const leet: Record<string, string> = { "@": "a", "4": "a", "3": "e", "0": "o", $: "s", "5": "s", "7": "t", "+": "t" };
 

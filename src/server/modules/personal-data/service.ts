@@ -47,7 +47,7 @@ const addressErasures = [
   sql`delete from ${idempotencyKeys} where tenant_id = ${param("tenantId")}
     and exists (select 1 from json_each(${param("named")}) where instr(data, value) > 0)`,
 ].map((erasure) => statement(erasure));
-/** Notes of the ledger cannot change while the user exists, so this runs after the user is removed. */
+/** Erases a user's records. This runs after the user is removed, because notes of the ledger cannot change before. */
 const userErasures = [
   sql`update ${rewardEntries} set note = null where ${ofUser} and note is not null`,
   sql`delete from ${mailCodes} where tenant_id = ${param("tenantId")}
@@ -72,7 +72,7 @@ export function eraseUser(ctx: Ctx, id: string): Promise<void> {
   return inTransaction(ctx, async (tx) => erase(tx, await requireStoredUser(tx, id)));
 }
 
-/** Erases the caller, who proves their identity. Errors: as `verifyThenAct`, twoFactorRequired, wrongState. */
+/** Erases the caller after a proof of identity. Errors: as `verifyThenAct`, twoFactorRequired, wrongState. */
 export async function eraseSelf(ctx: Ctx, given: { password: string; otp?: string }): Promise<void> {
   const otp = given.otp?.trim() ?? "";
   const user = await requireSignedIn(ctx);
@@ -104,7 +104,7 @@ export function requireEnded(own: readonly OwnOrder[], whose: string): void {
   if (open) throw wrongState(`Order ${open.number} of ${whose} is not completed. Fulfil, cancel or refund it first.`);
 }
 
-/** Erases an email address, and its person from the orders `own`. Deletes stored replies with a text of `named`. */
+/** Erases an email address, and the person from the orders `own`. Deletes stored replies with a text in `named`. */
 export async function eraseAddress(
   tx: Ctx,
   { emailKey, own, named }: { emailKey: string; own: readonly OwnOrder[]; named: string[] },
@@ -141,7 +141,7 @@ const ofAddress = {
   ),
 };
 
-/** Withdrawals and mails of an address. */
+/** Exports the withdrawals and mails of an address. */
 export async function exportAddress(ctx: Ctx, emailKey: string) {
   const values = { tenantId: ctx.tenant.id, emailKey, recipientKey: recipientKey(ctx.vault, emailKey) };
   return {

@@ -47,7 +47,7 @@ export async function updateOwnProfile(
   if (columns.email === undefined && password !== undefined) {
     throw invalidField("password", "is accepted only together with email");
   }
-  // A form may send unchanged fields.
+  // A form may send the unchanged email, which needs no password.
   if (columns.email === undefined || columns.email === user.email) {
     return inTransaction(ctx, (tx) => writeOwn(tx, user, { columns, ifMatch, verifiedHash: null }));
   }
@@ -60,7 +60,7 @@ export async function updateOwnProfile(
       const isMoved = emailKey !== user.emailKey;
       const written = isMoved ? { ...others, pendingEmail: email ?? null } : columns;
       const changed = await writeOwn(tx, user, { columns: written, ifMatch, verifiedHash: user.passwordHash });
-      // With a second factor, failures stay counted: a thief who has the password could reset the limit of guesses.
+      // With a second factor, failures stay counted, so that a thief with the password cannot reset the limit.
       if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
       if (isMoved && email !== undefined) {
         const { name, lang } = user;
@@ -72,7 +72,7 @@ export async function updateOwnProfile(
   });
 }
 
-/** `verifiedHash` is the hash of the verified password. It must still be the stored one. */
+/** `verifiedHash` is the hash of the password that was verified. The user must still have this hash. */
 async function writeOwn(
   tx: Ctx,
   user: SignInUser,
@@ -96,7 +96,7 @@ function codeKey(user: SignInUser, emailKey: string): CodeKey {
   return { purpose: "email", subject: `${user.id}:${emailKey}` };
 }
 
-/** Mails a code to an address to verify. If another user has it, that user gets a mail instead. */
+/** Mails a code to an address to verify. If the address belongs to another user, that user gets a mail instead. */
 async function mailEmailCode(tx: Ctx, user: SignInUser, address: string): Promise<void> {
   const { email, emailKey } = parseEmail("email", address);
   const other = await findSignInUser(tx.db, tx.tenant.id, emailKey);
@@ -162,7 +162,7 @@ export async function changeOwnPassword(ctx: Ctx, input: { current_password: str
       // Every password change revokes the token, so a live token proves that the verified password is current.
       if (!(await spendToken(tx, own, "rotated"))) throw tokenExpired();
       if (!(await changePasswordHash(tx, user.id, { from: user.passwordHash, to }))) throw invalidLogin();
-      // With a second factor, failures stay counted: a thief who has the password could reset the limit of guesses.
+      // With a second factor, failures stay counted, so that a thief with the password cannot reset the limit.
       if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
       await endCodes(tx, user.emailKey);
       const { token, expiresAt } = await issueToken(tx, user.id);

@@ -11,7 +11,7 @@ import { hideSubject } from "./service.ts";
 import { publicHits } from "./table.ts";
 
 const windowMs = 60_000;
-/** At most twice as many subjects are counted, in about 20 MiB. The least recently used are dropped first. */
+/** At least this many subjects, and at most twice as many, are counted, in about 20 MiB: those used most recently. */
 const minSubjects = 50_000;
 /** How often a process writes its hits to the database and reads others' hits, so that it sees them within a second. */
 const intervalMs = 500;
@@ -32,8 +32,8 @@ export function purgePublicHits(ctx: { db: Executor; now: () => number }): Promi
 }
 
 /**
- * Counts a public write of the caller before its work; does nothing outside a server. A server that writes for visitors
- * sends their addresses. Errors: tooManyRequests with `retryAfter`; then nothing is counted.
+ * Counts a public write of the caller before its work; does nothing outside a server. A backend that writes for
+ * visitors sends their IP addresses. Errors: tooManyRequests with `retryAfter`; then nothing is counted.
  */
 export function countPublicWrite(ctx: Ctx, actorId: string | null): void {
   ctx.memory?.writes.count(ctx.tenant, ctx.client?.ip ?? "unknown", actorId);
@@ -100,7 +100,7 @@ export class WriteLimiter {
     this.#deps = deps;
   }
 
-  /** Counts one write as `countPublicWrite` does. Null means that address or actor is not limited. */
+  /** Counts one write as `countPublicWrite` does. If `address` or `actor` is null, it is not limited. */
   count(tenant: Tenant, address: string | null, actor: string | null): void {
     const { now, vault } = this.#deps;
     const at = now();

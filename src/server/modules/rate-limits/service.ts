@@ -13,14 +13,14 @@ export interface RateLimit {
   windowMs: number;
 }
 
-/** Authentication attempts per address (specification, section 8). */
+/** Authentication attempts per IP address (specification, section 8). */
 export const authAttempts: RateLimit = { name: "auth", max: 10, windowMs: 60_000 };
 
 // A hit in the future is from a machine whose clock is ahead, and counts. A hit more than a window ahead is from before
 // a clock was set back, and does not count.
 const inWindow = sql`(value > ${param("now")} - ${param("windowMs")}
   and value <= ${param("now")} + ${param("windowMs")})`;
-// One statement checks and counts, so that two processes cannot both use the last hit.
+// One statement checks and counts, so that two processes cannot both use the last allowed hit.
 const addHit = statement(sql`
   insert into ${rateLimits} (key, hits, expires_at)
   select ${param("key")}, json_array(${param("now")}), ${param("now")} + ${param("windowMs")}
@@ -84,7 +84,7 @@ export function hideSubject(vault: Vault, text: string): string {
 }
 
 /**
- * The subject that counts calls from an address.
+ * Returns the subject under which calls from an IP address are counted.
  * @param address of the caller; null if unknown, then all such callers share one subject.
  * @param scope what the count is limited to, such as a store.
  */
@@ -92,7 +92,7 @@ export function addressSubject(vault: Vault, address: string | null | undefined,
   return hideSubject(vault, `address ${scope} ${addressGroup(address ?? "unknown")}`);
 }
 
-/** The subject that counts the caller's address in the store. */
+/** Returns the subject under which calls from the caller's IP address are counted in the store. */
 export function callerSubject({ vault, client, tenant }: Ctx): string {
   return addressSubject(vault, client?.ip, tenant.id);
 }

@@ -37,7 +37,7 @@ interface ReactionTarget {
   subject?: string | undefined;
 }
 
-// The user may have been deleted since the token was verified.
+// The user may have been deleted since the token was verified, so the statement checks that the user exists.
 const hasActor = sql`(${param("isUser")} = 0
   or exists (select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("actor")}))`;
 
@@ -95,7 +95,7 @@ export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget)
 export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarget): Promise<State> {
   const resource = parseResource(input);
   const { id: actor, visitor } = requireActor(ctx, input.visitor);
-  // A visitor who was just created has no reactions.
+  // A visitor who was just created has no reactions, so nothing is removed or counted.
   if (visitor !== undefined) return readReaction(ctx, kind, resource, null);
   countPublicWrite(ctx, actor);
   const values = valuesOf(ctx, kind, resource, actor);

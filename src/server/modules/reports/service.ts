@@ -108,7 +108,7 @@ const customers: Report = {
   sums: ["orders", "sold_minor", "returned_minor"],
   entriesOf({ order, credits }) {
     const labels = { customer: order.email ?? order.userId ?? "guest" };
-    // A guest's orders have no user, and are told apart by their address.
+    // A guest's orders have no user, so guests are distinguished by their address.
     const key = { user_id: order.userId, ...(order.userId === null && labels) };
     return [
       { at: order.paidAt, key, labels, sums: { orders: 1, sold_minor: order.totalMinor } },

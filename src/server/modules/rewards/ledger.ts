@@ -109,7 +109,7 @@ export function spendPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return debit(tx, "redeem", booking);
 }
 
-/** Refunds spent points with their remaining lifetime, the last spent first; `earlier` points were refunded before. */
+/** Returns spent points with their remaining lifetime, the last spent first; `earlier` points were returned before. */
 export async function returnPoints(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier = 0) {
   return credit(tx, "reverse", booking, await lotsToReturn(tx, booking, earlier));
 }
@@ -153,7 +153,7 @@ async function credit(
 
 async function debit(tx: LedgerCtx, kind: "redeem" | "reverse" | "adjust", booking: Booking): Promise<number> {
   if (booking.points <= 0 || (await isBooked(tx, booking))) return 0;
-  // The background job that expires points may be late.
+  // The background job that expires points may be late, so due points are expired first.
   await expireLots(tx, booking.userId);
   return take(tx, kind, booking);
 }
@@ -184,7 +184,7 @@ async function take(
   const values = { tenantId: tx.tenant.id, userId, points, earned, now: toTimestamp(tx.now()) };
   const left = await get(tx.db, debitBalance, values);
   if (!left) throw notEnoughPoints();
-  // Only points that an order spent can be returned later.
+  // Only points that an order spent can be returned later, so only their lots are stored.
   const taken = kind === "redeem" && orderId !== undefined ? await get(tx.db, selectTaken, values) : undefined;
   const rows = [[newId("rwd"), -points, left.balance, source] as const];
   await tx.db.batch([
@@ -199,7 +199,7 @@ function expiryOfNew({ tenant: { pointsDays }, now }: LedgerCtx): string | null 
   return pointsDays === null ? null : toTimestamp((Math.ceil(now() / dayMs) + pointsDays) * dayMs);
 }
 
-/** Returns the lots of refunded points. They expire as many hours later as the order held the points. */
+/** Returns the lots of returned points. They expire as many hours later as the order held the points. */
 async function lotsToReturn(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier: number): Promise<Lot[]> {
   const { userId, orderId, points } = booking;
   const sources = JSON.stringify([`order:${orderId}:redeem`, `order:${orderId}:redeem:late`]);

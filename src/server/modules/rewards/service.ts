@@ -37,7 +37,7 @@ const entry = {
   ...{ json: sql<string>`${entryJson}`, points: rewardEntries.points, kind: rewardEntries.kind },
   version: sql<number>`(select version from ${rewardBalances} where ${ofUser(rewardBalances)})`,
 };
-// The user may have been deleted, and the ledger erased, after authentication.
+// The user may be deleted, and the ledger erased, after authentication, so the statement checks that the user exists.
 const isBooked = sql`${ofUser(rewardEntries)} and source = ${param("source")} and exists (
   select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")})`;
 const selectEntry = statement((q) => q.select(entry).from(rewardEntries).where(isBooked));

@@ -32,7 +32,7 @@ type LoginInput = { email: string; expires_in?: number | undefined } & {
   [Name in "password" | "code" | "otp" | "visitor"]?: string | undefined;
 };
 
-/** Login calls per address and store (specification, section 8). */
+/** Login calls per IP address and store (specification, section 8). */
 const loginCalls: RateLimit = { name: "login-calls", max: 30, windowMs: 20 * 60_000 };
 /** Refusals take this long, which is longer than verifying the most expensive hash that can be imported. */
 const refusalMs = 500;
@@ -117,7 +117,7 @@ async function signIn(ctx: Ctx, user: SignInUser, { otp, proof }: { otp: string;
     const checking = requireUnchanged(tx, user);
     if (codeTry || user.hasTwoFactor) await requireMore(tx, await checking, { codeTry, otp });
     const { issued, statements } = bindLogin(tx, user, codeTry);
-    // The statements share a round trip with the checks, which come first. If a check fails, they are undone.
+    // The statements share a round trip with the checks, which come first. A failed check rolls the statements back.
     await Promise.all([checking, tx.db.batch(statements)]);
     return issued;
   });
@@ -205,7 +205,7 @@ function readProof({ tenant }: Ctx, { password, code }: LoginInput, key: string)
   return { codeTry: { purpose: "login", subject: key, code: code.trim() } };
 }
 
-/** Throws invalidLogin, counted as a failure only if a code is valid; tooManyAttempts if it has no tries left. */
+/** Throws invalidLogin, counted as a failure only if a code is valid; tooManyAttempts if the code has no tries left. */
 async function requireRightCode(ctx: Ctx, codeTry: CodeTry): Promise<void> {
   const verdict = await checkTry(ctx, codeTry);
   if (verdict === "wrong") throw invalidLogin();

@@ -22,7 +22,7 @@ export const shippingRates = sqliteTable(
     maxValueMinor: integer("max_value_minor"),
     minWeight: integer("min_weight_g"),
     maxWeight: integer("max_weight_g"),
-    /** The tax class of shipping; null taxes it as the goods. */
+    /** The tax class of shipping. If it is null, shipping is taxed like the goods. */
     taxClass: text("tax_class"),
   },
   (t) => [

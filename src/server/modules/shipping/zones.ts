@@ -3,7 +3,7 @@ export interface ZoneRate {
   zone: string;
   /** ISO 3166-1 alpha-2; `*` is everywhere else. */
   countries: readonly string[];
-  /** Beginnings of postcodes in the form of `normalizePostcode`; none is the whole country. */
+  /** Beginnings of postcodes in the form of `normalizePostcode`; if empty, the whole country. */
   postcodes: readonly string[];
 }
 

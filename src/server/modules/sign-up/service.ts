@@ -20,7 +20,7 @@ import { addUser } from "../users/service.ts";
 import { readVisitor } from "../visitors/actor.ts";
 import { signUps } from "./table.ts";
 
-/** Sign-ups, and verifications with a right code, per client address and store. Each hashes a password. */
+/** Limits sign-ups, and verifications with a right code, per IP address and store, because each hashes a password. */
 const signUpCalls: RateLimit = { name: "sign-ups", max: 30, windowMs: 20 * 60_000 };
 /** Limits of mails about sign-ups, to an address and of a store. Resets, orders and mails of staff do not count. */
 const mailsToAddress: RateLimit = { name: "sign-up-mails-day", max: 10, windowMs: 86_400_000 };
@@ -131,7 +131,7 @@ export async function verifySignUp(ctx: Ctx, { email, code, password }: Record<"
       },
       async act(tx, stored): Promise<AppError | undefined> {
         await run(tx.db, removeSignUps, which);
-        // Staff may have created the user meanwhile.
+        // Staff may have created a user with this address meanwhile, who must not get the password of the sign-up.
         if (await findSignInUser(tx.db, which.tenantId, key)) return resetCodeInvalid();
         const { id } = await createCustomer(tx, { ...stored, emailKey: key }, true);
         await takeOverGuestOrders(tx, { id, emailKey: key });
@@ -142,7 +142,7 @@ export async function verifySignUp(ctx: Ctx, { email, code, password }: Record<"
   );
 }
 
-/** Sends the mail again if the address waits for verification. The reply does not depend on that. */
+/** Sends the mail again if the address waits for verification. The reply is the same if it does not. */
 export async function resendSignUpCode(ctx: Ctx, input: { email: string; lang?: string | undefined }): Promise<void> {
   const key = emailKey(input.email);
   if (key === null) return;

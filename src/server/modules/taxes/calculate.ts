@@ -22,8 +22,8 @@ export interface TaxLine {
 /**
  * Calculates the tax of the goods and of shipping. Each class is rounded once, half away from zero, and its tax is
  * shared over its amounts, so that everything adds up.
- * @param shipping without a class, it is split over the classes of the goods by their amounts, or by subtotals if all
- * amounts are 0.
+ * @param shipping is split over the classes of the goods if it has no class: by their amounts, or by their subtotals if
+ * all amounts are 0.
  * @param rates by tax class; a class without a rate is taxed at 0.
  */
 export function calculateTaxes(

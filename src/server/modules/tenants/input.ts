@@ -12,10 +12,10 @@ type Written = Omit<typeof tenants.$inferInsert, "id" | "namespace" | "status" |
 /** Columns of a store, but `pointsRate` has up to 3 decimals, and `pointValue` is in the store's currency. */
 export type TenantInput = { [Name in keyof Written]?: Written[Name] | undefined };
 
-/** In minor units. With this limit, the value of all balances is an exact sum. */
+/** Maximum `pointValue`, in minor units. With this limit, the value of all balances is an exact sum. */
 const highestValue = 1_000_000;
 
-/** Each of these addresses gets a mail of its own. */
+/** Maximum addresses in `notify`, because each of them gets a mail of its own. */
 const maxNotified = 10;
 
 const notAddress = "must be an http or https address";

@@ -70,7 +70,7 @@ export const tenants = sqliteTable(
     keepInvoices: integer("keep_invoices").notNull().default(8),
     /** Shops that charge no VAT show this text in place of "incl. VAT". */
     taxNote: text("tax_note"),
-    /** The seller on invoices: name, address and tax number. Without it, the store issues none. */
+    /** The seller on invoices: name, address and tax number. Without it, the store issues no invoices. */
     invoiceFrom: text("invoice_from"),
     status: text("status", { enum: ["active", "suspended"] })
       .notNull()
@@ -87,7 +87,7 @@ export const tenants = sqliteTable(
   ],
 );
 
-/** Triggers change this row when a store, key, secret or origin changes. That invalidates caches. */
+/** Triggers change this row when a store, key, secret or origin changes, so that processes clear their caches. */
 export const revision = sqliteTable(
   "revision",
   { id: integer("id").primaryKey(), value: integer("value").notNull().default(0) },

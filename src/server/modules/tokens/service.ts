@@ -67,7 +67,7 @@ export function bindToken(tx: Ctx, userId: string) {
   return { issued, statements: [bind(endOfUser, ended), bind(insertToken, row)] };
 }
 
-/** Replaces a token by a new one of its lifetime. Of concurrent calls, only one succeeds. Errors: userTokenInvalid. */
+/** Ends a token and issues one of the same lifetime. Of concurrent calls, one succeeds. Errors: userTokenInvalid. */
 export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<IssuedToken> {
   return inTransaction(ctx, async (tx) => {
     const spent = await spendToken(tx, { userId, tokenId }, "rotated");

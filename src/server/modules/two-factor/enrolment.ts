@@ -133,7 +133,7 @@ async function verifyBothThenAct<T>(
   return verifyThenAct(ctx, user, { password, spend }, (tx) => act(tx, user));
 }
 
-/** Throws forbidden for callers that are not users, tokenExpired for one who was disabled or deleted meanwhile. */
+/** Returns the calling user. Errors: forbidden for other callers; tokenExpired for a disabled or deleted user. */
 export async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
   const user = await findSignInUserById(ctx.db, ctx.tenant.id, ownIdOf(ctx));
   if (user?.status !== "active") throw tokenExpired();
@@ -154,7 +154,7 @@ export function verifyThenAct<T>(
   return reauthenticate(ctx, user, { password, failed }, () =>
     inTransaction(ctx, async (tx) => {
       await requireFailuresLeft(tx, user.emailKey);
-      // After it was verified, the password may have been changed, and the token revoked with it.
+      // If the password was changed after it was verified, the caller's token was revoked with it.
       const stored = await findSignInUserById(tx.db, tx.tenant.id, user.id);
       if (stored?.status !== "active" || stored.passwordHash !== user.passwordHash) throw tokenExpired();
       if (spend && !(await spend(tx))) throw invalidLogin();

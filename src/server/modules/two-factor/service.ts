@@ -38,9 +38,9 @@ export async function getOwnTwoFactor(ctx: Ctx) {
 }
 
 /**
- * Verifies a one-time code or a recovery code and uses it up, in the transaction of the act, so that a failed act does
- * not use it up (RFC 6238, section 5.2: accepted once).
- * @returns false if it is wrong, or another server key sealed the secret.
+ * Verifies a one-time code or a recovery code and uses it up (RFC 6238, section 5.2: accepted once). Call it in the
+ * transaction of the act, so that the code stays valid if the act fails.
+ * @returns false if the code is wrong, or if another server key encrypted the secret.
  * @throws invalidLogin, not counted as a failure, if this one-time code or a later one was already used.
  */
 export async function consumeCode(ctx: Ctx, userId: string, otp: string): Promise<boolean> {

@@ -12,9 +12,9 @@ export async function makeSecret(): Promise<string> {
   return new Secret({ size: 20 }).base32;
 }
 
-/** Returns the time step of a code (RFC 6238, section 5.2): the present one or a neighbour; null for none. */
+/** Returns the time step of a code (RFC 6238, section 5.2): the present one or a neighbour; null for a wrong code. */
 export async function matchStep(secret: string, token: string, timestamp: number): Promise<number | null> {
-  // The library throws for characters that are no digits.
+  // The library throws for characters that are not digits, so such a code is refused before.
   if (!/^\d{6}$/.test(token)) return null;
   const { TOTP } = await loadTotp();
   const delta = new TOTP({ ...totpOptions, secret }).validate({ token, timestamp, window: 1 });

@@ -44,7 +44,7 @@ const readFew = keysetList({
   },
 });
 
-/** Lists users. `q` matches the beginning of an address or name. Errors: malformedRequest, validationFailed. */
+/** Lists users. `q` matches the beginning of an email or name. Errors: malformedRequest, validationFailed. */
 export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<ListPage> {
   const { email, ids } = query;
   const q = query.q === undefined ? undefined : nameKey(requireText("q", query.q, 100));
@@ -84,7 +84,7 @@ export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string
   throw unknownName("user", idOrEmail, emails, ctx.tenant.namespace);
 }
 
-/** Returns a user's id. Returns an unknown name unchanged: it may be an account of the system. Errors: notFound. */
+/** Returns the id of the user with an email. Returns any other text unchanged: it may be a system account. */
 export async function findUserId(ctx: SystemCtx, namespace: string, email: string): Promise<string> {
   const tenant = await requireTenant(ctx, namespace);
   const id = emailKey(email);

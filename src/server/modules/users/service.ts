@@ -98,7 +98,7 @@ export async function removeUser(
   await recordUserEvent(tx, "user.deleted", stored);
 }
 
-/** Sets a password without the old one; revokes the token. Errors: notFound, forbidden, weakPassword, unavailable. */
+/** Sets a new password and ends the user's token. Errors: notFound, forbidden, weakPassword, unavailable. */
 export async function setPassword(ctx: Ctx, id: string, password: string): Promise<void> {
   const to = await preparePassword(password, ctx.tenant.id);
   await inTransaction(ctx, async (tx) => {
@@ -180,7 +180,7 @@ export function recordUserEvent(
   return recordEvent(tx, { type, subject: id, data: { version, role, status } });
 }
 
-/** Ends the codes of an old or new address, or of a disabled user; audits the changed fields, with values of roles. */
+/** Ends codes of old and new addresses, and of disabled users. Audits changed roles, and the names of other fields. */
 async function recordChanges(tx: Ctx, before: SignInUser, columns: UserColumns, after: User): Promise<void> {
   const { id } = after;
   await recordUserEvent(tx, "user.updated", after);

@@ -56,7 +56,7 @@ export async function fanOut(ctx: WorkCtx): Promise<void> {
 
 const maxRows = 1000;
 
-// The id and type of the event are null once it is purged.
+// The id and type of the event are null once the event is purged.
 const record = {
   ...{ delivery_id: webhookDeliveries.id, event_id: events.id, type: events.type },
   ...pickStored(webhookDeliveries, "status", "attempts"),
@@ -121,7 +121,7 @@ export function replayDeliveries(ctx: Ctx, webhookId: string, choice: ReplayChoi
   });
 }
 
-/** How long rows are kept. An event that a webhook has not received is kept for up to twice as long. */
+/** How long events and ended deliveries are kept; an event that a webhook has not received, for up to twice as long. */
 const keptMs = 30 * 86_400_000;
 
 export const purgeDeliveries = createPurge(

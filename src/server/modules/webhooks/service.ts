@@ -37,7 +37,7 @@ const counted = {
   ...shown,
   ...{ waiting: count("waiting"), delivered: count("delivered"), failed: count("failed") },
   last_delivered_at: ofDeliveries<string | null>(sql`max(d.finished_at)`, sql`d.status = 'delivered'`),
-  // The error of a waiting or failed delivery.
+  // The newest error of a waiting or failed delivery.
   last_error: ofDeliveries<string | null>(sql`d.last_error`, hasError),
 };
 const isAsked = and(ofStore(webhooks), matches(webhooks.id, "id"));
@@ -117,7 +117,7 @@ export function removeWebhook(ctx: Ctx, id: string) {
   });
 }
 
-/** Replaces a webhook's signing secret, which is shown once. Further attempts use it. Errors: notFound. */
+/** Gives a webhook a new signing secret, which is shown once. All further attempts use it. Errors: notFound. */
 export function rotateWebhook(ctx: Ctx, id: string) {
   const secret = newSigningSecret();
   return inTransaction(ctx, async (tx) => {
@@ -159,7 +159,7 @@ export function signatureHeaders(secret: string, id: string, at: number, body: s
   return { "Webhook-Id": id, "Webhook-Timestamp": timestamp, "Webhook-Signature": `v1,${mac}` };
 }
 
-/** Finds a webhook by id or address. Errors: notFound with the most similar one, conflict for several. */
+/** Finds a webhook by id or URL. Errors: notFound with the most similar one, conflict for several. */
 export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
   const rows = await all(ctx.db, selectShown, { tenantId, namespace, id: null });

@@ -112,7 +112,7 @@ export type ItemKey = Record<"customerId" | "subject", string | undefined> & { p
 
 type WishlistChoice = WishlistReplacement & { lang?: string | undefined };
 
-/** Adds a product at its current price, or returns its item. Errors: validationFailed, wrongState, notFound. */
+/** Adds a product at its current price, or returns its present item. Errors: validationFailed, wrongState, notFound. */
 export async function addToWishlist(
   ctx: Ctx,
   owner: Omit<ItemKey, "product">,

@@ -43,7 +43,7 @@ const selectPlace = statement<{ parent: string; level: number; is_below: number 
 const last = sql`(select coalesce(max(position) + 1, 0) from ${categories}
   where ${ofTenant} and parent_id is ${param("parentId")})`;
 const inserted = { json: sql<string>`rendered`, version, language: lang };
-// The columns of the table, in their order.
+// The values are in the order of the table's columns, because an `insert … select` matches them by position.
 const newCategory = sql`select ${param("id")}, ${param("tenantId")}, ${param("parentId")}, ${freeSlug(categories)},
   ${param("title")}, ${param("description")}, ${param("translations")}, coalesce(${param("position")}, ${last}),
   ${param("published")}, ${param("lang")}, 1, ${param("now")}, ${param("now")}
@@ -81,7 +81,7 @@ const selectAll = statement((q) =>
   q.select({ json: inserted.json }).from(categories).where(ofStore(categories)).orderBy(position, id),
 );
 
-/** All categories of the store, each after its parent, with its level from 0. */
+/** Lists all categories of the store, each after its parent, with its level (0 at the top). */
 export async function listCategoryTree(ctx: Ctx): Promise<(Category & { level: number })[]> {
   const rows = await all(ctx.db, selectAll, { tenantId: ctx.tenant.id });
   const children = Map.groupBy(
@@ -166,7 +166,7 @@ async function categoryColumns(tx: Ctx, id: string, patch: CategoryPatch) {
   return {
     ...productColumns(tx, texts),
     ...(position !== undefined && { position: requireWhole("position", position, 0, 1_000_000) }),
-    // libsql cannot bind a boolean.
+    // libSQL cannot bind a boolean, so the column gets 1 or 0.
     ...(published !== undefined && { published: published ? 1 : 0 }),
     ...(parent !== undefined && { parentId: parent === null ? null : await findParent(tx, id, parent) }),
   };

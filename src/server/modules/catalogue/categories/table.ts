@@ -9,7 +9,7 @@ const categoryJson = sql.raw(`json_object(
   'published', json(case when published then 'true' else 'false' end), 'lang', lang,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
 
-/** SQL for whether the caller may see a category. Without `includesDrafts`, it and all above must be published. */
+/** SQL for whether a category is visible. Without `includesDrafts`, it and all its ancestors must be published. */
 export const isVisible = sql`(${param("includesDrafts")} or not exists (
   with recursive above(id, up, published) as (
     select c.id, c.parent_id, c.published from categories c where c.id = categories.id
@@ -25,7 +25,7 @@ export const categories = sqliteTable(
     slug: text("slug").notNull(),
     title: text("title").notNull(),
     description: text("description"),
-    /** JSON object of language to `{title, description}`, without `lang` itself. */
+    /** JSON object with a `{title, description}` for each language other than `lang`. */
     translations: text("translations").notNull().default("{}"),
     position: integer("position").notNull().default(0),
     published: integer("published", { mode: "boolean" }).notNull().default(true),

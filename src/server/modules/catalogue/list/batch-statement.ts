@@ -17,9 +17,9 @@ import {
   sortColumns,
 } from "./page-statement.ts";
 
-/** Rows that one statement scans while other requests wait; `returned` if it returns columns for facets. */
+/** Maximum rows that a statement scans, because other requests wait; `returned` if it returns columns for facets. */
 export const sizes = { scanned: 2000, returned: 500 };
-/** Rows that one statement scans for a page; fewer if it looks up each row's words in the search index. */
+/** Maximum rows that a statement scans for a page; fewer if it looks up each row's words in the search index. */
 export const batchSize = (plan: ListPlan) =>
   searchHasOrder(plan) || plan.filters.words === undefined ? sizes.scanned : 200;
 
@@ -47,7 +47,7 @@ export function batchStatement(plan: ListPlan): Statement<BatchRow> {
 
 const options = sql`case when has_variants and ${param("hasOptions")} then (select json_group_array(options_key)
   from ${productVariants} where product_id = products.id and deleted_at is null) else '[]' end`;
-/** The columns to read of each counted match: its row number, or what facets need. */
+/** The columns that a statement returns of each match: the row number, or the fields that facets count. */
 const returned = {
   numbers: sql`near.number`,
   facets: sql`json_array(json(tags), json(category_ids), price_minor, json(${options}))`,
@@ -81,7 +81,7 @@ function compileBatch(plan: ListPlan): Statement<BatchRow> {
   });
   const { rows, others, scanCursor, isVisible } = index;
   const reverse = directionOf(!descending);
-  // A cursor must not reveal the title or price of an unpublished product.
+  // A cursor contains the title or price of its row, so it must not be that of a product that the caller may not see.
   const lastVisibleCursor =
     includesDrafts || isVisible
       ? scanCursor
@@ -101,11 +101,11 @@ const joinedProducts = sql`cross join products on products.row_number = near.num
 interface IndexScan extends Pick<ListPlan, "filters" | "descending" | "isContinued"> {
   column: FilterColumn;
   size: number;
-  /** Whether the search index has the order of the list, so that it can be read instead. Default: yes. */
+  /** Whether the search index has the order of the list, so that rows are read from it in order. Default: yes. */
   isSorted?: boolean;
 }
 
-/** The rows of an index in order, their last position, and the conditions that the index does not cover. */
+/** SQL for the rows of an index in order, their last position, and the conditions that the index does not cover. */
 function indexRows(scan: IndexScan): { rows: SQL; scanCursor: SQL; others: SQL[]; isVisible: boolean } {
   const { column, filters, descending, isContinued, size, isSorted = true } = scan;
   if (filters.terms !== undefined && isSorted) return searchRows(scan);
@@ -130,7 +130,7 @@ function indexRows(scan: IndexScan): { rows: SQL; scanCursor: SQL; others: SQL[]
 
 /**
  * The matches of `match` in a window of the search index. Numbers are cast, because JavaScript numbers bind as REAL,
- * with which FTS5 would scan its whole table. SQLite sorts a subquery only if it has a limit.
+ * with which FTS5 would scan its whole table. SQLite sorts a subquery only if it has a limit, hence the large one.
  */
 function searchRows({ filters, descending, isContinued }: IndexScan) {
   const offset = sql`cast(${param("titleOffset")} as integer)`;
@@ -142,7 +142,7 @@ function searchRows({ filters, descending, isContinued }: IndexScan) {
       order by rowid ${directionOf(descending)} limit 1000000000`,
     scanCursor: sql`${param("scanCursor")}`,
     others: [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`, ...otherConditions(filters, "words")],
-    // The position is a row number, which reveals nothing about a product.
+    // This cursor contains only a row number, so it may be that of a product that the caller may not see.
     isVisible: true,
   };
 }

@@ -16,19 +16,19 @@ import { optionKey, skuKey } from "./search.ts";
 import { minStem, type SearchWord, searchWords, stemOf, stemToken, type TermKind, termToken } from "./search-words.ts";
 
 type Texts = "status" | "slug" | "ids" | "tags" | "categories" | "options" | "words" | "titles" | "terms";
-/** A bound of a range, such as `created_at >=`. */
+/** The name of a range's bound, such as `created_at >=`. */
 type Bound = `${"price_minor" | "created_at" | "updated_at"} ${string}`;
 /**
- * Filters of a list, as values of parameters. Filters with several values are JSON arrays. `words`, `titles` (words in
+ * The filters of a list, as parameters of SQL. Filters with several values are JSON arrays. `words`, `titles` (words in
  * titles) and `terms` (other filters of the search index) contain FTS5 expressions.
  */
 export type ProductFilters = Partial<
   Record<Texts, string> & Record<Bound, string | number> & Record<"available" | "onSale" | "hasOptions", 0 | 1>
 >;
 
-/** Returns null if nothing can match. Errors: validationFailed; forbidden for drafts that the caller may not see. */
+/** Returns a query's filters; null if nothing can match. Errors: validationFailed; forbidden for drafts. */
 export async function readFilters(ctx: Ctx, query: ProductListQuery, words: SearchWord[] | undefined) {
-  // Most lists have no range, and looking for each possible range would take a tenth of the page's time.
+  // Most lists have no range. Looking for ranges only if a name ends with `]` saves a tenth of the page's time.
   const filters: ProductFilters = Object.keys(query).some((name) => name.endsWith("]")) ? readRanges(ctx, query) : {};
   const status = readStatus(ctx, query);
   if (status !== undefined) filters.status = status;
@@ -84,7 +84,7 @@ async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilt
   return terms;
 }
 
-/** Throws validationFailed for a tag that contains a comma, unless a visible product has this tag. */
+/** Throws validationFailed for a tag with a comma, which probably means two tags, unless a visible product has it. */
 export async function refuseJoinedTags(ctx: Ctx, { tag: tags = [] }: ProductListQuery): Promise<void> {
   const joined = tags.filter((tag) => tag.includes(","));
   if (joined.length === 0) return;
@@ -113,12 +113,12 @@ function readRanges(ctx: Ctx, query: ProductListQuery): ProductFilters {
 }
 
 const alphabets = ["abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя", "αβγδεζηθικλμνξοπρστυφχψω"];
-/** Longer words are not corrected, because each letter adds fifty spellings. */
+/** Maximum letters of a word that is corrected, because each letter adds fifty spellings. */
 const longestCorrected = 16;
 /** Maximum corrected words of a search; each takes some hundred look-ups. */
 const maxCorrected = 3;
 const maxNear = 8;
-/** Look-ups in one turn of the event loop. All at once would delay other requests for many milliseconds. */
+/** Maximum look-ups in one turn of the event loop. All at once would delay other requests for many milliseconds. */
 const lookUps = 50;
 
 // A word counts as known if one of its newest products is visible, so that corrections reveal nothing about drafts.
@@ -129,14 +129,14 @@ const isKnown = sql`exists (select 1 from
 const select = statement<{ place: number }>(sql`
   select key as place from json_each(${param("asked")}) as asked where ${isKnown} = ${param("known")} limit ${param("max")}`);
 
-/** Returns the positions in `expressions` of those that match a visible product (`known` 1), or none (`known` 0). */
+/** Returns the positions of at most `max` expressions that match a visible product (`known` 1), or match none (0). */
 async function findPlaces(ctx: Ctx, expressions: string[], known: 0 | 1, max: number): Promise<number[]> {
   const asked = JSON.stringify(expressions);
   const values = { tenantId: ctx.tenant.id, includesDrafts: isCatalogOnly(ctx) ? 0 : 1, asked, known, max };
   return (await all(ctx.db, select, values)).map(({ place }) => place);
 }
 
-/** The words of a search. Unknown ones are also searched as known words that differ by one letter. */
+/** Returns the words of a search. For an unknown one, known words that differ by one letter are searched as well. */
 export async function correctWords(ctx: Ctx, q: string): Promise<SearchWord[]> {
   const words = searchWords(ctx.tenant.id, q);
   const anywhere = words.map((word) => word.anywhere);
@@ -159,7 +159,7 @@ export async function correctWords(ctx: Ctx, q: string): Promise<SearchWord[]> {
   return words;
 }
 
-/** Stems of all words that differ from this one by one letter, but not the first. None for words not to correct. */
+/** Returns the stems of all words that differ by one letter after the first; none if a word is not to be corrected. */
 function stemsNear(word: string): string[] {
   const alphabet = alphabets.find((letters) => [...word].every((letter) => letters.includes(letter)));
   if (word.length < minStem || word.length > longestCorrected || alphabet === undefined) return [];

@@ -14,7 +14,7 @@ import { type ProductListQuery, type ProductSortKey, readableFields } from "./mo
 import type { PageRow } from "./page-statement.ts";
 import { countMatches, findPage, uniqueFilter } from "./plan.ts";
 
-/** Stores that are known to have translated products. In other stores, a page that needs translations is read twice. */
+/** Ids of stores known to have translated products. For other stores, a page that needs translations is read twice. */
 const translated = new LruCache<true>(10_000);
 
 export type ProductDocument = Static<typeof Product>;
@@ -30,9 +30,9 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
   const includesDrafts = !isCatalogOnly(ctx);
   const asked = [ctx.tenant.id, "products", sort, includesDrafts, askedFilters(query)];
   const after = cursor === undefined ? undefined : decodeCursor(cursor, asked);
-  // A search takes several statements, so its state is read first: it must not be newer than the page.
+  // A search runs several statements, so the state for the ETag is read first: it must not be newer than the page.
   const isSearch = searches.some((name) => query[name] !== undefined);
-  // Searches have a queue of their own, so that they do not delay the store's short requests.
+  // Searches and facets wait in a queue of their own, so that they do not delay the store's short requests.
   if (isSearch || names !== undefined) await yieldToEventLoop(ctx.tenant.id, ctx);
   const early = isSearch ? await readCatalogueState(ctx) : undefined;
   const words = q === undefined ? undefined : await correctWords(ctx, q);
@@ -58,7 +58,7 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
   return { ...list, state: early?.state ?? row?.state ?? "" };
 }
 
-/** Returns stored rows unchanged, unless the store is known to have translations or the page needs some. */
+/** Reads rows as stored unless the store has known translations; if a row needs one, reads them again, translated. */
 async function findLocalized(ctx: Ctx, find: (isLocalized: boolean) => Promise<PageRow | undefined> | undefined) {
   const row = await find(translated.get(ctx.tenant.id) !== undefined);
   if (!row?.needsLocalization) return row;

@@ -38,7 +38,7 @@ export const sortColumns: Record<ProductSortKey, string> = {
   relevance: "created_at",
 };
 
-/** Larger than any row number. For relevance, it is added to the numbers of products with all words in a title. */
+/** Larger than any row number. It is added if a title has all words, so that the product comes first (relevance). */
 export const firstTitlePosition = 2 ** 50;
 
 export const indexes: Record<string, string> = {
@@ -63,12 +63,12 @@ export function afterPosition(column: SQL, descending: boolean, isContinued: boo
   return [sql`(${column}, id) ${sql.raw(descending ? "<" : ">")} (${param("value")}, ${param("id")})`];
 }
 
-/** Returns the filters that bound a column, such as `created_at >=`. */
+/** Returns the names of the filters that bound a column, such as `created_at >=`. */
 export function boundsOf(filters: ProductFilters, column: string): string[] {
   return Object.keys(filters).filter((name) => name.startsWith(`${column} `));
 }
 
-/** Conditions on a range of a column, or on the status. Bounds with an operator in `passed` do not use the index. */
+/** SQL conditions on a column's range, or on the status. Bounds whose operator is in `passed` do not use the index. */
 export function rangeConditions(filters: ProductFilters, column: string, passed = ""): SQL[] {
   if (column === "status") return filters.status === undefined ? [] : [sql`status = ${param("status")}`];
   return boundsOf(filters, column).map((name) => {
@@ -77,12 +77,12 @@ export function rangeConditions(filters: ProductFilters, column: string, passed 
   });
 }
 
-/** The operators of the bounds that all rows after the cursor fulfil. */
+/** Returns the operators of bounds that every row after the cursor fulfils. */
 export function passedBounds(descending: boolean, isContinued: boolean): string {
   return isContinued ? (descending ? "<" : ">") : "";
 }
 
-/** Conditions on all other columns. If `columns` contains `words`, the rows already match the words. */
+/** SQL conditions of all filters except those of `columns`. Name `words` if the rows already match the words. */
 export function otherConditions(filters: ProductFilters, ...columns: string[]): SQL[] {
   const others = ["status", ...rangeColumns].filter((column) => !columns.includes(column));
   const conditions = others.flatMap((column) => rangeConditions(filters, column, "<>"));
@@ -90,7 +90,7 @@ export function otherConditions(filters: ProductFilters, ...columns: string[]): 
   return [...conditions, ...given.map(([, condition]) => condition)];
 }
 
-/** Filters that the search index does not check: all but the rarest term, and whether one variant has all options. */
+/** SQL to check filters in a row: the index checks only the rarest term, and not if one variant has all options. */
 const rowConditions = {
   available: sql`(allow_backorder
   or coalesce(case when has_variants then variants_available else stock - reserved end, 1) > 0)`,
@@ -105,7 +105,7 @@ const rowConditions = {
   onSale: sql`(compare_at_minor > price_minor or (has_variants and exists (
   select 1 from json_each(products.variants) as variant
   where variant.value ->> 'compare_at_price' > variant.value ->> 'price')))`,
-  // One search per word, because a search for several would scan to the next row that has all of them.
+  // One search per word, because a search for all words would scan to the next row that has all of them.
   words: sql`not exists (select 1 from json_each(${param("words")}) as word where not exists (
   select 1 from product_search where product_search match word.value and rowid = products.row_number))`,
 } satisfies Partial<Record<keyof ProductFilters, SQL>>;
@@ -141,7 +141,7 @@ function compileIndexScan(plan: ListPlan): Statement<PageRow> {
     from ${joinedRows(plan, sql`${from} limit ${param("limit")}`)}`);
 }
 
-/** A page of rows that `found` selects in order, by their `number`, `id` and sort `value`. */
+/** SQL for a page of the rows that `found` selects in order, with columns `number`, `id` and `value` (the sort key). */
 export function foundPage(plan: ListPlan, found: SQL, more: SQL): SQL {
   const listed = sql`from (select number from found limit ${param("limit")}) as listed
     cross join products on products.row_number = listed.number`;
@@ -151,13 +151,13 @@ export function foundPage(plan: ListPlan, found: SQL, more: SQL): SQL {
     from ${joinedRows(plan, listed)}`;
 }
 
-/** SQL for the JSON of rows, and for whether they need translation, which takes a tenth of a page's time. */
+/** SQL for the JSON of rows, and for whether they need translation: a check that takes a tenth of the page's time. */
 function joinedRows({ isLocalized, includesDrafts }: ListPlan, rows: SQL): SQL {
   const audience = includesDrafts ? "staff" : "public";
   const document = productViews[audience].json;
   const json = isLocalized ? localizedJson(document) : document;
   const other = isLocalized ? sql`0` : sql`lang <> ${param("language")} or translations <> '{}'`;
-  // The size is compared first, because otherwise SQLite would read the whole row.
+  // The size is compared first, because otherwise SQLite would read even a row that is too large.
   const bounded = sql`case when octet_length(rendered) <= ${param("maxBytes")} then ${json} end as json`;
   return sql`(select group_concat(json) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as exceeds_bytes,
     max(other) as needsLocalization, (${newestEvents[audience]}) as state
@@ -171,7 +171,7 @@ function total(plan: ListPlan, source: Source): SQL {
 const inTitles = sql`not exists (select 1 from json_each(${param("titles")}) as title where not exists (
   select 1 from product_search where product_search match title.value and rowid = products.row_number))`;
 
-/** The column that orders the rows: the row number if the search index has the order, because it stores no other. */
+/** The column that orders the rows: the row number if the search index gives the order, as it has no other column. */
 function sortColumn(plan: ListPlan): SQL {
   if (plan.key === "relevance") return sql`(row_number + ${sql.raw(String(firstTitlePosition))} * ${inTitles})`;
   return sql.raw(searchHasOrder(plan) ? "row_number" : sortColumns[plan.key]);

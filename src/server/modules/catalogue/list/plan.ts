@@ -18,7 +18,7 @@ const maxCounted = 10_000;
 const maxScans = 20;
 /** After this many scanned rows, a page ends even if it is not full. */
 const maxRows = 20_000;
-/** Rows that each term of a search may have in the first window of a page, and in later ones. */
+/** Maximum rows of each term of a search in the first window of a page, and in later windows. */
 const windows = { first: 200, later: 2000 };
 
 type Values = Record<string, unknown> & { limit: number };
@@ -36,7 +36,7 @@ export async function findPage(ctx: Ctx, plan: ListPlan, values: Values): Promis
   return searchHasOrder(plan) ? fillPage(ctx, plan, values) : scanOrSort(ctx, plan, values, columns);
 }
 
-/** Finds a page if no index has both its filters and its order. */
+/** Finds a page for which no index has both the filters and the order. */
 async function scanOrSort(ctx: Ctx, plan: ListPlan, values: Values, columns: FilterColumn[]) {
   const isSearch = plan.filters.terms !== undefined;
   const rare = isSearch ? await sortMatches(ctx, plan, values, true) : undefined;
@@ -52,7 +52,7 @@ function readPage(ctx: Ctx, plan: ListPlan, source: Source, values: Values): Pro
   return get(ctx.db, pageStatement(plan, source), values);
 }
 
-/** Sorts the matches of a search in an order that the index does not have. Returns undefined for too many. */
+/** Sorts the matches of a search in an order that the index does not have. Returns undefined if there are too many. */
 async function sortMatches(ctx: Ctx, plan: ListPlan, values: Values, isBrief: boolean) {
   const options = { by: "created_at", part: "numbers", max: maxSorted, isBrief } as const;
   const { found, isWhole, matches } = await scan(ctx, plan.filters, options);
@@ -60,13 +60,13 @@ async function sortMatches(ctx: Ctx, plan: ListPlan, values: Values, isBrief: bo
   return readPage(ctx, plan, "numbers", { ...values, numbers: JSON.stringify(matches) });
 }
 
-/** Adds batches until the page is full or enough rows have been scanned. In the search index, a batch is a window. */
+/** Adds batches to a page until it is full or enough rows were scanned. In the search index, a batch is a window. */
 async function fillPage(ctx: Ctx, plan: ListPlan, values: Values, first?: BatchRow): Promise<PageRow | undefined> {
   const begun = first ?? (await readBatch(ctx, plan, values));
   if (!begun || begun.exceeds_bytes) return begun;
   let page = begun;
   for (let batches = 1; page.scanCursor !== null && page.found < values.limit; batches++) {
-    // The page can only end at a row that the caller may see.
+    // The cursor names the last row, so the page can only end at a row that the caller may see.
     const last = page.lastVisibleCursor;
     if (batches * batchSize(plan) >= maxRows && last !== null) return { ...page, last, has_more: 1 };
     await yieldToEventLoop(ctx.tenant.id, ctx);
@@ -78,7 +78,7 @@ async function fillPage(ctx: Ctx, plan: ListPlan, values: Values, first?: BatchR
   return page.scanCursor === null ? page : { ...page, has_more: 1 };
 }
 
-/** Reads the first batch, or the one after a page. Returns undefined if a search has no further window. */
+/** Reads the first batch, or the batch after `page`. Returns undefined if a search has no further window. */
 async function readBatch(ctx: Ctx, plan: ListPlan, values: Values, page?: BatchRow): Promise<BatchRow | undefined> {
   const { filters, descending, key } = plan;
   const [value, id] = page?.scanCursor ? parsePosition(page.scanCursor) : [values.value, values.id];
@@ -98,7 +98,7 @@ const parsePosition = (cursor: string) => JSON.parse(cursor) as Position;
 
 function joinBatches(page: BatchRow, next: BatchRow): BatchRow {
   const lastVisibleCursor = next.lastVisibleCursor ?? page.lastVisibleCursor;
-  // The state is that of the first batch, because it must not be newer than the page.
+  // Keeps the state that was read with the first batch: the ETag must not be newer than any part of the page.
   const { state } = page;
   if (page.json === null) return { ...next, state, lastVisibleCursor };
   const { last, scanCursor, has_more } = next;
@@ -168,7 +168,7 @@ async function scan(ctx: Ctx, filters: ProductFilters, { by, part, max, isBrief 
   }
 }
 
-/** Columns with filters that neither the sort column's index nor the search index covers. */
+/** Returns the filtered columns that neither the sort column's index nor the search index covers. */
 function filteredColumns(filters: ProductFilters, sorted: string | undefined): FilterColumn[] {
   const columns: FilterColumn[] = rangeColumns.filter(
     (column) => column !== sorted && boundsOf(filters, column).length > 0,

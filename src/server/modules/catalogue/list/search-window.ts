@@ -9,7 +9,7 @@ interface WindowOptions {
   descending: boolean;
   /** The position after which the window begins; undefined at the beginning. */
   after: number | undefined;
-  /** The maximum rows of each word and term in the window. */
+  /** The maximum number of rows of each word and term in the window. */
   size: number;
   /** Whether products with all words in a title come first. */
   isRanked?: boolean;
@@ -50,7 +50,7 @@ async function readSpans(ctx: Ctx, expressions: readonly string[], { descending,
   });
 }
 
-/** Returns the next window of a search (see README.md). Without a search, it is empty. Undefined if no rows follow. */
+/** Returns the next window of a search (see README.md); `{}` for a list without search; undefined if no rows follow. */
 export async function nextWindow(ctx: Ctx, filters: ProductFilters, options: WindowOptions): Promise<NextWindow> {
   if (filters.terms === undefined) return {};
   const { descending, after, size, isRanked = false } = options;

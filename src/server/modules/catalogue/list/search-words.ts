@@ -10,14 +10,14 @@ const maxSearched = 12;
 /** Maximum tokens, and maximum folded characters, of a product. The end of very long descriptions is not indexed. */
 const maxTokens = 12_000;
 const maxCharacters = 65_536;
-/** Maximum blocks in an expression. For a wider range they are omitted: FTS5 finds rare terms as fast without them. */
+/** Maximum blocks in an expression. Wider ranges are searched without blocks, which is as fast for rare terms. */
 const maxBlocks = 64;
-/** Folding can make a text longer. It is indexed up to this length; ordinary texts grow by 1%. */
+/** Maximum indexed characters of a folded text, which can be longer than the text; ordinary texts grow by 1%. */
 const maxFolded = (text: string) => text.length * 1.125 + 1000;
 
 /** Accents and vowel signs. In the scripts of India and South-East Asia such marks are part of the word. */
 const accents = /(?<=[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{scx=Arab}\p{scx=Hebr}])\p{M}+/gu;
-/** Words, also connected ones such as `t-shirt`. The connection is optional: requiring it would take quadratic time. */
+/** Words, also joined ones such as `t-shirt`. A pattern that requires the joint would take quadratic time. */
 const wordRun = /[\p{L}\p{M}\p{N}]+(?:['’._-][\p{L}\p{M}\p{N}]+)*|\p{Extended_Pictographic}/gu;
 const connectors = /['’._-]/g;
 const unspaced = /([\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]+)/u;
@@ -25,7 +25,7 @@ const unspaced = /([\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}
 /** Texts are folded in chunks, because one character can become eighteen. Chunks end between words if possible. */
 const chunk = /.{1,250}(?![^\s。、，！？])|.{1,250}/gsu;
 
-/** More marks than any language puts on a letter. The time to sort them grows with the square of their number. */
+/** Marks after the eighth on a letter, more than any language uses. Sorting them would take quadratic time. */
 const needlessMarks = /(?<=\p{M}{8})\p{M}+/gu;
 
 function foldText(text: string): string {
@@ -38,7 +38,7 @@ function tagOf(tenantId: string): string {
   return tenantId.slice(-6);
 }
 
-/** Kinds of tokens. The dot is no part of a word, so words and terms cannot be confused. */
+/** Kinds of tokens. No word contains the dot, so words and terms cannot be confused. */
 const kinds = {
   stem: "·w",
   title: "·h",
@@ -64,7 +64,7 @@ export function blockPrefix(tenantId: string): string {
   return tagOf(tenantId) + kinds.block;
 }
 
-/** Returns an FTS5 expression for the blocks that contain a range of row numbers; none if they are too many. */
+/** Returns an FTS5 expression for the blocks that contain a range of row numbers; none if there are too many blocks. */
 export function blocksOf(tenantId: string, from: number, to: number): string[] {
   const size = 2 ** blockBits;
   const [first, last] = [Math.floor(Math.min(from, to) / size), Math.floor(Math.max(from, to) / size)];
@@ -77,7 +77,7 @@ export function stemToken(tenantId: string, kind: "stem" | "title", stem: string
   return tagOf(tenantId) + kinds[kind] + stem;
 }
 
-/** Returns all prefixes of each word, and stems of words and titles; in unspaced scripts, letters and pairs. */
+/** Returns the prefixes and stems of words, and the stems of titles; in unspaced scripts, letters and pairs of them. */
 export function indexTokens(tenantId: string, texts: readonly string[], titles: readonly string[] = []): string {
   const tokens = new Set<string>();
   for (const word of wordsOf(titles)) {
@@ -135,7 +135,7 @@ function addWord(tokens: Set<string>, word: string): void {
     } else {
       const whole = cutWord(text);
       tokens.add(kinds.stem + stemOf(whole));
-      // If a prefix is known, so are all shorter ones.
+      // If a prefix is in `tokens`, all shorter ones are, so the loop can end.
       for (let begun = whole; begun !== "" && !tokens.has(begun); begun = begun.slice(0, -1)) {
         if (begun.isWellFormed()) tokens.add(begun);
       }
@@ -162,7 +162,7 @@ export function searchWords(tenantId: string, q: string): SearchWord[] {
 
 function searchWord(tenantId: string, word: string): SearchWord {
   const [stem, begun] = [stemOf(word), `"${tagOf(tenantId)}${word}"`];
-  // All words with a stem begin with it, so one token is enough, and twice as fast. But a final `i` may stand for `y`.
+  // All words with a stem begin with it, so the prefix is enough, and twice as fast. But a final `i` may stand for `y`.
   const isEnough = stem === word && !word.endsWith("i");
   const anywhere = isEnough ? begun : `(${begun} OR "${stemToken(tenantId, "stem", stem)}")`;
   return { word, anywhere, inTitle: `"${stemToken(tenantId, "title", stem)}"` };

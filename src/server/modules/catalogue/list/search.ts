@@ -58,7 +58,7 @@ function indexing({ row, tenantId, ...product }: Searched): InStatement {
     ...tags.map((tag) => termToken(tenantId, "tag", tag)),
     ...categoryIds.map((id) => termToken(tenantId, "category", id)),
     ...options.map((option) => termToken(tenantId, "option", optionKey(option))),
-    // A product with variants shows no SKU of its own.
+    // A product with variants shows no SKU of its own, so only the SKUs of its variants are indexed.
     ...(variants.length > 0 ? variants : [product]).flatMap(({ sku }) =>
       sku ? termToken(tenantId, "sku", skuKey(sku)) : [],
     ),

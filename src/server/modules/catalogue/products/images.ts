@@ -39,7 +39,7 @@ export const Image = output("Image", {
 
 export const unknownPicture = "contains the media_id of a picture that this store does not have";
 
-/** Returns the stored JSON of pictures, in order. `field` names them in errors. Errors: validationFailed. */
+/** Returns pictures as JSON, in order, for the database. `field` names them in errors. Errors: validationFailed. */
 export function imagesText(ctx: Ctx, images: readonly ImageInput[], field: string): string {
   const placed = images.map((image, index) => ({
     place: image.position ?? index,
@@ -52,7 +52,7 @@ export function imagesText(ctx: Ctx, images: readonly ImageInput[], field: strin
   return JSON.stringify(inOrder.map(({ image }, position) => ({ ...image, position })));
 }
 
-/** SQL for the stored JSON of pictures, with the sizes of uploaded ones; `images` is the text of `imagesText`. */
+/** SQL for the stored JSON of pictures, with the sizes of uploads. `images` is the text that `imagesText` returned. */
 export function withSizes(images: SQL | Placeholder): SQL {
   return sql`case when instr(${images}, '"media_id"') then (
     select json_group_array(json_patch(i.value, coalesce((select json_object('width', width, 'height', height)

@@ -120,7 +120,7 @@ const fields = {
 export const productTexts = { title, slug: fields.slug, description };
 
 const texts = input("Translation", { title: Type.Optional(title), description: Type.Optional(description) });
-// The database checks the number of languages, because a PATCH merges with existing ones.
+// A PATCH merges translations with existing ones, so only the database can check the number of languages.
 export const translations = Type.Record(languageTag, texts, {
   description: "Texts in languages other than `lang`, by language code; at most 50 languages.",
   form,

@@ -58,7 +58,7 @@ async function readPictureFile(path: string): Promise<Uint8Array> {
 
 type Storing = { folder: string; isDryRun: boolean };
 
-/** Stores the pictures of an import before the transaction. Paths are relative to `folder`; a dry run only checks. */
+/** Stores the pictures of imported items, before the items are written. A dry run only checks the files in `folder`. */
 export async function* storePictures(ctx: Ctx, items: AsyncIterable<ImportItem>, storing: Storing) {
   for await (const item of items) {
     const { line, document, variants, faults, isCsv } = item;

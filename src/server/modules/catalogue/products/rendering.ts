@@ -3,14 +3,14 @@ import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { param } from "../../../db/statement.ts";
 import { moneyJson } from "../../../values/money.ts";
 
-/** The maximum stock that the public sees, so that nobody can follow a store's sales. */
+/** The largest stock that the public sees. Larger numbers are not shown, so that nobody can follow a store's sales. */
 export const maxShownStock = 10;
 
 const ownStock = "case when stock is null then null else stock - reserved end";
 const ofProduct = `case when has_variants then variants_available else ${ownStock} end`;
 const shown = (available: string) => `min(max(${available}, 0), ${maxShownStock})`;
 
-/** SQL for the version after a change of stock. Hides changes above `maxShownStock`, so that nobody can count sales. */
+/** SQL for the version after a change of stock. The public version skips changes that the public does not see. */
 export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
   const isShown = sql`(${sql.raw(shown("stock - reserved"))} is not min(max(${available}, 0), ${sql.raw(`${maxShownStock}`)}))`;
   const more = sql.raw(`${by}`);
@@ -18,7 +18,7 @@ export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
     updated_at = iif(${isShown}, ${param("now")}, updated_at)`;
 }
 
-/** Everybody sees the fields before `allow_backorder`. With variants, the SKU is null, and the stock is their sum. */
+/** Everybody sees the fields before `allow_backorder`. With variants, `sku` is null, and `stock` is their total. */
 export const productJson = sql.raw(`json_object(
   'id', id, 'title', title, 'slug', slug, 'description', description, 'status', status,
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
@@ -32,7 +32,7 @@ export const productJson = sql.raw(`json_object(
   'available', ${ofProduct}, 'variants', json(variants),
   'stock', case when has_variants then variants_stock else stock end, 'metadata', json(metadata))`);
 
-/** SQL for how many bytes of the stored JSON every caller sees: those before `allow_backorder`. */
+/** SQL for how many bytes of the stored JSON are the fields that every caller sees: those before `allow_backorder`. */
 export const catalogBytes = sql.raw(`instr(cast(rendered as blob), cast(',"allow_backorder":' as blob)) - 1`);
 
 export const variantJson = sql.raw(`json_object(
@@ -56,7 +56,7 @@ export function forEachAudience<T>(make: (audience: Audience) => T): Record<Audi
 
 const shownStock = sql.raw(shown(ofProduct));
 
-/** SQL for a stored product: its JSON, its version, and a text that changes with everything except views. */
+/** SQL for a stored product: its JSON, its version, and `state`, a text that changes with every change but a view. */
 export const productViews = {
   staff: {
     json: sql<string>`rendered`,

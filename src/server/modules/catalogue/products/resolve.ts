@@ -38,7 +38,7 @@ const uniques = [
 
 type UniqueValues = { slug?: string | undefined; sku?: string | null | undefined; skus?: unknown[] | undefined };
 
-/** Runs a write of products, variants or categories. A violated constraint becomes an error of its field. */
+/** Runs a write of products, variants or categories. If a constraint fails, throws an error that names the field. */
 export async function explainConflicts<T>(ctx: Ctx, given: UniqueValues, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
@@ -66,7 +66,7 @@ function explained(error: unknown): unknown {
   if (["products", "categories"].some((table) => isCheckViolation(error, `${table}_translations_size`)))
     return invalidField("translations", translationsTooLarge);
   if (isCheckViolation(error, "known_pictures")) return invalidField("images", unknownPicture);
-  // The category was deleted after its id was looked up.
+  // The category was deleted between the look-up of its id and this write.
   if (isCheckViolation(error, "products_categories")) return invalidField("category_ids", unknownCategory);
   if (isUniqueViolation(error, "product_variants.options_key")) {
     return fieldError(conflict, "options", "another variant of the product has the same options", { cause: error });
@@ -77,7 +77,7 @@ function explained(error: unknown): unknown {
 const selectBy = (condition: SQL) =>
   statement((q) => q.select({ id: products.id }).from(products).where(and(isProduct, condition)));
 const selectById = selectBy(sql`id = ${param("name")}`);
-// A slug may equal another product's SKU.
+// A slug may equal another product's SKU, so a name can find several products.
 const selectByName = statement<{ id: string }>(sql`
   select id from ${products} where ${isProduct} and slug = ${param("name")}
   union select id from ${products} where ${isProduct} and sku = ${param("name")} and not has_variants
@@ -119,7 +119,7 @@ export async function resolveStockItem(ctx: Ctx, named: string): Promise<StockIt
   const values = { tenantId: ctx.tenant.id, name: named };
   const variant = await get(ctx.db, selectVariant, values);
   if (variant && isId("var", named)) return variant;
-  // The SKU may also be another product's slug.
+  // The SKU may also be another product's slug. `resolveProductId` then refuses the name as ambiguous.
   const productId = await resolveProductId(ctx, named);
   return { productId, variantId: variant?.variantId ?? null };
 }

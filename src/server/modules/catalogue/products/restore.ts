@@ -30,7 +30,7 @@ async function findDeleted(ctx: Ctx, named: string) {
   throw notFound("deleted product", named, { in: `store ${JSON.stringify(ctx.tenant.namespace)}`, remedy });
 }
 
-// Pictures and categories may have been deleted meanwhile. Setting `sku` makes triggers check that it is free.
+// Drops pictures and categories that were deleted meanwhile. Setting `sku` makes triggers check that it is free.
 const restored = sql`deleted_at = null, sku = sku, updated_at = ${param("now")}, version = version + 1,
   images = (select json_group_array(json(value)) from (select value from json_each(images) where value ->> 'media_id' is null
     or value ->> 'media_id' in (select id from ${media} where ${ofStore(media)}) order by key))`;

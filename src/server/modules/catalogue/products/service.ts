@@ -54,7 +54,7 @@ const deleteProductRow = statement((q) =>
 );
 const ofProduct = sql`tenant_id = ${param("tenantId")} and product_id = ${param("id")} and deleted_at is null`;
 const deleteVariants = statement((q) => q.update(productVariants).set(deletion).where(ofProduct));
-// Updates variants that use the product's price, if it has changed. Returns their ids.
+// Copies a changed price to the variants that use the product's price. Returns their ids.
 const syncVariantPrices = statement(sql`
   update ${productVariants} set ${priceColumns} = ${productPrice}, version = version + 1, updated_at = ${param("now")}
   where ${ofProduct} and not has_own_price and ${priceColumns} is not ${productPrice}
@@ -113,7 +113,7 @@ export async function getProduct(ctx: Ctx, named: string, lang?: string): Promis
   return product;
 }
 
-/** Returns the state of the product; undefined if the caller sees none. Errors: notFound for an unknown slug. */
+/** Returns the product's `state` (see `productViews`); undefined if it is not visible. Errors: notFound for a slug. */
 export async function getProductState(ctx: Ctx, named: string) {
   const id = await findProductId(ctx, named);
   return get(ctx.db, reads[audienceOf(ctx)].state, { tenantId: ctx.tenant.id, id });
@@ -162,7 +162,7 @@ async function write(ctx: Ctx, named: string, given: ProductChange, fields?: str
     if (updated.hasVariants && (priceMinor !== undefined || compareAtMinor !== undefined)) {
       const follow = bind(syncVariantPrices, { tenantId: tx.tenant.id, productId: id, id, now });
       const [, followed] = await tx.db.batch(withDeferredSummaries([follow]));
-      // The product's JSON shows the prices of its variants.
+      // The product's JSON contains the prices of its variants, so it is read again.
       if (followed?.rows.length) product = await getProduct(tx, id, change.lang);
     }
     if (before && !before.hasVariants && before.stock !== stock) {

@@ -61,7 +61,7 @@ const selectVariant = statement<ItemRow>(sql`
 
 /**
  * Finds the items of an order, in the transaction that reserves them.
- * @throws validationFailed for an item that cannot be ordered, or only as a variant; outOfStock.
+ * @throws validationFailed for an item that cannot be ordered, or that must be ordered as a variant; outOfStock.
  */
 export async function findItems(tx: Ctx, wanted: readonly WantedItem[]): Promise<OrderedItem[]> {
   const reads = wanted.map(({ productId, variantId }) => {
@@ -102,7 +102,7 @@ export function shortage(ctx: Ctx, field: string, message: string): AppError {
 
 const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")}`;
 const ofVariant = sql`tenant_id = ${param("tenantId")} and id = ${param("variantId")}`;
-// `findItems` has checked the stock in the same transaction, during which nobody else writes.
+// Needs no guard: `findItems` has checked the stock in the same transaction, during which nobody else writes.
 const reserved = sql`(reserved + ${param("quantity")})`;
 const reserve = sql`reserved = ${reserved}, ${stockVersion(sql`stock - ${reserved}`, 0)}`;
 // An inconsistent number must not block payment or cancellation; `bodega doctor` finds and fixes it.
@@ -110,7 +110,7 @@ const unreserved = sql`max(reserved - ${param("quantity")}, 0)`;
 const unreserve = sql`reserved = ${unreserved}, ${stockVersion(sql`stock - ${unreserved}`, 0)}`;
 const sold = sql`stock - ${param("quantity")}`;
 const sell = sql`stock = ${sold}, reserved = ${unreserved}, ${stockVersion(sql`${sold} - ${unreserved}`)}`;
-// A refund must not fail at the maximum stock; the excess is not counted.
+// A refund that puts pieces back must not fail at the maximum stock; pieces above it are not counted.
 const max = sql.raw(String(maxStock));
 const more = sql`max(stock, min(stock + ${param("quantity")}, ${max}))`;
 const putBack = sql`stock = ${more}, ${stockVersion(sql`${more} - reserved`)}`;
@@ -123,11 +123,11 @@ const move = (set: SQL) => ({
 const moves = { reserve: move(reserve), release: move(unreserve), commit: move(sell), restock: move(putBack) };
 export const touchProduct = statement(sql`
   update ${products} set version = version + 1, updated_at = ${param("now")} where ${ofProduct}`);
-/** Gives a variant's product a version that the public does not see. Triggers show it if the public sees the change. */
+/** Increases the version of a variant's product, but not the public one. Triggers do that if the change is public. */
 export const hideVersion = statement(sql`
   update ${products} set version = version + 1, hidden_versions = hidden_versions + 1 where ${ofProduct}`);
 
-// With `isRelative`, the amount is added, and stock that unpaid orders reserve stays. Otherwise it is the new stock.
+// With `isRelative`, adds the amount, but never takes stock that unpaid orders reserve. Otherwise, it is the new stock.
 const edited = sql`iif(${param("isRelative")}, stock, 0) + ${param("amount")}`;
 const edit = sql`stock = ${edited}, ${stockVersion(sql`${edited} - reserved`)}`;
 const editable = sql`deleted_at is null and ${edited} <= ${max}
@@ -156,7 +156,7 @@ export async function changeStock(tx: StockCtx, item: StockItem, change: { isRel
   throw invalidField("change", `must leave 0 to ${maxStock}. ${free}`);
 }
 
-// Deleted items have no stock, but orders still release what they reserved.
+// The event of a deleted item shows a stock of 0. Such events exist, because orders still release what they reserved.
 const remaining = sql`case when deleted_at is null or stock is null then stock else 0 end`;
 const event = {
   type: sql`'stock.changed'`,

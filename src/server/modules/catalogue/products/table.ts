@@ -58,9 +58,9 @@ export const products = sqliteTable(
     /** JSON array of ids; triggers refuse those of other stores. */
     categoryIds: text("category_ids").notNull().default("[]"),
     metadata: text("metadata").notNull().default("{}"),
-    /** JSON object of language to `{title, description}`, without `lang` itself. */
+    /** JSON object with a `{title, description}` for each language other than `lang`. */
     translations: text("translations").notNull().default("{}"),
-    /** Maintained by triggers on the variants: their JSON in order, whether there are any, and their sums. */
+    /** Triggers on the variants write these columns: the variants' JSON in order, whether there are any, and sums. */
     variants: text("variants").notNull().default("[]"),
     catalogVariants: text("catalog_variants").notNull().default("[]"),
     hasVariants: integer("has_variants", { mode: "boolean" }).notNull().default(false),
@@ -71,7 +71,7 @@ export const products = sqliteTable(
     popularity: integer("popularity").generatedAlwaysAs(sql`views_count + 10 * likes_count`, { mode: "virtual" }),
     lang: text("lang").notNull(),
     publishedAt: text("published_at"),
-    /** The product's JSON, computed when the row is written. Reading it is four times faster than rendering a page. */
+    /** The product's JSON, computed when the row is written. A page of stored JSON is read four times as fast. */
     rendered: text("rendered").generatedAlwaysAs(productJson, { mode: "stored" }),
     catalogBytes: integer("catalog_bytes").generatedAlwaysAs(catalogBytes, { mode: "stored" }),
   },
@@ -95,7 +95,7 @@ export const products = sqliteTable(
   ],
 );
 
-/** Filled by triggers on products and variants, and empty after each commit. */
+/** Products to index. Triggers on products and variants add rows; indexing removes them before each COMMIT. */
 export const productsToIndex = sqliteTable("products_to_index", { rowNumber: integer("row_number").primaryKey() });
 
 export const productCounts = sqliteTable(

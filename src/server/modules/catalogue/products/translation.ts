@@ -6,11 +6,11 @@ const languages = param("languages");
 
 /** The preferred languages as a JSON array: the requested one, its parents (`zh-Hant`, `zh`), the store's. */
 export function languageChain(lang: string | undefined, tenantLanguage: string): string {
-  // The usual case. A language tag needs no escaping.
+  // The usual case, without `JSON.stringify`, because a language tag needs no escaping.
   if (lang === undefined) return `["${tenantLanguage}"]`;
   const chain: string[] = [];
   for (let tag = lang; tag !== ""; tag = tag.slice(0, Math.max(0, tag.lastIndexOf("-")))) {
-    // A single letter or digit only introduces the next subtags (`de-u-co-phonebk`).
+    // A single letter or digit only introduces the next subtags (`de-u-co-phonebk`), so no tag may end with it.
     if (!/(?:^|-)[a-z0-9]$/i.test(tag)) chain.push(tag);
   }
   if (!chain.includes(tenantLanguage)) chain.push(tenantLanguage);

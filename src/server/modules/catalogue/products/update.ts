@@ -24,7 +24,7 @@ type UpdatedProduct = RenderedProduct & Record<"hasVariants" | "isShown", number
 export async function updateProduct(ctx: Ctx, id: string, change: ProductChange, now: string): Promise<UpdatedProduct> {
   const { columns, merge, lang, ifMatch } = change;
   const names = columnsOf(columns);
-  // For a product with variants, a GET shows neither SKU nor own stock, so a PUT without them keeps them.
+  // A GET shows neither the SKU nor the own stock of a product with variants, so a PUT without them keeps them.
   const own = (["sku", "stock"] as const).filter((name) => names.includes(name) && (merge || columns[name] !== null));
   const values = { ...columns, ...textValues(ctx, columns, lang), tenantId: ctx.tenant.id, id, now, ifMatch };
   const name = `update product ${merge} ${own.join(" ")} ${names.join(" ")}`;
@@ -48,7 +48,7 @@ function compileUpdate(names: readonly string[], own: readonly string[], merge: 
       then coalesce(published_at, ${param("now")}) else published_at end`;
   }
   if (names.join() === "stock") special.version = stockVersion(sql`${param("stock")} - reserved`);
-  // A GET shows the sum of the variants' stocks as `stock`, and a PUT may send that sum back.
+  // A GET shows the sum of the variants' stocks as `stock`, so a PUT may contain that sum.
   const sum = merge ? sql`` : sql` or variants_stock is ${param("stock")}`;
   const guards = [isNull(products.deletedAt)];
   for (const name of own) guards.push(sql`(not has_variants${name === "stock" ? sum : sql``})`);
@@ -122,7 +122,7 @@ export function updateStatement<Row = RenderedProduct>(names: readonly string[],
     const lang = merge ? sql.raw("lang") : sql`coalesce(${param("lang")}, lang)`;
     all.push(sql`json_type(${param("translations")}, ${pathOf(lang)}) is null`);
   }
-  // Merging large texts takes milliseconds, so it is done once.
+  // Merging large texts takes milliseconds, so the merged text is computed once for all expressions.
   const start = merged
     ? sql`with merged as materialized (select json_group_object(key, json(value)) as texts, count(*) as languages
         from (select ${merged} as merged from ${table} where ${byId(table)}), json_each(merged) where value <> '{}')`

@@ -5,7 +5,7 @@ import { ambiguousAmount } from "../../../values/money.ts";
 import { isId } from "../../../values/stamps.ts";
 import type { Image } from "../products/images.ts";
 
-/** The cell that removes a field; an empty cell leaves it unchanged. The text `-` is written with an apostrophe. */
+/** The cell that removes a field; an empty cell leaves it unchanged. A text `-` needs an apostrophe before it. */
 export const noValue = "-";
 
 /** A cell that cannot be read. The message is appended to the column's name. */
@@ -14,7 +14,7 @@ export class CellError extends Error {}
 interface CellFormat {
   /** With `decimalComma`, 19,99 is a number. Errors: CellError. */
   read: (cell: string, decimalComma: boolean) => unknown;
-  /** Returns a short form, and a value. If the short form cannot be read back, the cell is the JSON of the value. */
+  /** Returns a short form for the cell, and a value, whose JSON is written if `read` cannot read the short form. */
   write?: (value: never) => [short: string, value: unknown];
   /** The value that a hyphen stands for; undefined if the field cannot be empty. */
   none?: unknown;
@@ -23,7 +23,7 @@ interface CellFormat {
 export interface CsvColumn extends CellFormat {
   name: string;
   field: string;
-  /** If `field` is the options: the name of the option whose value is the cell. */
+  /** If `field` is `options`: the name of the option whose value the cell contains. */
   option?: string;
   of: "product" | "variant";
 }
@@ -83,7 +83,7 @@ export const csvColumns: readonly CsvColumn[] = [
   ...columnsOf("variant", "variant_", variantFields),
 ];
 
-/** Returns the column; `option:size` is the option `size` of a variant. Undefined for an unknown name. */
+/** Returns the column with a name, such as `option:size` for a variant's option `size`; undefined if there is none. */
 export function findColumn(given: string): CsvColumn | undefined {
   const name = given.trim();
   const [, option] = /^option:\s*(.+)$/is.exec(name) ?? [];
@@ -108,7 +108,7 @@ export function writeCell({ read, write, none }: CsvColumn, value: unknown): str
     const json = JSON.stringify(whole);
     cell = attempt(() => JSON.stringify(read(short, false))) === json ? short : json;
   }
-  // A negative number is not a formula.
+  // A negative number is not a formula, so it gets no apostrophe.
   return /^-?\d+(\.\d+)?$/.test(cell) ? cell : guardFormula(cell);
 }
 
@@ -157,7 +157,7 @@ function readObject(cell: string): unknown {
   throw new CellError('must be a JSON object, such as {"colour": "red"}');
 }
 
-/** Reads pictures: addresses, ids of uploads or paths. A text that contains several of them is an error. */
+/** Reads pictures: addresses, ids of uploads or paths. An item that contains several addresses is an error. */
 function readImages(cell: string): unknown {
   const items = readList(cell);
   const isList = cell.trimStart().startsWith("[");

@@ -5,7 +5,7 @@ import { CellError, type CsvColumn, csvColumns, findColumn, noValue, readCell } 
 import type { Fields, ImportItem, Row, RowError } from "./import-item.ts";
 import { checkRow, findBadText, maxRecordLength, unreadableItem } from "./import-item.ts";
 
-/** Consecutive rows are variants of one product if they agree in the first of these columns that both have. */
+/** Consecutive rows are variants of one product if they are equal in the first of these columns that both fill. */
 const keyColumns = ["id", "slug", "sku", "title"];
 
 type Table = { columns: CsvColumn[]; decimalComma: boolean };
@@ -132,7 +132,7 @@ function readProductRow(table: Table, row: Row): ImportItem {
   return item;
 }
 
-/** Adds another row of a product. Its product columns must be empty or repeat the first row. */
+/** Adds a variant from another row of a product. The row's product columns must be empty or repeat the first row. */
 function addVariantRow(table: Table, item: ImportItem, row: Row, first: string[]): void {
   const fault = checkRow(row, table.columns.length);
   if (fault) return void item.faults.push(fault);

@@ -47,7 +47,7 @@ export function csvFormat(names?: readonly string[]) {
   const columns = csvColumns.filter((column) => isNamed(column) || (column.field === "id" && kinds.has(column.of)));
   const render = (json: string) => {
     const product = JSON.parse(json) as Fields & { id: string; slug: string; variants: Fields[] };
-    // The slug keeps the lines together if the ids are removed, to import the file into another store.
+    // To import into another store, one removes the ids. The slug then still shows which lines belong together.
     const { id, slug } = product;
     const [first, ...others] = kinds.has("variant") ? product.variants : [];
     // Only the first line has the product's own columns.

@@ -31,13 +31,13 @@ const selectCategory = statement((q) =>
   q.select({ id }).from(categories).where(isTitled).orderBy(position, id).limit(1),
 );
 
-/** The title and, for an update, the changed fields, named as in `importVariants`. */
+/** The title and the changed fields, named as in `importVariants`; null for a new product. */
 export type ImportOutcome = "unchanged" | { title: string; fields: string[] | null };
 
 /** Records a key that identifies the item's product. Throws validationFailed if an earlier item has the same key. */
 type Claim = (field: string, key: string) => void;
 
-/** Creates a product, or changes that of its id, SKU, slug or title. Errors: of `claim`, creating and changing. */
+/** Creates the item's product, or changes that with its id, SKU, slug or title. Errors: of `claim` and of writing. */
 export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Promise<ImportOutcome> {
   const { id: _, currency: __, lang: givenLang, ...given } = item.document;
   const lang = givenLang == null ? undefined : parseLanguage("lang", String(givenLang));
@@ -61,7 +61,7 @@ export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Pr
 }
 
 async function changeProduct(tx: Ctx, item: ImportItem, existing: ExistingProduct, fields: Fields) {
-  // The product was found by its own SKU, which its JSON omits. So the SKU is no change.
+  // The JSON of a product with variants omits its own SKU, so `findChanges` would report the unchanged SKU as new.
   if (existing.variants.length > 0 && fields.sku === existing.ownSku) delete fields.sku;
   const changes = findChanges(existing, fields, item.isCsv);
   const isPriced = "price" in changes || "compare_at_price" in changes;
@@ -93,7 +93,7 @@ async function findExisting(tx: Ctx, item: ImportItem): Promise<ExistingProduct 
   }
   const slug = identifyingSlug(item, tx.tenant.language);
   const found = await find(tx, selectBySlug, slug);
-  // Different titles can have the same slug, such as C++ and C#.
+  // Titles such as C++ and C# make the same slug, so the product with the slug may be a different one.
   if (!found || document.slug || found.title === document.title) return found;
   throw invalidField(
     "title",
@@ -119,7 +119,7 @@ export function identifyingKeys(item: ImportItem, lang: string): [field: string,
   });
 }
 
-/** Returns the slug of an item without id and SKUs, or the slug that its title makes; undefined for other items. */
+/** Returns the slug of an item without id and SKUs, given or made from the title; undefined for other items. */
 function identifyingSlug({ document, variants }: ImportItem, lang: string): string | undefined {
   const { id, slug, title } = document;
   if (id != null || [document, ...variants.map((one) => one.document)].some(({ sku }) => sku != null)) return undefined;

@@ -21,7 +21,7 @@ export function newVariant(tx: Ctx, document: Fields, index: number, productPric
   throw invalidField(`${prefix}currency`, `must be ${tx.tenant.currency}, the store's currency`);
 }
 
-/** Returns the changed fields, named as in the file. Errors have fields such as `variants.0.price`. */
+/** Writes an item's variants. Returns changed fields, named as in the file. Errors name fields `variants.0.price`. */
 export async function importVariants(tx: Ctx, product: ExistingProduct, item: ImportItem): Promise<Set<string>> {
   const changed = new Set<string>();
   if (item.variants.length === 0) return changed;
@@ -65,7 +65,7 @@ function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, it
   return changes;
 }
 
-/** If `has_own_price` is false, a price that is missing or in `known` becomes null, to follow the product's. */
+/** If `has_own_price` is false and the price is missing or in `known`, returns a price of null: the product's. */
 function readVariant({ id: _, currency, has_own_price: isOwn, ...fields }: Fields, known: unknown[], prefix = "") {
   if (isOwn !== undefined && typeof isOwn !== "boolean")
     throw invalidField(`${prefix}has_own_price`, "must be true or false");
@@ -78,7 +78,7 @@ function findVariant(variants: ExistingVariant[], { id, sku, options }: Fields):
   if (id != null) return variants.find((variant) => variant.id === id);
   const found = typeof sku === "string" ? variants.find((variant) => variant.sku === sku) : undefined;
   if (found || (options === undefined && typeof sku === "string")) return found;
-  // A product has at most one variant without options.
+  // A product has at most one variant without options, so a document without options means this variant.
   return variants.find((variant) => Bun.deepEquals(variant.options, options ?? {}, true));
 }
 
@@ -98,7 +98,7 @@ export function findChanges(existing: Fields, given: Fields, isCsv: boolean): Fi
     if (value === undefined || Bun.deepEquals(before, value, true) || (isCsv && value === null && before === ""))
       return false;
     if (name === "images") return !Bun.deepEquals(comparable(before), comparable(value), true);
-    // Stored JSON never has more digits than a double can represent.
+    // Stored JSON has no more digits than a double can represent, so the given metadata are reduced to these.
     return name !== "metadata" || !Bun.deepEquals(before, JSON.parse(JSON.stringify(value)), true);
   };
   return Object.fromEntries(Object.entries(given).filter(isChanged));
@@ -125,7 +125,7 @@ export function normalize({ ...fields }: Fields): Fields {
   if (isObject(translations)) {
     const entries = Object.entries(translations);
     const tags = new Set(entries.map(([name]) => parseLanguage(`translations.${name.slice(0, 64)}`, name)));
-    // If two names mean the same language, validation reports it.
+    // Two names of the same language are kept, so that validation reports them.
     if (tags.size === entries.length) {
       fields.translations = Object.fromEntries([...tags].map((tag, index) => [tag, entries[index]?.[1]]));
     }

@@ -4,7 +4,7 @@ import { AppError, invalidField } from "../../../errors.ts";
 import { type ImportItem, type RowError, rowsTogether } from "./import-item.ts";
 import { type ImportOutcome, identifyingKeys, importProduct } from "./import-product.ts";
 
-/** How many products are read before a transaction. It commits after `maxTransactionMs`, because other writes wait. */
+/** Maximum products per transaction. It commits earlier after `maxTransactionMs`, because other writes wait for it. */
 const batchSize = 500;
 const maxTransactionMs = 100;
 const maxErrors = { import: 100, dryRun: 100_000 };
@@ -25,7 +25,7 @@ const newResult = () => ({
   updated: 0,
   unchanged: 0,
   failed: 0,
-  /** The first twenty new products, without fields, and the first twenty updates. */
+  /** The first twenty new products, whose `fields` are null, and the first twenty updates. */
   changes: [] as { line: number; title: string; fields: string[] | null }[],
   errors: [] as RowError[],
   errors_omitted: 0,
@@ -44,7 +44,7 @@ export class ImportFailure extends Error {
   }
 }
 
-/** Writes each product completely or not at all. Errors: ImportFailure, validationFailed for a header. */
+/** Writes each product completely or not at all. Errors: ImportFailure, validationFailed for a bad header. */
 export async function importProducts(ctx: Ctx, items: AsyncIterable<ImportItem>, options: ImportOptions) {
   const result = newResult();
   const lines: KeyLines = new Map();
@@ -115,7 +115,7 @@ function recordOutcome(result: ImportResult, line: number, outcome: ImportOutcom
   }
 }
 
-/** The lines of the keys that identify products. A second product with the same key would change the first. */
+/** The line of each key that identified a product. A later item with the same key would change this product. */
 type KeyLines = Map<string, number>;
 type BatchOptions = ImportOptions & { lines: KeyLines };
 

@@ -11,10 +11,10 @@ import { maxTitle, maxVariants, type VariantInput } from "../products/model.ts";
 import type { Rendered } from "../products/rendering.ts";
 import { products, productVariants, staleSummaries } from "../products/table.ts";
 
-/** From this statement until `endBatch`, in one transaction, products do not show changes of their variants. */
+/** From this statement until `endBatch`, in one transaction, triggers do not copy variants to their products. */
 export const beginBatch = bind(statement(sql`insert or ignore into ${staleSummaries} values ('', '')`));
 
-/** Updates each product whose variants have changed since `beginBatch`. Without it, the transaction cannot commit. */
+/** Updates each product whose variants changed since `beginBatch`. A transaction cannot commit without `endBatch`. */
 export const endBatch = bind(statement(sql`delete from ${staleSummaries}`));
 
 /** Wraps statements of one transaction, so that each product's copy of its variants is computed once, at the end. */
@@ -62,7 +62,7 @@ export function completeVariant(columns: VariantColumns, prefix = "") {
   return { sku: null, stock: null, weightG: null, images: "[]", ...given };
 }
 
-// Variants without a price get the product's price and currency. If the product would have too many, none is inserted.
+// Variants without a price get the product's price and currency. If there would be too many variants, none is inserted.
 export const insertVariants = statement<Rendered>(sql`
   insert into ${productVariants} (id, tenant_id, product_id, title, sku, options, options_key, has_own_price,
     price_minor, compare_at_minor, currency, currency_digits, stock, weight_g, images, position, created_at,

@@ -51,7 +51,7 @@ function compileUpdate(names: Name[], price: PriceChange) {
     const made = sql`select group_concat(value, ' / ') from (select value from json_each(options) order by id)`;
     changes.push(sql`title = case when title = (${made}) then coalesce(${param("madeTitle")}, title) else title end`);
   }
-  // A compare-at price of null is harmless for a variant with the product's price.
+  // A compare-at price of null is allowed for a variant with the product's price, because it changes nothing.
   const isGuarded = price === "same" && names.includes("compareAtMinor");
   const guard = isGuarded ? sql`and (has_own_price or ${param("compareAtMinor")} is null)` : sql``;
   const version =

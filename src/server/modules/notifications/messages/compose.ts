@@ -37,6 +37,6 @@ export function composePayload(
     return { title: task.store, body, tag: data.order_id, data: { ...data } };
   }
   const { title, body, url, data } = JSON.parse(task.content) as MessageContent;
-  // A device shows only one message with the same tag.
+  // A device shows only one message with the same tag, so a message that is sent twice appears once.
   return { title, body, url, tag: task.messageId, data };
 }

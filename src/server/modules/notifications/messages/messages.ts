@@ -46,8 +46,8 @@ export async function queueMessage(
 }
 
 /**
- * Compiles a statement that queues a notification to one user, for the batch of a change. It writes nothing for a user
- * without devices. Its parameters are `messageId`, `now`, `expiresAt` and those of `notice`.
+ * Compiles a statement that queues a notification to one user about a change, for the batch that writes the change. It
+ * writes nothing if the user has no devices. Its parameters are `messageId`, `now`, `expiresAt` and those of `notice`.
  * @param notice a `select` of at most one row: `tenant_id`, `user_id` and `content`, a JSON text.
  */
 export function compileNotice(notice: SQL) {
@@ -59,7 +59,7 @@ export function compileNotice(notice: SQL) {
     from (${notice}) n where exists(select 1 from ${pushRegistrations} r where r.user_id = n.user_id)`);
 }
 
-/** Every push service accepts this size, including the overhead of encryption. */
+/** Maximum bytes of a message. Every push service accepts this size, including the overhead of encryption. */
 const maxBytes = 3000;
 const dataName = /^[A-Za-z]\w{0,63}$/;
 const reservedName = /^(from|message_type|collapse_key|google.*|gcm.*)$/i;
@@ -77,7 +77,7 @@ export async function prepareMessage(ctx: Ctx, request: MessageRequest) {
   return { content, recipients, counts: await countRecipients(ctx, recipients), ttlMs: ttl * 1000 };
 }
 
-/** Queues a message. The audit log records the message without its text, unless it is to one user. */
+/** Queues a message. The audit log records it, without its text, only if it is not to a single user. */
 export async function sendMessage(ctx: Ctx, prepared: PreparedMessage) {
   const { content, recipients, counts, ttlMs } = prepared;
   const at = ctx.now();

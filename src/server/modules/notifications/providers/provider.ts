@@ -25,7 +25,7 @@ export interface PushPayload {
 export interface PushOptions {
   ttlSeconds: number;
   urgency: "normal" | "high";
-  /** Replaces a waiting message with the same topic at the service; at most 32 characters of base64url. */
+  /** A message replaces a waiting one with the same topic at the push service; at most 32 characters of base64url. */
   topic?: string | undefined;
   signal: AbortSignal;
 }
@@ -40,11 +40,11 @@ export function explainPush(answer: Omit<Answer, "result" | "isFinal"> & { isGon
 export interface PushProvider {
   /** Returns the host of a target's service. Each service has its own circuit. */
   serviceOf(target: Target): string;
-  /** Makes one attempt. RefusedAddress is not retried. Other errors are, even if the account is rejected. */
+  /** Makes one attempt. RefusedAddress is not retried; other errors are, even if the service rejects the account. */
   deliver(target: Target, payload: PushPayload, options: PushOptions): Promise<Answer>;
 }
 
-/** Why a registration of another platform gets nothing. */
+/** The error of registrations for other platforms, to which nothing is sent. */
 export const notSent = "Notifications are sent to browsers only";
 
 /** Whether this server sends to a platform. */
@@ -54,7 +54,7 @@ export function sealTarget(vault: Vault, registrationId: string, target: Target)
   return vault.seal("push", registrationId, JSON.stringify(target));
 }
 
-/** Returns the target of a registration; null if another key sealed it. @throws unavailable without the key. */
+/** Returns a registration's target; null if another key encrypted it. @throws unavailable without the server's key. */
 export function openTarget(vault: Vault, registrationId: string, sealed: string): Target | null {
   const text = vault.open("push", registrationId, sealed);
   return text === null ? null : (JSON.parse(text) as Target);

@@ -13,7 +13,7 @@ const insertKeys = statement((q) => q.insert(vapidKeys).values(keys).onConflictD
 
 type VapidCtx = Pick<Ctx, "db" | "vault" | "now">;
 
-/** Returns the keys, the private one sealed. Creates missing ones, even if several processes start at once. */
+/** Returns the keys, the private one encrypted. Creates missing ones, even if several processes start at once. */
 export async function makeVapidKeys({ db, vault, now }: VapidCtx) {
   const kept = await get(db, selectKeys);
   if (kept) return kept;
@@ -22,7 +22,7 @@ export async function makeVapidKeys({ db, vault, now }: VapidCtx) {
   return (await get(db, selectKeys)) as NonNullable<typeof kept>;
 }
 
-/** Returns the keys; creates missing ones. Errors: wrongState if they were sealed with another key. */
+/** Returns the keys; creates missing ones. Errors: wrongState if they were encrypted with another secret key. */
 export async function ensureVapidKeys(ctx: VapidCtx) {
   const { publicKey, privateKey: sealed } = await makeVapidKeys(ctx);
   const privateKey = ctx.vault.open("push", place, sealed);

@@ -1,7 +1,7 @@
 import { type Lookup, postMessage, RefusedAddress, readRetryAfter } from "../../../delivery/outbound.ts";
 import { explainPush, type PushProvider, type Subscription } from "./provider.ts";
 
-/** Some push services refuse a message without a contact. */
+/** The contact in messages if none is configured, because some push services refuse a message without a contact. */
 const noContact = "mailto:push@store.invalid";
 
 export interface WebPushDeps {
@@ -13,7 +13,7 @@ export interface WebPushDeps {
   ca?: string | undefined;
 }
 
-/** Sends to browsers, encrypted (RFC 8291) and signed (RFC 8292). Each attempt checks the address. */
+/** Sends to browsers, encrypted (RFC 8291) and signed (RFC 8292). Each attempt checks the endpoint's IP address. */
 export function createWebPush(deps: WebPushDeps): PushProvider {
   const { allowPrivate, lookup, ca, contact: subject = noContact } = deps;
   return {

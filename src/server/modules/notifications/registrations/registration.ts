@@ -23,7 +23,7 @@ import { parseTarget } from "./target-input.ts";
 /** Maximum devices of a user. Each order notifies all of them, and a user could register endpoints of strangers. */
 const maxOfUser = 50;
 const maxOfStore = 100_000;
-/** New devices of visitors without an account, per address and store. Each device is stored for months. */
+/** Limits new devices without an account, per IP address and store, because each device is stored for months. */
 const newDevices: RateLimit = { name: "devices", max: 20, windowMs: 3_600_000 };
 
 const stored = pick(pushRegistrations, "id", "platform", "targetKey", "proofKey", "secretHash");
@@ -31,7 +31,7 @@ const hasTarget = and(ofStore(pushRegistrations), equals(pushRegistrations.targe
 const selectByTarget = statement((q) => q.select(stored).from(pushRegistrations).where(hasTarget));
 const selectById = statement((q) => q.select(stored).from(pushRegistrations).where(byId(pushRegistrations)));
 const registrable = {
-  // The token may have been revoked after authentication, and the user's devices detached with it.
+  // The token may have been revoked after authentication, which detaches the user's devices, so it is checked again.
   isLive: sql`(${param("userId")} is null or exists (select 1 from ${userTokens}
     where tenant_id = ${param("tenantId")} and user_id = ${param("userId")} and id = ${param("tokenId")}
       and ended_at is null))`.mapWith(Boolean),
@@ -78,7 +78,7 @@ function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) 
   return { targetKey: hash("target", platform, endpoint), proofKey: hash("proof", keys.p256dh, keys.auth) };
 }
 
-/** Counts a write for the address, and for the user or else the device: one app key may write for many devices. */
+/** Counts a write for the IP address, and for the user or else the device, because many devices use one app key. */
 function countDeviceWrite(ctx: Ctx, device: string): void {
   countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : device);
 }

@@ -21,8 +21,8 @@ const tokenForms = {
 };
 
 /**
- * Returns the target of a platform in canonical form. Its IP addresses are checked at each sending. Errors:
- * validationFailed.
+ * Returns the target of a platform in canonical form. The IP addresses of its host are checked when a message is sent.
+ * Errors: validationFailed.
  * @param allowPrivate allows http, any port, and addresses of this machine and private networks.
  */
 export function parseTarget(

@@ -70,7 +70,7 @@ const isTheirs = sql`${pushMessages.userId} is null or ${pushMessages.userId} is
 const claimed = {
   ...pick(pushDeliveries, "id", "attempts", "platform", "priority", "tenantId", "messageId"),
   ...pick(pushMessages, "kind", "content", "expiresAt"),
-  // Null once the registration is gone, like its other fields.
+  // Null, like the other columns of the registration, once the registration is removed.
   registrationId: pushRegistrations.id,
   ...pick(pushRegistrations, "target", "lang"),
   ...{ store: tenants.title, language: tenants.language, isTheirs: isTheirs.mapWith(Boolean) },
@@ -106,8 +106,8 @@ export async function listReady(ctx: WorkCtx): Promise<Source[]> {
 }
 
 /**
- * Statements that record an answer in the registration. A device that did not answer comes after others until it
- * receives a message, so that it does not delay the notifications of other customers again.
+ * Statements that record a push service's answer in the registration. A device that did not answer comes after others
+ * until it receives a message, so that it does not delay the notifications of other customers again.
  */
 export function bindRegistration({ now }: WorkCtx, task: PushTask, { result, isGone, status }: Answer): InStatement[] {
   const { tenantId, registrationId, target } = task;

@@ -45,7 +45,7 @@ export async function needAttention(tx: OrderCtx, orderId: string, kind: Attenti
 
 const reasonGone = { action: null, endedBy: null, note: null };
 
-/** Ends open questions, and returns how many. By default they end because their reason is gone. */
+/** Ends open questions, and returns how many. By default, records that they ended because their reason was gone. */
 export function endAttention(
   tx: OrderCtx,
   orderId: string,

@@ -16,7 +16,7 @@ export const checkouts = sqliteTable(
     isProcessing: integer("is_processing", { mode: "boolean" }).notNull().default(false),
     amountMinor: integer("amount_minor").notNull(),
     currency: text("currency").notNull(),
-    /** The body of the request that opens the page, so that a repetition is the same. */
+    /** The body of the request that opens the page, so that a retry sends the same. */
     request: text("request").notNull(),
     /** The provider's ids of the page and of the payment; null until they are known. */
     sessionId: text("session_id"),

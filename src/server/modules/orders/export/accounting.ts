@@ -38,8 +38,8 @@ export function accountingCsv(rows: readonly AccountingRow[]): string {
 }
 
 /**
- * Yields paid orders and what refunds took off their prices, a row for each tax rate. Orders count when they were paid,
- * refunds when they were made. The sums are those of `total_minor` and `credited_minor`.
+ * Yields paid orders and the credits of their refunds, a row for each tax rate. Orders count when they were paid,
+ * refunds when they were made. The rows add up to `total_minor` and `credited_minor`.
  */
 export async function* readAccounting(
   ctx: Ctx,
@@ -70,7 +70,7 @@ function rowsOf(
   const shown = taxParts.filter(({ gross }, index) => gross > 0 || (index === 0 && order.totalMinor === 0));
   return shown.map(({ taxClass, rate, gross, tax }) => ({
     document: id === null ? "order" : "refund",
-    // This language writes days as 2030-01-31.
+    // Swedish writes dates as 2030-01-31.
     date: new Intl.DateTimeFormat("sv-SE", { timeZone: timezone }).format(new Date(at)),
     order_number: order.number,
     invoice_number: issued.find(({ refundId }) => refundId === id)?.number ?? null,

@@ -33,7 +33,7 @@ const isOpen = sql`exists (select 1 from ${orderLines} where order_id = ${orders
   and fulfilled_quantity + cancelled_quantity < quantity)`;
 const isBegun = sql`exists (select 1 from ${orderLines} where order_id = ${orders.id} and fulfilled_quantity > 0)`;
 const isDone = sql`(not ${isOpen} and ${isBegun})`;
-/** Computes from the pieces of its lines whether an order was sent. A paid order is completed once nothing is left. */
+/** Computes from the pieces of its lines whether an order was sent. A paid order is completed once no piece is left. */
 export const computeFulfillment = statement((q) =>
   q
     .update(orders)
@@ -46,7 +46,7 @@ export const computeFulfillment = statement((q) =>
 );
 
 /**
- * Records a parcel of a paid order: these pieces, or all that are left.
+ * Records a parcel of a paid order with the given pieces, or with all that are left.
  * @throws notFound, validationFailed; wrongState for an order that is not paid, and for more pieces than are left.
  */
 export function createFulfillment(
@@ -77,7 +77,7 @@ export function createFulfillment(
 
 type Piece = { line_id: string; quantity: number };
 
-/** Statements that record pieces as sent, or with -1 as not sent. */
+/** Statements that record pieces as sent or, with the sign -1, as not sent. */
 function sendAll(values: Params, pieces: readonly Piece[], sign: 1 | -1): InStatement[] {
   const sends = pieces.map((piece) =>
     bind(sendPieces, { ...values, lineId: piece.line_id, quantity: sign * piece.quantity }),
@@ -107,7 +107,7 @@ export function updateFulfillment(
 }
 
 /**
- * Deletes a parcel that was recorded within the last day. Its pieces can be fulfilled again.
+ * Deletes a parcel that was recorded within the last day. Its pieces can be sent again.
  * @throws notFound; wrongState for an older parcel, and if pieces were returned.
  */
 export function deleteFulfillment(

@@ -33,7 +33,7 @@ export function revokeAccess(ctx: Ctx, id: string): Promise<void> {
 // Matches the JSON of a guest's order, but not of a dry run, which has no number.
 const guestOrder = /^\{"id":"(ord_\w+)","number":\d+,"user_id":null,/;
 
-/** Adds a guest's token to the reply with a new order, whose access version is 1. Stored replies do not contain it. */
+/** Adds a guest's token to the reply with a new order, whose access version is 1. Stored replies have no token. */
 export function withAccessToken(ctx: Ctx, json: string): string {
   const [, id] = guestOrder.exec(json) ?? [];
   return id === undefined ? json : `${json.slice(0, -1)},"access_token":"${accessToken(ctx, id, 1)}"}`;

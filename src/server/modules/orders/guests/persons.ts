@@ -30,7 +30,7 @@ export function listUserOrders(ctx: Pick<Ctx, "db" | "tenant">, userId: string) 
   return all(ctx.db, selectUserOrders, { tenantId: ctx.tenant.id, userId });
 }
 
-/** Gives the orders that guests placed with an address to the user who has just proved that it is theirs. */
+/** Assigns guest orders to the user who has just verified the address with which they were placed. */
 export async function takeOverGuestOrders(tx: Ctx, user: { id: string; emailKey: string }): Promise<void> {
   const found = await listGuestOrders(tx, user.emailKey);
   if (found.length === 0) return;
@@ -63,7 +63,7 @@ const erasePerson = statement(sql`
 
 /**
  * Removes the person from orders; numbers, items and amounts stay. Orders that were paid keep name and addresses until
- * tax law no longer asks for them; `purgePersons` then passes `isOld`.
+ * tax law no longer requires them; `purgePersons` then passes `isOld`.
  */
 export async function eraseFromOrders(tx: Pick<Ctx, "db" | "now">, ids: string[], isOld = false): Promise<void> {
   const values = { ids: JSON.stringify(ids), isOld: isOld ? 1 : 0, now: toTimestamp(tx.now()) };
@@ -74,8 +74,8 @@ const unpaidKeptMs = 30 * 86_400_000;
 const selectUnpaid = statement(sql`
   select id from ${orders} indexed by orders_unpaid_guests
   where ${isUnpaidGuest} and ${namesPerson} and updated_at <= ${param("before")} order by updated_at limit 200`);
-// Each store says how many years its tax law asks for. They count from the end of the year of the last change, or of
-// the last invoice.
+// `keep_invoices` is the number of years that the store's tax law requires. They count from the end of the year of the
+// last change, or of the last invoice.
 const selectKept = statement(sql`
   select id from (
     select t.id as tenant, printf('%04d', ${param("year")} - t.keep_invoices) as year from ${tenants} t
@@ -99,7 +99,7 @@ async function findOld({ db, now }: WorkCtx): Promise<string[]> {
   return [...unpaid, ...old].map(({ id }) => String(id));
 }
 
-/** Purges withdrawals whose number and email match no order. */
+/** Purges withdrawals that match no order, after a year. */
 export const purgeWithdrawals = createPurge(
   withdrawals,
   sql`order_id is null and created_at <= ${param("before")}`,

@@ -40,8 +40,8 @@ type Described = Pick<MailOrder, "lines" | "sums" | "taxNote"> & {
 };
 
 /**
- * Lists the addresses of the store to notify of a new order. An order with a payment page is notified once it is paid,
- * because buyers often leave the page.
+ * Lists the addresses of the store to notify of a new order. If the order has a payment page, the store is notified
+ * once the order is paid, because buyers often leave the page.
  */
 export async function listNotified(tx: OrderCtx, { paymentMethod }: Pick<OrderRow, "paymentMethod">) {
   return paymentMethod === "stripe" ? [] : listStaffAddresses(tx.db, tx.tenant.id);
@@ -89,8 +89,8 @@ async function isLimited({ tenant, vault, ...ctx }: OrderCtx, { emailKey }: Orde
 }
 
 /**
- * Returns the contents of a mail about an order. `cause` is the parcel or refund that it is about; null for the newest.
- * @throws wrongState without one.
+ * Returns the contents of a mail about an order. `cause` is the id of its parcel or refund; null for the newest one.
+ * @throws wrongState if the mail is about a parcel or refund, and the order has none.
  */
 export async function describeOrder(tx: OrderCtx, order: OrderRow, kind: OrderMailKind, cause: string | null = null) {
   const { id, number, currency, currencyDigits: digits, totalMinor, accessVersion } = order;
