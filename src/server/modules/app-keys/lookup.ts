@@ -47,9 +47,9 @@ export interface CredentialLookup {
 }
 
 /**
- * Creates the cached look-up of stores and keys. With a local file, the first look-up of each turn asks SQLite whether
- * another connection has committed. If so, and the `revision` row has changed, the cache is cleared. A command's change
- * thus takes effect at the next request. With a libSQL server, each turn reads store and key with its other reads.
+ * Creates the cached look-up of stores and keys. With a local file, the first look-up in a turn of the event loop asks
+ * SQLite whether another connection has committed. If so, and the `revision` row has changed, the cache is cleared, so
+ * that a command takes effect at the next request. With a libSQL server, each turn reads store and key.
  */
 export function createCredentialLookup(db: Database): CredentialLookup {
   return db.kind === "file" ? lookUpInFile(db) : lookUpAtServer(db);
@@ -68,7 +68,7 @@ function lookUpInFile(db: Database): CredentialLookup {
    */
   function confirm(): Promise<void> | undefined {
     if (turn) return turn.confirming;
-    // Each turn has its own object, so that a late callback ends only its own turn.
+    // Each turn has its own object, so that the end of an earlier turn does not end a later one.
     const mine: { confirming?: Promise<void> | undefined } = {};
     turn = mine;
     const end = () => {

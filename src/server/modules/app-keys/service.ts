@@ -49,7 +49,7 @@ const revoked = { revokedAt: param("now"), active: false, published: false, upda
 const setRevoked = statement((q) => q.update(appKeys).set(revoked).where(isValidKey));
 
 type KeyRow = Awaited<ReturnType<typeof requireKey>>;
-/** An app key as the terminal prints it: never with its secret or a hash of it. */
+/** An app key as the terminal prints it, without its secret and without the secret's hash. */
 export type AppKeyDetails = ReturnType<typeof toDetails>;
 export type IssuedAppKey = ReturnType<typeof withSecret>;
 
@@ -94,7 +94,7 @@ export const unpublishKey = changeOf("published", false, "key.unpublished");
 export const activateKey = changeOf("active", true, "key.activated");
 export const deactivateKey = changeOf("active", false, "key.deactivated");
 
-/** Revokes a key permanently, and deletes its secrets. Revoking it again changes nothing. Errors: notFound. */
+/** Revokes a key permanently, and deletes its secrets. Revoking a revoked key changes nothing. Errors: notFound. */
 export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
   return inTransaction(ctx, async (tx) => {
     const { namespace } = await requireKey(tx, appId);

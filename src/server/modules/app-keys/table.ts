@@ -22,7 +22,7 @@ export const appKeys = sqliteTable(
   (t) => [index("app_keys_by_tenant").on(t.tenantId, t.id), check("app_keys_scopes", sql`json_valid(${t.scopes})`)],
 );
 
-/** The secrets of a key. Several are valid only after a rotation, until the old ones expire. */
+/** The secrets of a key. A key has several valid secrets only after a rotation, until the old ones expire. */
 export const appKeySecrets = sqliteTable(
   "app_key_secrets",
   {

@@ -98,7 +98,7 @@ export const productRoutes = [
     query: ProductListQuery,
     reply: { data: Type.Array(Product), page: true },
     readEtagSource: ({ ctx }) => readCatalogueState(ctx),
-    // Views change the order of these lists without an event, so their replies are not kept.
+    // Views change the order of these lists without an event, so their replies must not be kept in memory.
     mayKeep: ({ sort = "" }) => !/^-?(?:popular|views_count)$/.test(sort),
     handle: ({ ctx, query, lang }) => listProducts(ctx, query, lang),
   }),

@@ -5,8 +5,8 @@ import { divideRounded } from "../taxes/calculate.ts";
 export type Reduction = { percent: number } | { amount: number };
 
 /**
- * Splits the reduction of a code over the lines of an order. It is rounded once, on the sum of the eligible lines, and
- * never exceeds that sum.
+ * Splits the reduction of a code over the lines of an order. The reduction is rounded once, on the sum of the eligible
+ * lines, and never exceeds that sum.
  * @param subtotals of the lines, in minor units.
  * @param isEligible whether the code applies to each line.
  */

@@ -57,7 +57,7 @@ export async function getDiscount(ctx: Ctx, named: string): Promise<Discount> {
   return JSON.parse(row.json) as Discount;
 }
 
-/** The form in which codes are compared, without case. */
+/** Returns the form in which codes are compared, which is the same for upper and lower case. */
 export function codeKey(code: string): string {
   return code.normalize("NFKC").trim().toLowerCase().replaceAll("\0", "");
 }

@@ -24,7 +24,7 @@ export const discounts = sqliteTable(
     endsAt: text("ends_at"),
     maxUses: integer("max_uses"),
     maxPerCustomer: integer("max_per_customer"),
-    /** The number of its rows in `discount_uses`. */
+    /** The number of the code's rows in `discount_uses`. */
     uses: integer("uses").notNull().default(0),
     createdAt: text("created_at").notNull(),
   },
@@ -38,7 +38,7 @@ export const discounts = sqliteTable(
   ],
 );
 
-/** The orders that use a code. An order that expires or is cancelled loses its row. */
+/** The orders that use a code. If an order expires or is cancelled, its row is deleted. */
 export const discountUses = sqliteTable(
   "discount_uses",
   {

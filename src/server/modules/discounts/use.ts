@@ -50,11 +50,11 @@ const selectEligible = statement((q) =>
           union select c.parent_id from ${categories} c join above on c.id = above.id where c.parent_id is not null)
         select 1 from above where id in (select value from json_each(${param("categoryIds")}))))`),
 );
-// If the code no longer applies, this sets `uses` to -1, which a CHECK refuses, so the statement fails.
+// If the code no longer applies, the statement sets `uses` to -1 and fails, because a CHECK refuses that.
 const countUse = (condition: SQL) =>
   statement(sql`update ${discounts} set uses = case when ${condition} then uses + 1 else -1 end where ${isCode}`);
 const countNew = countUse(isUsable);
-// An order that is paid after it expired uses its code again. The code may have ended, but must not exceed its limits.
+// An order that is paid after it expired uses its code again. The code may have ended, but its limits still apply.
 const countAgain = countUse(hasUses);
 const insertUse = statement(sql`
   insert into ${discountUses} (order_id, tenant_id, discount_id, user_id, email_key)
@@ -123,7 +123,7 @@ export function isUseRefused(error: unknown): boolean {
   return isCheckViolation(error, "discounts_uses");
 }
 
-/** Statements that remove an order's use of a code. Without a use, they change nothing. */
+/** Statements that remove an order's use of a code. If the order has used none, they change nothing. */
 export function releaseDiscount(tx: Pick<Ctx, "tenant">, orderId: string): InStatement[] {
   const values = { tenantId: tx.tenant.id, id: orderId };
   return [bind(uncountUse, values), bind(deleteUse, values)];

@@ -122,7 +122,7 @@ export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<ListP
     throw malformedRequest("`after` is not an event of this store, or was purged. Start again without `after`.");
   }
   const { hasMore } = row;
-  // On the last page this is the newest event of any type, so that the next call skips events that the filter excluded.
+  // On the last page, the cursor is the newest event of any type, so that the next call skips what the filter excluded.
   const page = { next_cursor: hasMore ? row.last : row.newest, has_more: hasMore, limit };
   return { json: pickFields(`[${row.json ?? ""}]`, fields), page };
 }

@@ -7,7 +7,7 @@ import { AppError, idempotencyKeyReused } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { idempotencyKeys } from "./table.ts";
 
-/** How long a reply is stored, in milliseconds. After it is purged, the key can be used again. */
+/** How long a reply is stored, in milliseconds. Once the reply is purged, its key can be used again. */
 export const keptMs = 24 * 3_600_000;
 
 const { caller, key } = idempotencyKeys;
@@ -51,7 +51,7 @@ export async function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx
   } catch (error) {
     // A database that did not answer in time would not answer `findReply` either.
     if (error instanceof AppError && error.kind === "unavailable") throw error;
-    // Of two concurrent requests with one key, the second fails when it stores its reply, or earlier.
+    // Of two concurrent requests with one key, the second fails, and then returns the reply that the first has stored.
     const kept = await findReply(ctx, request);
     if (kept) return kept;
     throw error;

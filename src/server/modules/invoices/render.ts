@@ -100,7 +100,7 @@ function rowsOf(paper: Paper, say: Texts, show: ReturnType<typeof formatsOf>): s
     const price = corrects ? "" : show.money(line.priceMinor);
     return [`<bdi>${html(title)}</bdi>${small.join("")}`, String(quantity), price, show.money(amount)];
   });
-  // An invoice whose prices exclude tax adds it below. The amounts of a credit note include tax.
+  // If prices exclude tax, an invoice adds the tax below. The amounts of a credit note include tax.
   const added = corrects || order.pricesIncludeTax ? 0 : order.taxMinor;
   const rest = paper.amount - sumOf(pieces, ({ amount }) => amount) - shipping - added;
   const extras: [string, number][] = [

@@ -17,7 +17,7 @@ export const invoices = sqliteTable(
     refundId: text("refund_id"),
     totalMinor: integer("total_minor").notNull(),
     currency: text("currency").notNull(),
-    /** The page as it was issued; null once tax law no longer asks for it. */
+    /** The page as it was issued; null once tax law no longer requires it. */
     html: text("html"),
     issuedAt: text("issued_at").notNull(),
   },

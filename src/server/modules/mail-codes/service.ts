@@ -15,7 +15,7 @@ export interface CodeKey {
   purpose: "reset" | "login" | "sign_up" | "email";
   subject: string;
 }
-/** A new code, which replaces the one in the subject's slot. Default: slot 0, valid for 15 minutes. */
+/** A new code, which replaces the previous code in the subject's slot. Default: slot 0, valid for 15 minutes. */
 type NewCode = CodeKey & { slot?: number; validMs?: number };
 export type CodeTry = CodeKey & { code: string };
 

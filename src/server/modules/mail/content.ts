@@ -62,7 +62,7 @@ function storeAddress({ url, domain }: MailStore): string | null {
   return address !== null && URL.canParse(address) && /^https?:$/.test(new URL(address).protocol) ? address : null;
 }
 
-/** Returns a name for the greeting or header; empty if it looks like an advertisement. */
+/** Returns a name for the greeting or header; empty if the name looks like an advertisement. */
 export function greetingName(name: string | null): string {
   const text = oneLine(name ?? "");
   return text.length > maxNameCharacters || /[@/\\<>]|www\.|\.\p{L}{2,}/iu.test(text) ? "" : text;

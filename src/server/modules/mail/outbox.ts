@@ -12,7 +12,7 @@ import { type MailKind, mailKinds } from "./kinds.ts";
 import type { MailOrder } from "./order-table.ts";
 import { mailOutbox } from "./table.ts";
 
-/** Mail older than this is not sent after a long outage. */
+/** How long mail is useful. After an outage, mail that has waited longer is not sent. */
 const usefulMs = 7 * 86_400_000;
 
 const insertMail = statement((q) =>
@@ -44,7 +44,7 @@ export interface MailContents {
   language?: string | undefined;
   values: Record<string, string>;
   order?: MailOrder | undefined;
-  /** Mails with the same id are one conversation. */
+  /** Mails with the same thread are shown as one conversation. */
   thread?: string | undefined;
 }
 
@@ -147,7 +147,7 @@ export async function hasDueMail({ db, now }: WorkCtx): Promise<boolean> {
   return (await get(db, hasDue, { now: toTimestamp(now()) })) !== undefined;
 }
 
-/** Erases the contents of expired mail, waiting or failed, and ends it if it waits. At most a thousand per call. */
+/** Erases the contents of expired mail, and marks mail that still waits as expired; at most a thousand per call. */
 export const expireMail = ({ db, now }: WorkCtx): Promise<number> => run(db, expire, { now: toTimestamp(now()) });
 
 export const purgeMail = createPurge(

@@ -48,7 +48,7 @@ const selectMail = statement((q) => {
   return matching.orderBy(desc(mailOutbox.createdAt), desc(mailOutbox.id)).limit(sql.placeholder("limit"));
 });
 
-/** The mail of one store or of all, newest first. Errors: notFound for an unknown tenant, validationFailed. */
+/** Lists the mail of one or all stores, newest first. Errors: notFound for an unknown tenant, validationFailed. */
 export async function listMail(ctx: SystemCtx, filter: MailFilter) {
   const { namespace = null, status = null, kind = null, since = null, limit } = filter;
   requireWhole("limit", limit, 1, maxRows);

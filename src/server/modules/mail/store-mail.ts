@@ -5,7 +5,7 @@ import { tenants } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 import { type MailContents, type MailCtx, queueMail } from "./outbox.ts";
 
-// The addresses of the store's setting `notify`, or, if it is empty, its owners.
+// The addresses of the store's setting `notify`; if that is empty, those of its owners.
 const selectStaff = statement<{ email: string; name: string | null; lang: string | null }>(sql`
   with notified as (select value as email from ${tenants}, json_each(${tenants.notify}) where ${tenants.id} = ${param("tenantId")})
   select email, null as name, null as lang from notified
@@ -16,7 +16,7 @@ const selectStaff = statement<{ email: string; name: string | null; lang: string
 
 export type StaffAddress = NonNullable<(typeof selectStaff)["row"]>;
 
-/** The addresses that get mail for the store: those of its setting, or those of its owners. */
+/** Lists the addresses that get mail for the store: those of its setting `notify`, or else those of its owners. */
 export function listStaffAddresses(db: Executor, tenantId: string): Promise<StaffAddress[]> {
   return all(db, selectStaff, { tenantId });
 }

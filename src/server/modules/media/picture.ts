@@ -66,7 +66,7 @@ async function headerOf(upload: Uint8Array): Promise<Bun.Image.Metadata> {
   }
 }
 
-/** Counts the scans of a JPEG, up to one more than allowed. Without `isWhole`, parts are missing and would be grey. */
+/** Counts the scans of a JPEG, up to one more than allowed. `isWhole` is false if the end of the picture is missing. */
 function readJpeg(bytes: Uint8Array): { scans: number; isWhole: boolean } {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 2;

@@ -23,7 +23,7 @@ export const pushRegistrations = sqliteTable(
     tenantId: tenantIdColumn(),
     platform: text("platform", { enum: ["web", "ios", "android"] }).notNull(),
     targetKey: text("target_key").notNull(),
-    /** Keyed hash of a subscription's keys. A caller with the keys may register it again. Null for tokens. */
+    /** Keyed hash of a subscription's keys, with which a caller may register the endpoint again. Null for tokens. */
     proofKey: text("proof_key"),
     target: text("target").notNull(),
     userId: text("user_id").references(() => users.id, { onDelete: "cascade" }),

@@ -45,7 +45,7 @@ export interface OrderChange {
   stock?: ["release" | "commit", StockReason];
   /** Further statements, which run before the event is recorded. */
   first?: InStatement[];
-  /** The mail about this change, and the id of its cause if it is not the order. */
+  /** The mail about this change, and the id of the mail's cause if that is not the order. */
   mail?: [kind: OrderMailKind, cause?: string] | undefined;
 }
 

@@ -48,7 +48,7 @@ const selectUser = statement((q) =>
 const selectProvider = statement(sql`select provider from payment_accounts where tenant_id = ${param("tenantId")}`);
 
 /**
- * Checks and counts an order before its transaction. `subject` in `input` is the customer that a key names by
+ * Checks and counts an order before its transaction. `subject` in `input` is the customer whom an app key names by
  * `user_id`.
  * @throws validationFailed, forbidden for fields that only the store may set, tooManyRequests, discountRefused.
  */

@@ -82,7 +82,7 @@ export async function enforceReservationCap(tx: Ctx, buyer: string, id: string):
   throw excess.most === 10 ? fieldError(outOfStock, field, message) : shortage(tx, field, message);
 }
 
-/** Refuses a visitor's order, after it was written, if visitors' long holds exceed their share. Errors: outOfStock. */
+/** Refuses a visitor's order, after it was written, if long holds of visitors exceed a share. Errors: outOfStock. */
 export async function enforceLongHolds(tx: Ctx, id: string, holdSeconds: number): Promise<void> {
   const { id: tenantId, longHoldShare: share } = tx.tenant;
   if (share === 100 || holdSeconds <= 3600 || !(isPage(tx) || isCustomer(tx))) return;

@@ -59,7 +59,7 @@ const states = params("status", "paymentStatus", "paidAt", "pointsEarned");
 const setStates = statement((q) => q.update(orders).set(states).where(byId(orders)));
 
 /**
- * Books a payment of an order; repeating a reference changes nothing. Without an amount, it pays what is due.
+ * Books a payment of an order; repeating a reference changes nothing. The default amount is what is due.
  * @throws notFound, preconditionFailed, validationFailed; wrongState if nothing is due; conflict for a reference of
  * another order.
  */
@@ -87,7 +87,7 @@ export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, i
   });
 }
 
-/** Returns 0 only for an unpaid order whose total is 0. New orders of this kind are paid when they are placed. */
+/** Returns a payment's amount in minor units: 0 only for an unpaid order of 0. New orders of 0 are paid when placed. */
 function amountOf(order: OrderRow, given: PaymentInput["amount"]): number {
   const amount = given === undefined ? Math.max(dueOf(order), 0) : parseMoney("amount", given, order.currencyDigits);
   if (amount > 0 || (given === undefined && order.status === "pending")) return amount;

@@ -51,7 +51,7 @@ export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: stri
     ...timeFilters(query, "updated_at"),
     ids: ids === undefined ? undefined : JSON.stringify(parseIds(ids)),
   };
-  // The index by customer has the order of creation only, the one by email none. All other lists are sorted.
+  // The index by customer is sorted by creation only, the index by email not at all. All others are sorted.
   const isUnsorted = email !== undefined || (userId !== undefined && !sort.endsWith("created_at"));
   const unindexed = { tenant: hasIds, sort: hasIds || isUnsorted };
   const values = { found: q === undefined ? null : JSON.stringify(await findOrders(ctx, q)) };

@@ -6,7 +6,7 @@ import { accountFault, type Provider, type ProviderKind } from "./provider.ts";
 import { stripe } from "./stripe/provider.ts";
 import { paymentAccounts } from "./table.ts";
 
-/** The providers whose names the column `provider` has. `manual`, which is bank transfers and cash, needs no code. */
+/** The providers by their names in the column `provider`. `manual`, for bank transfers and cash, needs no code. */
 export const providers = { stripe } satisfies Record<string, ProviderKind>;
 
 /** The row of the store's account at Stripe, so far the only provider with accounts. */
@@ -20,7 +20,7 @@ export const placeOf = (tenantId: string, field: "key" | "secret") => `${tenantI
 export const findAccount = ({ db, tenant }: Ctx): Promise<Account | undefined> =>
   get(db, selectAccount, { tenantId: tenant.id });
 
-/** Returns the account of the store. Errors: wrongState for a store without one. */
+/** Returns the account of the store. Errors: wrongState for a store without an account. */
 export async function requireAccount(ctx: Ctx): Promise<Account> {
   const account = await findAccount(ctx);
   if (account) return account;

@@ -39,8 +39,8 @@ const selectKey = statement(sql`
 
 /**
  * Opens a page of the provider on which an order is paid, or returns the one that is open.
- * @throws notFound, validationFailed; unavailable if the provider does not answer; wrongState if it refuses, or for an
- * order that cannot be paid.
+ * @throws notFound, validationFailed; unavailable if the provider does not answer; wrongState if the provider refuses,
+ * or for an order that cannot be paid.
  */
 export async function openCheckout(ctx: Ctx, id: string, input: CheckoutInput): Promise<Checkout> {
   await getOrder(ctx, id);
@@ -81,7 +81,7 @@ async function addCheckout(ctx: Ctx, orderId: string, account: Account, urls: Ch
     await requirePayable(tx, order, amountMinor);
     const values = { tenantId: tx.tenant.id, id: newId("chk"), orderId, now: toTimestamp(tx.now()) };
     const lines = await all(tx.db, selectLines, { ...values, id: orderId });
-    // A page expires ten minutes before its order, whose hold is extended if needed: to two hours after its creation.
+    // A page expires ten minutes before its order. The order's hold is extended if needed, to at most two hours in all.
     const hold = Date.parse(order.expiresAt);
     const expiresAt = Math.min(Math.max(tx.now() + page.min, hold - holdAfterMs), tx.now() + page.max);
     const latest = Date.parse(order.createdAt) + maxHoldMs;

@@ -17,7 +17,7 @@ const isOfEvent = and(ofStore(checkouts), isNamed);
 const selectCheckout = statement((q) => q.select().from(checkouts).where(isOfEvent));
 
 /**
- * Receives a webhook call, which its signature authenticates. Returns once all that it reports is committed.
+ * Receives a webhook call, which its signature authenticates. Returns once all that the call reports is committed.
  * @throws notAuthenticated without a valid signature; malformedRequest; unavailable if the provider must call again.
  */
 export async function receiveEvent(ctx: Ctx, body: Uint8Array): Promise<void> {

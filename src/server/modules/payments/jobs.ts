@@ -33,7 +33,7 @@ const selectPages = statement((q) =>
     .orderBy(checkouts.nextCheckAt)
     .limit(20),
 );
-// A page has a minute to be read, before another process may read it.
+// After a process has claimed a page, it has a minute to read the page before another process may.
 const claimPage = statement(sql`
   update ${checkouts} set next_check_at = ${param("inMinute")}
   where id = ${param("id")} and next_check_at <= ${param("now")}`);
@@ -45,14 +45,14 @@ const selectAccounts = statement((q) =>
     .where(sql`${paymentAccounts.nextPollAt} <= ${param("now")}`)
     .limit(20),
 );
-// With an endpoint, the provider reports events itself, so polls are less frequent.
+// If a webhook endpoint is registered, the provider reports events by itself, so polls are less frequent.
 const claimAccount = statement(sql`
   update ${paymentAccounts} set next_poll_at = iif(endpoint_id is null, ${param("inMinute")}, ${param("inTenMinutes")})
   where tenant_id = ${param("id")} and next_poll_at <= ${param("now")}`);
 const savePoll = statement(sql`
   update ${paymentAccounts} set events_until = ${param("until")} where tenant_id = ${param("id")}`);
 
-/** Reads open payment pages at the provider, because its webhook calls can be lost. Closes those of expired orders. */
+/** Reads open payment pages at the provider, because webhook calls can be lost. Closes the pages of expired orders. */
 export const readDueCheckouts = (deps: PaymentDeps): Promise<number> =>
   workOn(deps, selectPages, claimPage, (ctx, row) => (row.isEnding ? closePage(ctx, row) : reconcile(ctx, row)));
 
@@ -78,7 +78,7 @@ async function workOn<Row extends { id: string; tenant: string }>(
   return workThrough(deps, due, async (ctx, row) => {
     if ((await run(deps.db, claim, { id: row.id, now, inMinute, inTenMinutes })) === 0) return false;
     await work({ ...deps, ...ctx, actor: { kind: "server" }, requestId: "payments" }, row).catch((error: unknown) => {
-      // The provider may not answer, or refuse the key; the next call tries again.
+      // The provider may not answer, or refuse the store's key. The next call of this job tries again.
       if (!(error instanceof AppError)) throw error;
     });
     return true;

@@ -15,7 +15,7 @@ export type ProviderMoney = Pick<Dispute, "amountMinor" | "currency">;
 
 export interface ProviderRefund extends ProviderMoney, Pick<Refund, "error"> {
   id: string;
-  /** The refund of this store that it was requested for; null if it was made at the provider. */
+  /** The id of the store's refund that was requested; null if the refund was made at the provider. */
   ownId: string | null;
   state: Exclude<Refund["state"], "requested">;
 }
@@ -37,7 +37,7 @@ export interface Snapshot {
 
 /** A provider's notice that a page or payment has changed. Its new state is read at the provider. */
 export interface ProviderEvent extends Omit<Event, "tenantId" | "createdAt"> {
-  /** The page or payment that it is about. */
+  /** The provider's id of the page or payment that has changed. */
   about: string | null;
 }
 
@@ -45,11 +45,11 @@ type NewCheckout = Pick<typeof checkouts.$inferSelect, "id" | "request" | "creat
 export type RefundRequest = ProviderMoney & { id: string; orderId: string; intentId: string };
 
 /**
- * The account of a store at a provider. With `isOld`, it first searches for the result of an earlier request.
- * @throws unavailable if the provider does not decide; wrongState if it refuses.
+ * The account of a store at a provider. With `isOld`, a function first searches for the result of an earlier request.
+ * @throws unavailable if the provider does not decide; wrongState if the provider refuses.
  */
 export interface Provider {
-  /** Opens a page. Repeating the request of a checkout opens no second one. */
+  /** Opens a page. If the same checkout is opened again, no second page is opened. */
   open(checkout: NewCheckout, isOld: boolean): Promise<{ sessionId: string; url: string } | undefined>;
   read(sessionId: string): Promise<Snapshot>;
   /** Closes a page, unless it is complete. */
@@ -72,8 +72,8 @@ export type SignedCall = { body: Uint8Array; signature: string; secrets: readonl
 /** A way to pay on pages of a provider. None of its functions needs the network. */
 export interface ProviderKind {
   /**
-   * The request that opens a page, as JSON. It is kept until the page is known. Errors: wrongState for a currency that
-   * the provider does not charge.
+   * Returns the request that opens a page, as JSON. It is stored until the page is known. Errors: wrongState for a
+   * currency that the provider does not charge.
    */
   requestOf(order: OrderRow, lines: readonly (typeof orderLines.$inferSelect)[], page: NewPage): object;
   open(key: string, options?: PaymentOptions): Provider;
@@ -101,6 +101,6 @@ export function accountFault(message: string, cause?: unknown): AppError {
 
 export const isAccountFault = (error: unknown) => error instanceof AppError && error.reply === reply;
 
-/** Whether the request of a row may be too old to be repeated: a provider recognises it for 24 hours. */
+/** Whether the request of a row may be too old to be retried: a provider recognises a retry for 24 hours. */
 export const isOld = (row: { createdAt: string }, now: number): boolean =>
   now - Date.parse(row.createdAt) > 20 * 3_600_000;

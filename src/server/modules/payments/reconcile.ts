@@ -15,9 +15,9 @@ import { openProvider } from "./accounts.ts";
 import { isOld, isRefusal, type Provider, type Snapshot, statusOf } from "./provider.ts";
 import { applyReturns, type PaymentRow } from "./refunds.ts";
 
-/** How often the server reads an open page of its own accord. */
+/** How often the server itself reads an open page, without a call of a visitor. */
 const checkMs = 120_000;
-/** An open page is read at the latest when its order ends, so that it is closed first. */
+/** An open page is read when its order ends at the latest, so that the page is closed before the order. */
 export const nextCheck = (now: number, orderEnds: string) =>
   toTimestamp(Math.min(now + checkMs, Date.parse(orderEnds)));
 /** How often calls of visitors can read a page at the provider. */
@@ -52,7 +52,7 @@ export type CheckoutRow = NonNullable<(typeof selectCheckout)["row"]>;
 export const findOpen = (ctx: Ctx, orderId: string) => get(ctx.db, selectOpen, { tenantId: ctx.tenant.id, orderId });
 
 /**
- * Returns a checkout with its page, which is opened unless it is known. The row becomes `failed` if the provider
+ * Returns a checkout with its page, and opens the page unless its id is known. The row becomes `failed` if the provider
  * refuses. Errors: unavailable, wrongState.
  */
 export async function openPage(ctx: Ctx, provider: Provider, row: CheckoutRow): Promise<CheckoutRow> {
@@ -63,7 +63,7 @@ export async function openPage(ctx: Ctx, provider: Provider, row: CheckoutRow): 
     if (!opened) throw wrongState("The provider has no page of this checkout.");
     await run(ctx.db, savePage, { ...values, ...opened });
   } catch (error) {
-    // If the provider failed a request, it answers each repetition of it with the same failure.
+    // If a request failed at the provider, the provider answers each retry of the request with the same failure.
     const isFinal = isRefusal(error) || ![undefined, 409, 429].includes(statusOf(error));
     if (isFinal) await run(ctx.db, fail, { ...values, error: (error as Error).message });
     throw error;
@@ -139,10 +139,10 @@ export async function closeCheckout(ctx: Ctx, orderId: string): Promise<void> {
   if (open) await closePage(ctx, open);
 }
 
-/** Closes an open page, and adds what it knows. Errors: unavailable, wrongState. */
+/** Closes an open page, and records what the provider knows about it. Errors: unavailable, wrongState. */
 export async function closePage(ctx: Ctx, open: CheckoutRow): Promise<void> {
   const provider = await openProvider(ctx);
-  // A page that the provider refuses to open needs no closing.
+  // If the provider refused to open the page, there is nothing to close.
   const row = await openPage(ctx, provider, open).catch((error: unknown) => {
     if (isRefusal(error)) return undefined;
     throw error;

@@ -18,7 +18,7 @@ import { advance, findRefund } from "./refunds.ts";
 import { refundDeliveries } from "./table.ts";
 
 const delaysMs = [5, 30, 120, 600, 1800, 3600, 7200, 21_600].map((seconds) => seconds * 1000);
-/** Longer than the requests of an attempt, with their repetitions, can take. */
+/** Longer than all requests of an attempt can take, with their retries. */
 const attemptMs = 55_000;
 const permits = { total: 16, tenant: 4, receiver: 4 };
 const policy: SchedulerPolicy = { permits, untrusted: permits, batch: 4, opensAfter: 3, maxRetryAfterMs: 60_000 };
@@ -50,7 +50,7 @@ const read = statement((q) =>
 type RefundTask = NonNullable<(typeof read)["row"]> & Claim;
 const queue = createQueue(refundDeliveries, { which, read, delivered: "delivered" });
 
-/** Requests refunds from providers, until these accept or refuse them. Each requested refund becomes a delivery. */
+/** Requests refunds from providers until they are accepted or refused. Each requested refund becomes a delivery. */
 export function createRefundEngine(deps: PaymentDeps & ChannelDeps): DeliveryEngine<RefundTask> {
   const channel: Channel<RefundTask> = {
     queue,
@@ -62,14 +62,14 @@ export function createRefundEngine(deps: PaymentDeps & ChannelDeps): DeliveryEng
       return rows.map(({ id }) => ({ key: id, tenantId: id, receiver: id }));
     },
     prepare(task) {
-      // A call of the provider may have reported it already.
+      // A webhook call may have reported this refund already, so it is not requested again.
       if (task.state !== "requested") return { outcome: "dropped", error: null };
       const tenant = JSON.parse(task.tenant) as Tenant;
       const ctx: Ctx = { ...deps, tenant, actor: { kind: "server" }, requestId: task.id };
       const send = () => request(ctx, task);
       return { receiver: tenant.id, target: task.id, timeoutMs: attemptMs, send };
     },
-    // A refund is requested until it is answered, because an unanswered request may have been executed.
+    // The refund is requested again until the provider answers, because a request without an answer may have succeeded.
     nextAttemptAt: ({ attempts }) =>
       deps.now() + (retryDelayMs(delaysMs, Math.min(attempts, delaysMs.length)) as number),
   };

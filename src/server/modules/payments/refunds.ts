@@ -31,7 +31,7 @@ const setState = params("state", "providerId", "error");
 const updateRefund = statement((q) => q.update(orderRefunds).set(setState).where(byId(orderRefunds)));
 const identity = params("tenantId", "id", "orderId", "paymentId", "amountMinor", "currency", "reason");
 const progress = params("status", "progress", "dueAt");
-// An older state changes nothing.
+// If a newer state of the dispute is stored, nothing changes.
 const upsertDispute = statement((q) =>
   q
     .insert(disputes)
@@ -63,7 +63,7 @@ export async function applyReturns(tx: Ctx, payment: PaymentRow, snapshot: Pick<
   for (const dispute of snapshot.disputes) {
     if (!(await recordDispute(tx, payment, dispute))) continue;
     const { id, amountMinor, isLost } = dispute;
-    // A lost dispute is a refund that nobody requested.
+    // A lost dispute is recorded like a refund, although nobody requested one.
     const state = isLost ? "succeeded" : "failed";
     found.push({ id, ownId: null, amountMinor, state, error: null, reason: `Dispute ${id} was lost.` });
   }
@@ -84,7 +84,7 @@ export async function advance(
   { id, orderId, providerId: known, state: before }: RefundRow,
   { id: providerId, state, error }: Pick<ProviderRefund, "state" | "error"> & { id: string | null },
 ): Promise<void> {
-  // A refund without a provider's id has no state at the provider yet.
+  // A refund without a provider's id has no state at the provider yet, so any reported state is newer.
   if (known !== null && ranks[state] <= ranks[before]) return;
   await run(tx.db, updateRefund, { tenantId: tx.tenant.id, id, state, providerId, error });
   // If a dispute was won on appeal, its refund fails without an error.
@@ -93,8 +93,8 @@ export async function advance(
 }
 
 /**
- * Records money that the provider has paid back: by a refund made there, or for a lost dispute. If it is the money of
- * refunds that were only requested here, these fail, because the provider will refuse them.
+ * Records money that the provider has paid back: by a refund made there, or for a lost dispute. Refunds of the same
+ * money that were only requested here fail, because the provider will refuse them.
  */
 async function addFound(tx: Ctx, payment: PaymentRow, { id, amountMinor, state, reason }: Returned): Promise<void> {
   const rows = await listRefunds(tx, payment);
@@ -114,8 +114,8 @@ async function addFound(tx: Ctx, payment: PaymentRow, { id, amountMinor, state, 
 }
 
 /**
- * Requests the money of a failed refund again, as a new refund, because a provider remembers the old one.
- * @throws notFound, preconditionFailed; wrongState unless it failed, was not repeated, and the payment still has it.
+ * Requests the money of a failed refund again, as a new refund, because the provider remembers the old request.
+ * @throws notFound, preconditionFailed; wrongState unless the refund failed, was not retried, and its money is left.
  */
 export function retryRefund(
   ctx: Ctx,
@@ -148,7 +148,7 @@ async function addRefund(tx: Ctx, { id: paymentId, ...refund }: NewRefund): Prom
   const creditedMinor = Math.min(refund.creditedMinor, totalMinor - credited);
   const values = { id: refund.orderId, refundId: newId("ref"), paymentId, creditedMinor, now: toTimestamp(tx.now()) };
   await run(tx.db, insertRefund, { ...moneyOnly, ...refund, ...values });
-  // The buyer knows of a repeated refund from the first mail, and of a lost dispute from the bank.
+  // The buyer knows of a retried refund from the first mail, and of a lost dispute from the bank, so no mail is sent.
   const isNews = refund.retryOf === undefined && refund.reason === null;
   const mail: [OrderMailKind, string] | undefined = isNews ? ["order_refunded", values.refundId] : undefined;
   return refreshPaymentStatus(tx, refund.orderId, "order.refunded", mail);

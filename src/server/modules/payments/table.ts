@@ -69,7 +69,7 @@ export const disputes = sqliteTable(
   (t) => [primaryKey({ columns: [t.tenantId, t.id] }), index("disputes_by_order").on(t.orderId)],
 );
 
-/** Requests to providers to give money back; the id is the refund's. */
+/** Requests to providers to pay money back. The id of a row is that of its refund. */
 export const refundDeliveries = sqliteTable(
   "refund_deliveries",
   {

@@ -88,7 +88,7 @@ async function writeOwn(
   throw isMatched ? invalidLogin() : preconditionFailed();
 }
 
-// The verified address must still be the pending one.
+// The address whose code was entered must still be the pending one when this runs.
 const waitingRow = sql`${byId(users)} and status = 'active' and email_key = ${param("before")}
   and pending_email is ${param("waiting")}`;
 
@@ -106,7 +106,7 @@ async function mailEmailCode(tx: Ctx, user: SignInUser, address: string): Promis
   await mailCode(tx, codeKey(user, emailKey), { kind, to: { email, name, lang } });
 }
 
-/** Mails another code for the unverified address. Errors: wrongState if there is none, tokenExpired. */
+/** Mails another code for the unverified address. Errors: wrongState if the address is verified, tokenExpired. */
 export async function resendEmailCode(ctx: Ctx): Promise<void> {
   await inTransaction(ctx, async (tx) => {
     const user = await requireSignedIn(tx);

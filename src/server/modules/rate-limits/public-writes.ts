@@ -15,7 +15,7 @@ const windowMs = 60_000;
 const minSubjects = 50_000;
 /** How often a process writes its hits to the database and reads others' hits, so that it sees them within a second. */
 const intervalMs = 500;
-/** Maximum hits per database row, so that rows stay small. Hits beyond it are counted by this process only. */
+/** Maximum hits per database row, so that rows stay small. Further hits are counted by this process only. */
 const maxUnsent = 5000;
 /** Rows are kept for twice the window, for machines whose clocks differ. */
 const keptMs = 2 * windowMs;

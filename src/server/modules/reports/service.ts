@@ -30,7 +30,7 @@ export type ReportRow = Record<string, string | number | null>;
 /** Something that happened to an order at a time. Amounts are in minor units, and their names end with `_minor`. */
 interface Entry {
   at: string | null;
-  /** With the currency and, if the report has periods, the period, these identify a row. */
+  /** These columns identify a row, together with the currency and, if the report has periods, with the period. */
   key?: ReportRow;
   labels?: ReportRow;
   sums: Sums;

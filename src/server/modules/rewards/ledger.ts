@@ -69,7 +69,7 @@ const selectTaken = statement((q) =>
   q.select({ lots: sql<string>`json_group_array(json_array(points, expires_at))` }).from(taken),
 );
 const { lots, createdAt } = rewardEntries;
-// An order that was paid after it expired has spent its points twice. The last entry counts.
+// An order that was paid after it expired has spent its points twice. Its last entry counts.
 const selectSpent = statement((q) =>
   q
     .select({ lots, createdAt })
@@ -194,7 +194,7 @@ async function take(
   return points;
 }
 
-/** Returns the end of the last day (UTC), so that the points of one day expire together. */
+/** Returns the expiry of new points: the end of a day (UTC), so that the points of one day expire together. */
 function expiryOfNew({ tenant: { pointsDays }, now }: LedgerCtx): string | null {
   return pointsDays === null ? null : toTimestamp((Math.ceil(now() / dayMs) + pointsDays) * dayMs);
 }

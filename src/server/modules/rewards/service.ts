@@ -60,7 +60,7 @@ export async function getRewards(ctx: Ctx, customerId?: string, subject?: string
     version: row.version,
     updated_at: row.updatedAt,
   };
-  // If expired points are not booked yet, the reply shows less than the stored balance, so it gets no version.
+  // If expired points are not booked yet, the reply shows less than the stored balance, so the reply has no version.
   const isCurrent = row.version > 0 && row.due === 0;
   return { json: JSON.stringify(account), ...(isCurrent && { version: row.version }) };
 }

@@ -34,7 +34,7 @@ type LoginInput = { email: string; expires_in?: number | undefined } & {
 
 /** Login calls per IP address and store (specification, section 8). */
 const loginCalls: RateLimit = { name: "login-calls", max: 30, windowMs: 20 * 60_000 };
-/** Refusals take this long, which is longer than verifying the most expensive hash that can be imported. */
+/** Refusals take this many milliseconds, longer than verifying the most expensive hash that can be imported. */
 const refusalMs = 500;
 
 const recordLogin = statement(sql`update ${users} set last_login_at = ${param("at")} where ${byId(users)}`);
@@ -110,7 +110,7 @@ async function recordRefusal(tx: Ctx, refusal: AppError, key: string, proof: Pro
 
 /** Creates a session for a user who was read before the password was verified. Errors: as `login`. */
 async function signIn(ctx: Ctx, user: SignInUser, { otp, proof }: { otp: string; proof: Proof }): Promise<IssuedToken> {
-  // The library is loaded before the transaction, which should not wait for it.
+  // The library is loaded before the transaction, so that the transaction does not wait for it.
   if (otp !== "") await loadTotp();
   const codeTry = "codeTry" in proof ? proof.codeTry : undefined;
   return inTransaction(ctx, async (tx) => {

@@ -65,7 +65,7 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<"verify" | "login
   await inTransaction(ctx, async (tx) => {
     if (tenant.signUp === "open") return openAccount(tx, { ...account, emailKey });
     const client = callerSubject(tx);
-    // A stranger may have used up the mails. Then no code is sent, and the earlier code also confirms this password.
+    // A stranger may have used up the mails. Then no code is sent, and an earlier code also confirms this password.
     const to = { signUpKey: emailKey, client };
     await mailSignUp(tx, emailKey, { kind: "sign_up_code", to, language: lang ?? undefined });
     const createdAt = toTimestamp(tx.now());
@@ -87,7 +87,7 @@ async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string }
   await mailSignUp(tx, emailKey, { kind: "email_code", to: { email, name, lang } }, key);
 }
 
-/** Sends a mail unless its address has had too many. Errors: tooManyRequests if the store has sent too many. */
+/** Sends a mail unless its address has had too many. Errors: tooManyRequests if the store has sent too many mails. */
 async function mailSignUp(
   tx: Ctx,
   emailKey: string,

@@ -22,15 +22,15 @@ export const tenants = sqliteTable(
     pointValue: integer("point_value").notNull().default(1),
     /** Days until points expire; null for never. */
     pointsDays: integer("points_days"),
-    /** Public writes a minute from one address, which a household or an office may share; 0 means no limit. */
+    /** Maximum public writes a minute from one IP address, which a household may share; 0 means no limit. */
     addressWrites: integer("address_writes").notNull().default(1200),
-    /** Public writes a minute of one visitor or user; 0 for no limit. */
+    /** Maximum public writes a minute of one visitor or user; 0 means no limit. */
     visitorWrites: integer("visitor_writes").notNull().default(240),
-    /** Unpaid orders of one customer or guest's address; 0 means no limit. */
+    /** Maximum unpaid orders of one customer or one guest's IP address; 0 means no limit. */
     pendingOrders: integer("pending_orders").notNull().default(5),
     /** The percentage of an item's stock that one buyer's unpaid orders may reserve, or ten pieces if that is more. */
     stockShare: integer("stock_share").notNull().default(20),
-    /** Orders a minute of one customer or guest's address; 0 for no limit. */
+    /** Maximum orders a minute of one customer or one guest's IP address; 0 means no limit. */
     ordersPerMinute: integer("orders_per_minute").notNull().default(10),
     mediaQuota: integer("media_quota").notNull().default(1_073_741_824),
     /** Whether customers can create accounts, and whether they must verify the address first. */

@@ -98,7 +98,7 @@ export function endOwnToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<vo
   });
 }
 
-/** Ends a token. Returns its times; undefined if it was not valid. */
+/** Ends a token. Returns the token's times; undefined if it was not valid. */
 export function spendToken(tx: Ctx, own: OwnToken, endedAs: "rotated" | "revoked") {
   return get(tx.db, endAlive, { ...own, tenantId: tx.tenant.id, now: toTimestamp(tx.now()), endedAs });
 }
@@ -184,7 +184,7 @@ const selectByHash = statement((q) => q.select(credentials).from(userTokens).lef
 
 /**
  * Verifies user credentials in the database at each request (specification, section 5).
- * @throws tokenNotFound for a token that this user of the store never had; tokenExpired if it or its user has ended.
+ * @throws tokenNotFound for a token that this user of the store never had; tokenExpired for an ended token or user.
  */
 export async function verifyToken(ctx: WorkCtx, sent: { tenantId: string; userId: string; token: string }) {
   const row = await get(ctx.db, selectByHash, { hash: hashSecret(sent.token) });

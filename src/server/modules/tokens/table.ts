@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
-/** Ended tokens (tokenExpired) are kept, even of deleted users, to distinguish them from unknown ones. */
+/** Ended tokens are kept, even those of deleted users, so that requests with them fail with tokenExpired. */
 export const userTokens = sqliteTable(
   "user_tokens",
   {

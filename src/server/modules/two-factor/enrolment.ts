@@ -36,7 +36,7 @@ export async function beginTwoFactor(
   { password, userId }: { password: string; userId?: never } | { password?: never; userId: string },
 ) {
   const user = await requireEnrolling(ctx, userId);
-  // Without this check, somebody who signed up with a stranger's address could lock its owner out.
+  // Without this check, a person who signed up with another's address could lock the owner of the address out.
   if (user.isUnproven) {
     const remedy = userId
       ? `If it is the user's: bodega user update -n ${ctx.tenant.namespace} ${userId} --email-verified yes`
@@ -123,7 +123,7 @@ async function verifyBothThenAct<T>(
     if (!(await isTwoFactorOn(db, ctx.tenant.id, user.id)))
       throw wrongState("Two-factor authentication is not enabled.");
   };
-  // The library is loaded before the transaction, which should not wait for it.
+  // The library is loaded before the transaction, so that the transaction does not wait for it.
   await Promise.all([requireOn(ctx.db), loadTotp()]);
   const spend = async (tx: Ctx) => {
     // The second of two concurrent calls must not count as a wrong code: the first has disabled the second factor.

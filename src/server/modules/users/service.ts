@@ -48,7 +48,7 @@ export async function prepareUser(
   return { columns, email, emailKey, role, passwordHash };
 }
 
-/** Adds a user. Without a hash, the user must first reset the password. Errors: conflict, validationFailed. */
+/** Adds a user. Without a password hash, the user must first reset the password. Errors: conflict, validationFailed. */
 export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash }: NewUser): Promise<User> {
   const id = newId("usr");
   const now = toTimestamp(ctx.now());
@@ -89,7 +89,7 @@ export async function removeUser(
   { ifMatch, event }: { ifMatch: number | null; event: "user.deleted" | "user.erased" },
 ): Promise<void> {
   const { id, emailKey, role } = stored;
-  // Tokens are ended first. Their rows are kept, so that revoked tokens can be distinguished from unknown ones.
+  // Tokens are ended before the user is deleted. Their rows stay, so that requests with them fail with tokenExpired.
   await revokeTokens(tx, id, "revoked");
   await endCodes(tx, emailKey);
   const values = { ...guardValues(tx, id, ifMatch, true), roles: JSON.stringify([role]) };

@@ -40,7 +40,8 @@ type Viewer = { [Name in "visitor" | "subject"]?: string | undefined };
 
 /**
  * Counts a view, once for each viewer, resource and day (UTC), within a second; views of bots do not count. Returns
- * whether it counts, and the number in the database. Errors: validationFailed, tooManyRequests, notFound, unavailable.
+ * whether the view counts, and the number in the database. Errors: validationFailed, tooManyRequests, notFound,
+ * unavailable.
  */
 export async function recordView(ctx: Ctx, input: ViewRequest) {
   const { tenant } = ctx;

@@ -27,7 +27,7 @@ export function refuseSubject(subject: string | undefined): void {
   if (subject !== undefined) throw invalidField("user_id", "requires the token of that user");
 }
 
-// The separator is no dot: with one, an id that ends in "v2" would look like a user's token.
+// The separator is not a dot: with a dot, an id that ends in "v2" would look like a user's token.
 const form = /^vis_[0-7][0-9a-hjkmnp-tv-z]{25}-[0-9a-f]{64}$/;
 const idLength = 30;
 

@@ -59,7 +59,7 @@ export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup?: Lookup)
   const { allowPrivate = false } = input;
   const url = parseWebhookUrl(input.url, allowPrivate);
   const types = parsePatterns("types", input.types?.length ? input.types : ["*"]);
-  // A name that does not resolve in three seconds is accepted, because it may do so later.
+  // A name that does not resolve in three seconds is accepted, because it may resolve later.
   const resolving = allowPrivate ? undefined : withTimeout(resolveAddresses(new URL(url), false, lookup), 3000);
   await resolving?.catch((error: unknown) => {
     if (!(error instanceof RefusedAddress)) return;

@@ -17,7 +17,7 @@ interface WindowOptions {
 
 interface SearchWindow {
   match: string;
-  /** The position of a row is this plus its row number. */
+  /** The position of a row is this offset plus the row number. */
   titleOffset: number;
   lastRow: number;
   /** The position at the window's end; null if nothing follows. */

@@ -3,7 +3,7 @@ import { spellPlainly } from "../../../values/fold-letters.ts";
 /** Words with fewer letters are their own stems, and are not corrected. */
 export const minStem = 4;
 const latin = /^[a-z]+$/;
-/** Only this many characters from the start of a word are searched. */
+/** Maximum characters of a word that are indexed and searched. The rest of the word is ignored. */
 const maxWordLength = 24;
 /** Maximum words of a search, because each can match most products. */
 const maxSearched = 12;
@@ -33,7 +33,7 @@ function foldText(text: string): string {
   return spellPlainly(bare.toLowerCase());
 }
 
-/** Prefix of all tokens of a tenant, so that its words do not affect other tenants. */
+/** Prefix of all tokens of a tenant, so that a search does not scan the rows of other tenants. */
 function tagOf(tenantId: string): string {
   return tenantId.slice(-6);
 }

@@ -21,13 +21,13 @@ export interface StockItem {
   variantId: string | null;
 }
 
-/** A product to order, or a variant with or without its product's id. `field` names it in errors, such as `items.0`. */
+/** A product or variant to order; a variant may lack its product's id. `field` names the item in errors: `items.0`. */
 export type WantedItem = Record<keyof StockItem, string | null> & { field: string; quantity: number };
 
 type Row = typeof products.$inferSelect;
 /**
- * Texts are in the language `lang`, and `translations` is JSON of the other languages. `weight` is in grams, of one
- * piece.
+ * The texts are in the language `lang`, and `translations` is JSON of the other languages. `weight` is the weight of
+ * one piece in grams.
  */
 type ItemRow = StockItem &
   Pick<Row, "title" | "lang" | "translations" | "sku" | "priceMinor" | "currency" | "taxClass"> &
@@ -95,7 +95,7 @@ function orderItemError(tx: Ctx, found: ItemRow | undefined, wanted: WantedItem)
   return shortage(tx, `${field}.quantity`, message);
 }
 
-/** The outOfStock error. Callers who do not see the exact stock get a message that does not reveal it. */
+/** The outOfStock error. Its message reveals the stock only to callers who may see the exact stock. */
 export function shortage(ctx: Ctx, field: string, message: string): AppError {
   return fieldError(outOfStock, field, isCatalogOnly(ctx) ? "is more than can be ordered now" : message);
 }
@@ -105,7 +105,7 @@ const ofVariant = sql`tenant_id = ${param("tenantId")} and id = ${param("variant
 // Needs no guard: `findItems` has checked the stock in the same transaction, during which nobody else writes.
 const reserved = sql`(reserved + ${param("quantity")})`;
 const reserve = sql`reserved = ${reserved}, ${stockVersion(sql`stock - ${reserved}`, 0)}`;
-// An inconsistent number must not block payment or cancellation; `bodega doctor` finds and fixes it.
+// An inconsistent `reserved` must not block payment or cancellation, so it becomes 0. `bodega doctor` corrects it.
 const unreserved = sql`max(reserved - ${param("quantity")}, 0)`;
 const unreserve = sql`reserved = ${unreserved}, ${stockVersion(sql`stock - ${unreserved}`, 0)}`;
 const sold = sql`stock - ${param("quantity")}`;

@@ -18,7 +18,7 @@ const soldColumns = () => ({
   currencyDigits: integer("currency_digits").notNull(),
   /** Stock on hand; null if not counted, negative if sold on backorder. */
   stock: integer("stock"),
-  /** Weight of one piece, in grams. If null, a variant has the product's. */
+  /** Weight of one piece, in grams. If it is null, a variant has its product's weight. */
   weightG: integer("weight_g"),
   reserved: integer("reserved").notNull().default(0),
   images: text("images").notNull().default("[]"),
@@ -44,7 +44,7 @@ const soldConstraints = (table: string, t: Record<SoldColumn, SQLiteColumn>) => 
 export const products = sqliteTable(
   "products",
   {
-    /** Increases with creation time, and stays the same after VACUUM; the search index refers to it. */
+    /** Increases with creation time, and stays the same after VACUUM, because the search index refers to rows by it. */
     rowNumber: integer("row_number").primaryKey(),
     id: text("id").notNull().unique(),
     ...soldColumns(),
@@ -55,7 +55,7 @@ export const products = sqliteTable(
     requiresShipping: integer("requires_shipping", { mode: "boolean" }).notNull().default(true),
     taxClass: text("tax_class").notNull().default("standard"),
     tags: text("tags").notNull().default("[]"),
-    /** JSON array of ids; triggers refuse those of other stores. */
+    /** JSON array of category ids. Triggers refuse categories of other stores. */
     categoryIds: text("category_ids").notNull().default("[]"),
     metadata: text("metadata").notNull().default("{}"),
     /** JSON object with a `{title, description}` for each language other than `lang`. */

@@ -37,7 +37,7 @@ export async function countProducts(ctx: Ctx, { status = null }: ExportFilter = 
   return (await get(ctx.db, countChosen, { tenantId: ctx.tenant.id, status }))?.found ?? 0;
 }
 
-/** Creates the CSV format. It always includes ids, so that imports find the records. Errors: validationFailed. */
+/** Creates the CSV format. It always has the ids, by which imports find the records. Errors: validationFailed. */
 export function csvFormat(names?: readonly string[]) {
   const unknown = names?.find((name) => !csvColumns.some((column) => column.name === name));
   if (unknown !== undefined)
@@ -62,7 +62,7 @@ MUG-1,Enamel mug,Holds 300 ml,published,12.50,,40,kitchen|enamel,,
 `;
 
 function rowOf(columns: readonly CsvColumn[], product: Fields, given: Fields = {}): string[] {
-  // Null is written as a hyphen, with which the variant still follows its product's price after an import.
+  // A price of null is written as a hyphen, so that after an import the variant still uses its product's price.
   const variant = given.has_own_price === false ? { ...given, price: null, compare_at_price: null } : given;
   return columns.map((column) => writeCell(column, (column.of === "product" ? product : variant)[column.field]));
 }

@@ -127,7 +127,7 @@ function identifyingSlug({ document, variants }: ImportItem, lang: string): stri
   return isSearchable(title) && title.length <= maxTitle ? defaultSlug(title, lang) : undefined;
 }
 
-/** Returns the SKU of a document if it can be looked up. An invalid one is refused when the product is written. */
+/** Returns the SKU of a document if it can be looked up. An invalid SKU is refused when the product is written. */
 function searchableSku({ sku }: Fields): string | undefined {
   return isSearchable(sku) ? normalizeSku(sku) : undefined;
 }

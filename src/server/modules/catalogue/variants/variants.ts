@@ -155,7 +155,7 @@ export async function patchVariant(ctx: Ctx, named: VariantIds, patch: VariantIn
   });
 }
 
-/** Updates the product by `touch` and records its event; records a stock event of the variant if stock was edited. */
+/** Updates the product by `touch`, and records the event of the update; if stock was edited, also that of the stock. */
 async function finishWrite(tx: Ctx, touch: typeof touchProduct, values: Written, isStockEdited: boolean) {
   const statements: InStatement[] = [bind(touch, values), bind(productUpdated, { ...values, eventId: newId("evt") })];
   if (isStockEdited) statements.push(stockChanged(tx, values, "edit", values.now));

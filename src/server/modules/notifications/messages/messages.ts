@@ -68,7 +68,7 @@ type MessageRequest = MessageInput & { subject?: string | undefined; lang?: stri
 
 type PreparedMessage = Awaited<ReturnType<typeof prepareMessage>>;
 
-/** Checks a message and counts its devices, before the transaction. Errors: validationFailed, notFound. */
+/** Checks a message and counts its recipients' devices, before the transaction. Errors: validationFailed, notFound. */
 export async function prepareMessage(ctx: Ctx, request: MessageRequest) {
   const content = checkContent(request);
   const { ttl = messageBounds.ttl } = request;

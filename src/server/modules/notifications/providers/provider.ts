@@ -9,7 +9,7 @@ export interface Subscription {
   keys: { p256dh: string; auth: string };
 }
 
-/** A browser's subscription, or the token of a device. It is secret: anyone who knows it can send to the device. */
+/** A browser's subscription, or the token of a device. Secret, because anyone who has it can send to the device. */
 export type Target = Subscription | { token: string };
 
 export interface PushPayload {

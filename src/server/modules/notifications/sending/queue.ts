@@ -89,7 +89,7 @@ const markProven = statement(sql`
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and (is_proven <> ${param("isProven")}
     or (${param("isProven")} and coalesce(delivered_at, '') <= ${param("dayBefore")}))`);
 export const pushQueue = createQueue(pushDeliveries, { which, read, delivered: "sent" });
-// A device that has registered again has a newly sealed target, so it is not removed.
+// Keeps a device that has registered again, because its target was then encrypted anew.
 const removeGone = statement(sql`
   delete from ${pushRegistrations}
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and target = ${param("target")}`);

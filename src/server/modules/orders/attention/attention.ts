@@ -56,7 +56,7 @@ export function endAttention(
   return run(tx.db, end, { ...by, tenantId: tx.tenant.id, orderId, kinds: JSON.stringify(kinds), now });
 }
 
-/** Records what staff decided about an order. Errors: notFound; wrongState if it does not need this attention. */
+/** Records what staff decided about an order. Errors: notFound; wrongState if no question of this kind is open. */
 export async function resolveAttention(ctx: Ctx, id: string, input: AttentionInput, ifMatch: number | null = null) {
   const { kind, action } = input;
   const note = checkNote("note", input.note ?? null, 2000);

@@ -2,7 +2,7 @@ import { invalidField } from "../../../errors.ts";
 import { requireText } from "../../../values/fields.ts";
 import type { Tracking } from "../change-model.ts";
 
-/** Pages of carriers that show a parcel; `#` is its number. */
+/** Pages of carriers that show a parcel; `#` stands for the parcel's number. */
 const pages: Readonly<Record<string, string>> = {
   dhl: "https://www.dhl.com/global-en/home/tracking.html?tracking-id=#",
   dpd: "https://tracking.dpd.de/status/en_US/parcel/#",

@@ -10,7 +10,7 @@ import { orders } from "../table.ts";
 
 const raiseVersion = statement(sql`update ${orders} set access_version = access_version + 1 where ${byId(orders)}`);
 
-/** The token with which a guest sees an order. It is computed, so nothing secret is stored. */
+/** The token with which a guest sees an order. It is computed with the server's key, so no secret is stored. */
 export function accessToken(
   { vault, tenant }: Pick<Ctx, "vault" | "tenant">,
   id: string,

@@ -83,7 +83,7 @@ const selectKept = statement(sql`
   where ${hasEnded} and ${namesPerson} and updated_at < year
     and not exists (select 1 from ${invoices} i where i.order_id = ${orders.id} and i.issued_at >= year) limit 200`);
 
-/** Erases persons from old unpaid orders of guests, and from orders older than tax law asks for; at most 200 each. */
+/** Erases persons from old unpaid orders of guests, and from orders older than tax law requires; at most 200 each. */
 export async function purgePersons(ctx: WorkCtx): Promise<number> {
   if ((await findOld(ctx)).length === 0) return 0;
   return inTransaction(ctx, async (tx) => {

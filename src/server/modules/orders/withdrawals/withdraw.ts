@@ -50,18 +50,18 @@ const readPage = keysetList({
   sorts: { created_at: sql`created_at` },
 });
 
-/** As for forgotten passwords: three mails of a kind in 20 minutes about an order, and ten calls from an address. */
+/** Limits for an order: three mails of a kind in 20 minutes. `calls` allows ten calls from an IP address. */
 const mails = { name: "order mails", max: 3, windowMs: 20 * 60_000 };
 /** Limits receipts to addresses without a matching order, so that strangers cannot use the store to send mail. */
 const unknownMails = { name: "unknown withdrawals", max: 60, windowMs: 60 * 60_000 };
-/** Limits mails to the store about withdrawals without a matching order; its list has all. */
+/** Limits mails to the store about withdrawals without a matching order. The store's list has all such withdrawals. */
 const unknownAlerts = { name: "unknown withdrawal alerts", max: 5, windowMs: 60 * 60_000 };
 const calls = { name: "order links", max: 10, windowMs: 20 * 60_000 };
 
 const addressOf = (ctx: Ctx) => addressSubject(ctx.vault, ctx.client?.ip, ctx.tenant.id);
 
 /**
- * Whether a mail may be sent. Replies do not depend on it, so that nobody learns which orders exist. Each order and
+ * Whether a mail may be sent. Replies do not depend on that, so that nobody learns which orders exist. Each order and
  * kind of mail has its own limit, so that nobody who knows an address can block its receipts.
  */
 async function mayMail(ctx: Ctx, kind: "link" | "receipt", key: string): Promise<boolean> {
@@ -87,7 +87,7 @@ export async function mailOrderLink(ctx: Ctx, { number, email }: AccessInput): P
 
 /** The time in the store's zone: `2026-11-27 03:20 (Europe/Berlin)`. */
 function localTime({ tenant: { timezone }, now }: Ctx): string {
-  // The Swedish format of times is that of ISO 8601.
+  // Swedish formats times as ISO 8601 does.
   const form = new Intl.DateTimeFormat("sv", { timeZone: timezone, dateStyle: "short", timeStyle: "short" });
   return `${form.format(now())} (${timezone})`;
 }
@@ -137,7 +137,7 @@ async function alertStore(tx: Ctx, cause: string, number: number): Promise<void>
   await mailStore(tx, { kind: "needs_attention", cause, values });
 }
 
-/** Lists withdrawals, those that match no order too. Errors: malformedRequest, validationFailed. */
+/** Lists withdrawals, also those that match no order. Errors: malformedRequest, validationFailed. */
 export function listWithdrawals(ctx: Ctx, { matched, ...query }: WithdrawalListQuery) {
   return readPage(ctx, query, { filters: { matched: matched === undefined ? undefined : Number(matched) } });
 }

@@ -16,7 +16,7 @@ import { eventTypes } from "./events.ts";
 import { factorOf } from "./units.ts";
 
 const keyForm = /^(?:sk|rk)_(test|live)_[A-Za-z0-9_]{8,240}$/;
-/** How long the secret of a replaced endpoint stays valid. */
+/** How long the signing secret of the previous endpoint stays valid, in milliseconds. */
 const overlapMs = 86_400_000;
 
 const columns = {
@@ -38,7 +38,7 @@ const endOpen = statement((q) =>
 );
 
 const recentMs = 7 * 86_400_000;
-/** Payments of the last minutes may still be on their way. */
+/** Payments of the last minutes are not reported as missing, because they may still be on their way. */
 const quietMs = 600_000;
 
 // A page is complete here once its payment is booked.
@@ -63,8 +63,8 @@ const sealedAt = ({ vault, tenant }: Ctx, field: "key" | "secret", text: string)
 const modeOf = ({ isLive }: Pick<Account, "isLive">) => (isLive ? "live" : "test");
 
 /**
- * Connects a store with its account at Stripe, or replaces the key. Registers a new endpoint for events if the server
- * has a public https address.
+ * Connects a store with its account at Stripe, or replaces the key. Registers a new webhook endpoint at Stripe if the
+ * server has a public https address.
  * @param methods payment methods of Stripe; card by default.
  * @throws validationFailed; unavailable without an answer; wrongState for a refusal; conflict for another account.
  */
@@ -104,7 +104,7 @@ function endpointUrl({ payments = {}, tenant }: Ctx): string | null {
   return `${publicUrl}/payments/stripe/?namespace=${tenant.namespace}`;
 }
 
-/** Makes a new endpoint if the server has an address for it. Returns the columns of the account's endpoint. */
+/** Registers a new endpoint if the server has an address for it. Returns the columns of the account's endpoint. */
 async function replaceEndpoint(ctx: Ctx, call: CallStripe, before: Account | undefined) {
   const url = endpointUrl(ctx);
   const { endpointId = null, secret = null, olderSecret = null, olderUntil = null } = before ?? {};
@@ -123,7 +123,7 @@ async function replaceEndpoint(ctx: Ctx, call: CallStripe, before: Account | und
 const removeEndpoint = (call: CallStripe, id: string) =>
   call(({ webhookEndpoints }) => webhookEndpoints.del(id)).catch(expectStatus(404));
 
-/** Finds the faults of an endpoint at Stripe. Its address is compared only where the server's is known. */
+/** Finds the faults of an endpoint at Stripe. Its address is checked only if the address of the server is known. */
 async function findFaults(call: CallStripe, id: string, url: string | null): Promise<string[]> {
   const found = await call(({ webhookEndpoints }) => webhookEndpoints.retrieve(id)).catch(expectStatus(404));
   if (!found) return ["The endpoint was deleted at Stripe."];
@@ -153,7 +153,7 @@ export async function checkAccount(ctx: Ctx) {
   const call = stripeOf(ctx, account);
   const { endpointId, isLive } = account;
   const url = endpointUrl(ctx);
-  // The key is tried even if there is no endpoint.
+  // Checks the key, even if there is no endpoint to check.
   await call((stripe) => stripe.accounts.retrieveCurrent());
   const none = url === null ? [] : ["Stripe has no endpoint for its events."];
   const problems = endpointId === null ? none : await findFaults(call, endpointId, url);

@@ -18,7 +18,6 @@ import { fromStripe, toStripe } from "./units.ts";
 const expand = ["payment_intent", "payment_intent.latest_charge"];
 const timeOf = (seconds: number) => toTimestamp(seconds * 1000);
 
-/** Stripe Checkout. */
 export const stripe = { requestOf: sessionParams, open: openAccount, verify: verifyEvent } satisfies ProviderKind;
 
 /** Opens the account of a key at Stripe. */
@@ -34,7 +33,7 @@ function openAccount(key: string, options?: PaymentOptions): Provider {
       }),
     read: (sessionId) =>
       call(async (stripe) => snapshotOf(stripe, await stripe.checkout.sessions.retrieve(sessionId, { expand }))),
-    // Stripe refuses to close a page that is complete or closed already.
+    // Stripe answers with 400 if the page is already complete or closed, which is no error here.
     close: (sessionId) => call(({ checkout }) => checkout.sessions.expire(sessionId)).catch(expectStatus(400)),
     refund: (request, isOld) => call((stripe) => refundIntent(stripe, request, isOld)),
     listEvents: (since) => call((stripe) => listEvents(stripe, since)),
@@ -85,7 +84,7 @@ function toRefund({ id, amount, currency, status, metadata, failure_reason }: St
   return { id, ...fromStripe(amount, currency), ownId: metadata?.refund ?? null, state, error };
 }
 
-// `prevented` and `won` cost the store nothing. In an appeal, the money is still lost.
+// A dispute that is `prevented` or `won` costs the store nothing. During an appeal, the money is still lost.
 const progress = [
   ...["warning_needs_response", "warning_under_review", "warning_closed", "needs_response", "under_review"],
   ...["lost", "appeal_needs_response", "appeal_under_review", "prevented", "won"],

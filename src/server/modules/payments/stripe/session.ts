@@ -8,7 +8,7 @@ import { toStripe } from "./units.ts";
 type Line = typeof orderLines.$inferSelect;
 type LineItem = Stripe.Checkout.SessionCreateParams.LineItem;
 
-/** Stripe takes a hundred lines; shipping and tax need two. */
+/** Stripe accepts a hundred lines, of which shipping and tax may need some. */
 const maxLines = 90;
 const maxName = 250;
 
@@ -21,7 +21,7 @@ function localeOf(lang: string): string {
   return [lang, lang.split("-")[0] as string].find((one) => known.includes(one)) ?? "auto";
 }
 
-/** The parameters that open a page on which what is due is paid. Errors: wrongState. */
+/** Returns the parameters that open a page for the amount that is due. Errors: wrongState. */
 export function sessionParams(
   order: OrderRow,
   lines: readonly Line[],
@@ -66,7 +66,7 @@ function lineItems(order: OrderRow, lines: readonly Line[], due: number): LineIt
     ...(shippingMinor > 0 ? [item(rate, shippingMinor)] : []),
     ...(addedTax > 0 ? [item("Tax", addedTax)] : []),
   ];
-  // If a part of the order was paid before, the lines add up to more than is due.
+  // If part of the order was paid before, the lines add up to more than is due, so the page shows a single line.
   const charged = sumOf(all, ({ quantity = 1, price_data: price }) => quantity * (price?.unit_amount ?? 0));
   if (lines.length > maxLines || charged !== toStripe(due, currency)) return [item(`Order ${order.number}`, due)];
   return all;
