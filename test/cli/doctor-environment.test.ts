@@ -164,6 +164,8 @@ test("a country that a store ships to without a tax rate is a warning, unless th
   expect(await found()).toEqual(["demo AT"]);
   await tamper(shop, "update products set tax_class = 'reduced'");
   expect(await found()).toEqual(["demo AT", "demo DE reduced", "demo NL reduced"]);
+  await tamper(shop, "update tenants set tax_note = 'No VAT'");
+  expect(await found()).toContain("demo");
 });
 
 test("a pending migration is found, and the remedy applies it as printed", async () => {

@@ -28,6 +28,7 @@ export async function show({ id, query, signal }) {
   } catch (error) {
     if (error.code !== 5301 || !orderToken) throw error;
     dropToken(id);
+    toast(t("link.ended"));
     return askForLink();
   }
 }
@@ -87,7 +88,9 @@ function nameState({ status, payment_status: payment, fulfillment_status: fulfil
   return status === "completed" && payment === "refunded" ? payment : status;
 }
 
-function describe({ status, expires_at, paid_at, fulfilled_at, cancelled_at }) {
+function describe({ status, received_minor: received, expires_at, paid_at, fulfilled_at, cancelled_at }) {
+  // An order that was paid in part does not expire.
+  if (status === "pending" && received > 0) return t("order.partlyPaid");
   const at = { pending: expires_at, paid: paid_at, completed: fulfilled_at, cancelled: cancelled_at }[status];
   return t(`order.${status}`, { date: at ? formatDate(at, { dateStyle: "medium", timeStyle: "short" }) : "" });
 }

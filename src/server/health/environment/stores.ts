@@ -3,6 +3,7 @@ import { all, param, statement } from "../../db/statement.ts";
 import { appKeyOrigins, appKeys } from "../../modules/app-keys/table.ts";
 import { mailOutbox } from "../../modules/mail/table.ts";
 import { listUntaxed } from "../../modules/shipping/service.ts";
+import { taxRates } from "../../modules/taxes/table.ts";
 import { tenants } from "../../modules/tenants/table.ts";
 import { twoFactor } from "../../modules/two-factor/table.ts";
 import { users } from "../../modules/users/table.ts";
@@ -12,8 +13,17 @@ import { formatDuration } from "../../values/units.ts";
 import { countOf, type Finding, finding, type StoreSubject } from "../finding.ts";
 import { findInStores, inScope } from "../records/check.ts";
 
-/** Finds countries that stores ship to without a tax rate, also those that lack a rate for a tax class. */
-export async function* checkTaxes({ ctx, tenant, command }: StoreSubject): AsyncGenerator<Finding> {
+const selectContradicting = statement<{ namespace: string }>(sql`
+  select namespace from ${tenants} where ${inScope(tenants.id)} and tax_note is not null
+    and exists (select 1 from ${taxRates} r where r.tenant_id = ${tenants.id} and r.rate > 0) order by namespace`);
+
+/** Finds countries that stores ship to without a tax rate for some goods, and stores that charge tax despite their tax note. */
+export async function* checkTaxes(subject: StoreSubject): AsyncGenerator<Finding> {
+  const { ctx, tenant, command } = subject;
+  yield* findInStores(subject, selectContradicting, ({ namespace }) => {
+    const message = `Store ${namespace} charges tax, but its tax note says that it charges none. Remove the note, or the rates.`;
+    return finding("warning", namespace, message, command(`tenant update ${namespace} --tax-note ""`));
+  });
   for (const { namespace, country, taxClass } of await listUntaxed(ctx, tenant)) {
     const what = taxClass === null ? "" : ` for the class ${taxClass}`;
     const message = `Store ${namespace} ships to ${country} and has no tax rate there${what}. Add a rate, or one of 0.`;
