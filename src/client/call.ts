@@ -32,7 +32,7 @@ type Query = Record<string, unknown>;
 /** POST requests with secrets. The server does not store their replies, so a repeat would run again. */
 const unkept = /^\/(auth|users\/(me|sign-up|verify))\//;
 const catalog = /^\/(products|categories|store)\//;
-/** Operations that need no user, or ignore one. */
+/** Paths of operations that need no signed-in user, or ignore the user. */
 const userless =
   /^\/(auth\/login|auth\/code|auth\/password|users\/sign-up|users\/verify|orders\/access|orders\/withdrawals)\//;
 const forVisitors = /^\/(likes|bookmarks|views|auth\/login|users\/sign-up)\//;
@@ -55,7 +55,7 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
   const base = readBase(options);
   const name = `bodega ${new URL(base).host} ${namespace}`;
   const policy: RetryPolicy = {
-    // Browsers refuse `fetch` as a method of another object.
+    // Browsers refuse `fetch` as a method of another object, so it is called in a function.
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     retries: options.retries ?? 3,
     timeoutMs: options.timeoutMs ?? 30_000,

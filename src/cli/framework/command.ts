@@ -29,7 +29,7 @@ export interface CommandDefinition<T extends CommandArgs> {
   args: T;
   examples: readonly string[];
   notes?: readonly string[];
-  /** The sentence after success, except in a dry run. `fillIn` replaces `{name}` by a field of the record. */
+  /** The sentence to print after success, except in a dry run. `fillIn` replaces `{name}` by a field of the record. */
   done?: string;
   /** Exactly one of these arguments is needed. If none is given, the command asks at a terminal. */
   oneOf?: readonly (keyof T & string)[];

@@ -20,7 +20,7 @@ export type Console = ReturnType<typeof createConsole>;
 /** Returns the terminal with the shared flags applied. NO_COLOR with any value, or TERM=dumb, disables colours. */
 export function createConsole(terminal: Terminal, flags: Readonly<Record<string, unknown>>) {
   const { env } = terminal;
-  // The prompt library reads NO_COLOR.
+  // The prompt library has no option for colours, but it reads NO_COLOR.
   if (flags["no-color"] === true) env.NO_COLOR = "1";
   return {
     ...terminal,

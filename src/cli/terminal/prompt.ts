@@ -95,7 +95,7 @@ function needsFlag(flag: string, question: string): AppError {
 async function ask<T>(
   prompt: (prompts: typeof import("@inquirer/prompts"), context: object) => Promise<T>,
 ): Promise<T> {
-  // After ctrl-D, the library would wait for input that cannot come, and the process would end silently.
+  // Ctrl-D aborts the question. Else the library would wait for input forever, and the process would end silently.
   const abandoned = new AbortController();
   const abandon = () => abandoned.abort();
   process.once("beforeExit", abandon);

@@ -31,7 +31,7 @@ export async function answerCall(
 }
 
 const keyForm = /^[\x21-\x7e]{1,255}$/;
-/** Visitors of a page share a key. So nobody may guess another's idempotency key: shorter ones are refused. */
+/** Visitors of a page share an app key. Shorter idempotency keys are refused, so that nobody guesses another's. */
 const minPageKey = 22;
 
 /** POST routes support `Idempotency-Key`, except those with secrets. */

@@ -53,7 +53,7 @@ export function reserveMemory(memory: BodyMemory, store?: string) {
 }
 
 const smallBytes = 64 * 1024;
-/** Parsing and validating a longer body takes longer than most requests. */
+/** Longer bodies wait in a queue, because parsing and validating them takes longer than most requests. */
 const quickBytes = 16 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const maxDropped = 64 * 1024 * 1024;

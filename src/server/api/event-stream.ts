@@ -5,7 +5,7 @@ import type { RouteRequest } from "./answers.ts";
 
 /** Maximum open streams of a store in this process. */
 const maxStreams = 20;
-/** Proxies and clients close a connection on which nothing arrives for 30 seconds or more. */
+/** Proxies and clients close a connection on which nothing arrives for 30 seconds, so a frame is sent more often. */
 const heartbeatMs = 15_000;
 const encoder = new TextEncoder();
 

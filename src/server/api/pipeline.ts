@@ -180,7 +180,7 @@ async function admit(
   return actor;
 }
 
-/** Whether a stream may continue: the server is not stopping, and its caller would be admitted again. */
+/** Whether a stream may continue: the server is not stopping, and the stream's caller would be admitted again. */
 async function isStillAdmitted({ deps }: Found, incoming: RouteRequest, sources: Sources): Promise<boolean> {
   if (deps.isDraining()) return false;
   try {

@@ -128,7 +128,7 @@ async function runServerCommand(
     ...workingDir(config.dataDir),
     env: inheritConfig(config, env),
     stdio: ["ignore", "pipe", "pipe"],
-    // The command ends when this channel closes.
+    // Opens a channel to the command, which ends when the channel closes, as at the end of this process.
     ipc() {},
     detached: true,
     ...{ timeout: timeoutMs, killSignal: "SIGKILL" },

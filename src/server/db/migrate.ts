@@ -56,7 +56,7 @@ interface Applied {
 
 export const createMigrationsTable =
   "CREATE TABLE IF NOT EXISTS __bodega_migrations (name TEXT PRIMARY KEY NOT NULL, hash TEXT NOT NULL, applied_at TEXT NOT NULL)";
-// If a foreign key is broken, a NULL hash makes the transaction fail. A libSQL server returns no rows before its end.
+// If a foreign key is broken, a NULL hash makes the transaction fail. A libSQL server would answer a query only later.
 const assertForeignKeys = `UPDATE __bodega_migrations
   SET hash = CASE WHEN EXISTS (SELECT 1 FROM pragma_foreign_key_check) THEN NULL ELSE hash END
   WHERE name = ?`;

@@ -59,7 +59,7 @@ async function openFile(options: DatabaseOptions & { lockDeadlineMs: number }): 
       isReplicated,
       isServerRunning: () => isServerRunning(dataDir),
       afterClose() {
-        // At the end too, because SQLite would give an existing WAL and its index the mode of the database file.
+        // Sets the modes again, because SQLite gives an existing WAL and its index the mode of the database file.
         if (leaveModes) closeToOthers();
         users.close();
       },

@@ -16,7 +16,7 @@ export interface SchedulerPolicy {
 
 /** The minimum wait of a delivery that was claimed although its receiver had no permit. */
 const skippedMs = 2000;
-/** A receiver whose answer takes more milliseconds is not trusted. */
+/** A receiver that takes longer than this to answer is not trusted. */
 const slowMs = 2000;
 /** How long a circuit stays open. The time doubles with each failed probe, up to `longest`. */
 const openMs = { first: 5000, longest: 60_000 };

@@ -34,7 +34,7 @@ export interface LastSegment {
 
 type PlaceState = Awaited<ReturnType<typeof readPlace>>;
 
-/** Claims a generation of a place, so that servers of earlier generations stop. Returns undefined if another has it. */
+/** Claims a generation of a place, which stops servers of earlier ones. Returns undefined if another server has it. */
 export async function claimGeneration(
   place: ReplicaTarget,
   { database, dataDir, generation }: { database: string; dataDir: string; generation: number },

@@ -38,7 +38,7 @@ export interface JobOptions extends CommandRun {
 export async function startBackgroundJobs(config: Config, db: Database, options: JobOptions) {
   const { vault, log } = options;
   const { notice } = log;
-  // The replica comes first, before anything is sent or answered.
+  // Replication starts before the other jobs, because nothing may be sent if another server has taken over.
   const replicator = await startReplication(config, db, options);
   const deps = { db, vault, now: Date.now, notice };
   const renewal = await startCertificateRenewal(config, deps);

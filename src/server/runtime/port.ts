@@ -26,7 +26,7 @@ const ciphers = ["ECDSA", "RSA"]
 
 /** Opens the port. Throws unavailable if it is in use or the host is not an address of this machine. */
 export function openPort(config: Config, { shared, certificate, fetch }: PortOptions) {
-  // Bun's only way to set this, for the whole process. The types declare it as a constant.
+  // Sets the maximum for the whole process, because Bun offers nothing else. The types declare a constant.
   Object.assign(http, { maxHeaderSize: maxHeaderBytes });
   const servers = new Set<ReturnType<typeof Bun.serve>>();
   let isStopping = false;
@@ -75,7 +75,7 @@ export function openPort(config: Config, { shared, certificate, fetch }: PortOpt
       // The module is imported only here, because it opens the C library.
       if (graceMs > 0) (await import("./defer-connections.ts")).deferConnections(port);
       await Bun.sleep(Math.min(deferMs, graceMs));
-      // `graceMs` begins here, so that a request whose body does not arrive is answered before the end.
+      // `graceMs` begins here, so that a request whose body does not arrive is answered before the port closes.
       const deadline = performance.now() + graceMs;
       const open = [...servers];
       const stopped = Promise.all(open.map((server) => server.stop()));

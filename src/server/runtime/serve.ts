@@ -121,7 +121,7 @@ async function runMain(given: Config, run: Run): Promise<number> {
     certificate?.stop();
     await answering.stop(typeof end === "string" ? graceMs : 0);
     monitor.stop();
-    // A replaced server also sends its last changes.
+    // A server that was replaced waits too, because replication sends its last changes before it stops.
     if (typeof end === "string" || end.kind === "conflict") await jobs.stop();
     if (end instanceof AppError) throw end;
     return 0;
@@ -142,7 +142,7 @@ async function startAnswering(
     return listen(config, db, { ...run, vault, monitor, shared: pair !== null, certificate: pair });
   }
   const group = await startWorkers(config, { ...run, registry });
-  // Each worker watches the certificate itself.
+  // Each worker watches the certificate itself, so the main process need not pass on a new one.
   return { ...group, url: addressOf(config), present() {} };
 }
 

@@ -26,7 +26,7 @@ const maxDelayMs = 10_000;
 export async function startWorkers(config: Config, options: WorkerOptions) {
   const { log } = options;
   const workers = new Set<Subprocess>();
-  // No worker may keep the port after this process has ended.
+  // A worker must not keep the port after this process has ended, so all that run are killed.
   process.on("exit", () => {
     for (const worker of workers) worker.kill("SIGKILL");
   });
@@ -40,7 +40,7 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
       setTimeout(() => {
         if (isStopping) return;
         log.notice("error", `${what}; starting another`);
-        // If the new worker ends, it is logged and replaced in the same way.
+        // If the new worker ends, its end is logged, and it is replaced in the same way.
         start(place, ready, delayMs);
       }, delayMs).unref();
     };

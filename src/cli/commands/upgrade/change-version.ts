@@ -14,7 +14,7 @@ import { buildInfo } from "../version.ts";
 
 const probeMs = 2000;
 const everyMs = 200;
-/** Time for a server to become ready: the migration of a large database takes minutes. */
+/** How long a server may take to become ready, because the migration of a large database takes minutes. */
 const readyMs = 300_000;
 
 export const previousOf = (installed: string) => `${installed}.previous`;
@@ -142,7 +142,7 @@ async function startServer(unit: string, dataDir: string): Promise<void> {
   while (performance.now() < deadline) {
     const status = await readServerStatus(dataDir, probeMs);
     if (status?.pid === pid && (await probeHealth(status.url, probeMs, true)).status === "ready") return;
-    // If the process id has changed, the server ended and systemd started it again.
+    // A new process id means that the server ended and systemd started another one.
     if (pid === 0 || findMainProcess(unit) !== pid) throw unavailable("Its server ended.");
     await Bun.sleep(everyMs);
   }

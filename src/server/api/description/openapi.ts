@@ -76,7 +76,7 @@ function operation(route: Route, schemas: Schemas): Json {
 function uploadContent({ types }: Upload, schemas: Schemas): Json {
   const form = { type: "object", required: ["file"], properties: { file: binary }, additionalProperties: false };
   const files = types.map((type) => [type, { schema: binary }]);
-  // Generated clients use the first content type.
+  // Generated clients use the first content type, so the form comes first.
   return { "multipart/form-data": { schema: schemas.define("MediaUpload", form) }, ...Object.fromEntries(files) };
 }
 

@@ -72,7 +72,7 @@ export class Schemas {
     const { anyOf, const: constant, patternProperties, ...rest } = { ...fields, ...(form as Json | undefined) };
     if (typeof constant === "boolean") return rest;
     if (constant !== undefined) return { ...rest, enum: [constant] };
-    // The reference page warns about `{}`, which means the same as `true`.
+    // `true` is written instead of `{}`, which means the same, because the reference page warns about `{}`.
     const [values = {}] = Object.values((patternProperties ?? {}) as Record<string, Json>);
     if (patternProperties) return { ...rest, additionalProperties: Object.keys(values).length > 0 ? values : true };
     if (rest.type === "integer") return { ...rest, format: "int64" };

@@ -16,7 +16,7 @@ import {
 } from "./tables.ts";
 
 const cacheKiB = 64 * 1024;
-// Rows are verified after the copy, and nothing needs to be durable before the one COMMIT.
+// Nothing is checked or synced: rows are verified after the copy, and need not be durable before the one COMMIT.
 const pragmas = "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON; PRAGMA synchronous = OFF";
 
 /**

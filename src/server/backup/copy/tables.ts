@@ -30,7 +30,7 @@ export interface CopyPlan {
 const selectObjects = `SELECT type, name, sql FROM sqlite_schema
   WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'libsql%' ORDER BY rowid`;
 const selectTables = "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main'";
-// SQLite marks generated columns as `hidden`, and computes them again in the copy.
+// Generated columns, which SQLite marks as `hidden`, are not copied: SQLite computes them again in the copy.
 const selectColumns = `SELECT m.name, c.name, c.pk, c.type FROM sqlite_schema m, pragma_table_xinfo(m.name) c
   WHERE m.type = 'table' AND c.hidden = 0 ORDER BY m.rowid, c.cid`;
 const hasSequences = "SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_sequence'";

@@ -77,7 +77,7 @@ export class WriteQueue {
     return this.#push({ stmts });
   }
 
-  /** Runs `work` as one unit. Errors: as `work`, as `run`; unavailable for one that takes too long. */
+  /** Runs `work` as one unit. Errors: as `work`, as `run`; unavailable for work that takes too long. */
   transaction<T>(work: (tx: Session) => Promise<T>): Promise<T> {
     return this.#push({ work });
   }

@@ -26,7 +26,7 @@ export interface Writer {
   beginUnit(ahead: readonly InStatement[]): void;
   /**
    * Runs statements of the unit, in order.
-   * @throws the error of the first that fails. After one that ended the transaction, `inTransaction` is false.
+   * @throws the error of the first that fails. If that ended the transaction, `inTransaction` is false.
    */
   run(stmts: readonly InStatement[]): Answer<Result[]>;
   endUnit(): Answer<void>;
@@ -34,8 +34,8 @@ export interface Writer {
   undoUnit(): Answer<void>;
   /**
    * Runs `first`, then commits, unless one of the reads in `unless` finds a row.
-   * @throws the error of the first of `first` that fails. Any other error means that nothing was committed, or that
-   * this is unknown; `inTransaction` is then false.
+   * @throws the error of the first of `first` that fails. After any other error, the commit failed or its
+   * result is unknown, and `inTransaction` is false.
    */
   commit(first: readonly InStatement[], unless: readonly InStatement[]): Answer<CommitResult>;
   /** Rolls the transaction back. Never throws. */

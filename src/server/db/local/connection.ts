@@ -31,7 +31,7 @@ export interface ConnectionOptions {
   cacheKiB?: number;
   /** Keeps the journal mode, for a database in memory. */
   keepFormat?: boolean;
-  /** While it returns true, another engine may be opened after a disk fault. */
+  /** After a disk fault, another engine may be opened only while this returns true. */
   isInPlace?: () => boolean;
 }
 

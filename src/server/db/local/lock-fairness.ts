@@ -7,7 +7,7 @@ import { attempt } from "../../values/attempt.ts";
 /** The longest pause between two tries of a waiting process, and how long its timestamp counts. */
 const pauseMs = 5;
 const freshMs = 30;
-/** A process that makes others wait sets the file's time this far ahead. If it dies, the others wait no longer. */
+/** A process that makes others wait sets the file's time this far ahead. If it dies, they wait no longer than this. */
 const holdMs = 1000;
 
 /**

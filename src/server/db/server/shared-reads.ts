@@ -76,7 +76,7 @@ export class SharedReads {
     const { deadline } = reads[0] as Read;
     try {
       await this.#send(reads, connection, (performance.now() + deadline) / 2).catch((error) => {
-        // Only errors of the connection are `AppError`. Others come from the statements or their size: no retry helps.
+        // Only errors of the connection are `AppError`. Others come from the statements: a retry would not help.
         if (!(error instanceof AppError)) throw error;
         return this.#send(reads, connection, deadline);
       });

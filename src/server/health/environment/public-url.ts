@@ -119,7 +119,7 @@ export function* checkArrival(trusted: readonly string[], url: string, arrival: 
     const message = `The proxy at ${peer} does not send X-Forwarded-For, so all clients share one rate limit.`;
     return yield finding("error", peer, message, "Let the proxy add the client's address (docs/PROXIES.md).");
   }
-  // The proxy appended doctor's address. If that is also the proxy's own, only --trusted-proxy shows whom it names.
+  // The proxy appended doctor's address. If it is also the proxy's, only the setting tells if the proxy is trusted.
   const last = hops.split(",").at(-1)?.trim() ?? "";
   const isOwnAddress = ipaddr.isValid(last) && ipaddr.process(last).toString() === peer;
   if (isOwnAddress ? rangeMatcher(trusted)(ipaddr.process(peer)) : client !== peer) return;

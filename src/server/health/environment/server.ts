@@ -97,7 +97,7 @@ export async function* checkSecretKey({ ctx, config, command }: CheckSubject): A
   const path = join(config.dataDir, "secret.key");
   const source = config.secret === undefined ? path : "BODEGA_SECRET";
   const key = config.secret ?? attempt(() => readFileSync(path, "utf8"))?.trim();
-  // Only if the database stored a fingerprint is the key read, because reading creates a missing key.
+  // A new database has no fingerprint and fits any key. The key is then not read, because that would create its file.
   const known = ctx && (await get(ctx.db, selectFingerprint));
   try {
     if (known) ctx.vault.fingerprint();

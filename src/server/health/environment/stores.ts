@@ -112,7 +112,7 @@ const selectFailing = statement<Queue & Record<"webhook_id" | "url", string>>(sq
 export const checkWebhooks = (subject: StoreSubject) =>
   findInStores(subject, selectFailing, (row) => {
     const { webhook_id: id, namespace, failed } = row;
-    // The path of a URL may be a secret.
+    // The path of a URL may be a secret, so only the host is named.
     const name = `Webhook ${id} of store ${namespace} (${new URL(row.url).host})`;
     const [verb, flag] = failed > 0 ? ["replay", "--failed"] : ["deliveries", "--status waiting"];
     const next = subject.command(`webhook ${verb} -n ${namespace} ${id} ${flag}`);

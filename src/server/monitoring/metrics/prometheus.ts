@@ -79,7 +79,7 @@ function renderFamily([type, name, help, samples]: Family): string {
   return lines.length === 0 ? "" : `# HELP bodega_${name} ${help}\n# TYPE bodega_${name} ${type}\n${lines.join("")}`;
 }
 
-/** Formats one sample. Prometheus escapes a label in the same way as JSON a string. */
+/** Formats one sample. A label's value is escaped in the same way as a string in JSON. */
 function line(name: string, labels: Labels, value: number): string {
   const pairs = Object.entries(labels).map(([label, text]) => `${label}=${JSON.stringify(String(text))}`);
   return `${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}\n`;

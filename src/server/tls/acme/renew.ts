@@ -67,7 +67,7 @@ async function renewIfDue(config: AcmeConfig, deps: LookDeps): Promise<void> {
   if (pem !== null && attempt(() => readFileSync(config.file, "utf8")) !== pem) {
     writeWhole(config.dataDir, config.file, pem);
   }
-  // After `db rekey`, the stored certificate cannot be decrypted.
+  // After `db rekey`, the stored certificate cannot be decrypted, so a new one is obtained at once.
   const isLost = sealed !== null && pem === null && failures === 0;
   if (Date.parse(nextAt) > now() && !isForced && !isLost) return;
   if (!(await row.claim(nextAt, now() + leaseMs))) return;
@@ -96,7 +96,7 @@ async function replaceCertificate(
     const at = renewalTime(present, window || undefined);
     if (at > now()) return { nextAt: Math.min(at, now() + planMs) };
   }
-  // An authority refuses to replace a certificate twice, and the failed attempt may have replaced it.
+  // After a failure, no certificate is named: the attempt may have replaced it, and a second time is refused.
   const options = { replaces: failures === 0 ? replaces : undefined, publish: row.publish };
   const pem = await obtainCertificate(client, config, options);
   const nextAt = Math.min(renewalTime(parsePem(pem, config)), now() + planMs);
