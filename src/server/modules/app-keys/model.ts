@@ -2,7 +2,7 @@ export interface StoredSecret {
   created_at: string;
   /** Null for the newest secret: only older secrets expire. */
   expires_at: string | null;
-  /** Recorded at most once a minute. */
+  /** When the secret was last used; recorded at most once a minute. */
   last_used_at: string | null;
 }
 

@@ -20,7 +20,7 @@ export type AuditRecord = Omit<AuditFacts, "details" | "address_hash"> & {
   subject_email: string | null;
 };
 
-/** `actor` is a key, a user or an account of the operating system; `before` is the `seq` of a row. */
+/** `actor` is the id of a key or user, or an account of the operating system; `before` is the `seq` of a row. */
 export type AuditFilter = Partial<
   Record<"namespace" | "event" | "actor" | "subject" | "address" | "since" | "until", string>
 > & { actorKind?: "app" | "user" | "visitor" | "terminal"; failures?: boolean; before?: number; limit?: number };
@@ -41,7 +41,7 @@ const conditions: Record<string, SQL> = {
 };
 
 /**
- * Rows of the audit log, newest first. For the next page, pass the `seq` of the last row as `before`.
+ * Returns rows of the audit log, newest first. For the next page, pass the `seq` of the last row as `before`.
  * @throws validationFailed for an unknown event or a limit out of range.
  */
 export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promise<AuditRecord[]> {

@@ -36,12 +36,12 @@ const eraseOf = eraseWhere(sql`
 const eraseOld = eraseWhere(sql`
   select seq from ${auditLog} where address is not null and at <= ${param("before")} limit ${sql.raw(String(purgeBatch))}`);
 
-/** Erases the addresses in rows about a user and in rows that the user caused. The chain stays valid. */
+/** Erases the IP addresses in rows about a user and in rows that the user caused. The hash chain stays valid. */
 export async function eraseAddressesOf(tx: Ctx, id: string): Promise<void> {
   await run(tx.db, eraseOf, { id });
 }
 
-/** Erases addresses older than `keptMs` milliseconds, at most a thousand per call. Returns how many. */
+/** Erases IP addresses older than `keptMs` milliseconds, at most a thousand per call. Returns how many. */
 export function eraseOldAddresses(ctx: WorkCtx, keptMs: number): Promise<number> {
   return run(ctx.db, eraseOld, { before: toTimestamp(ctx.now() - keptMs) });
 }

@@ -12,7 +12,7 @@ export const auditLog = sqliteTable(
     at: text("at").notNull(),
     event: text("event").notNull(),
     namespace: text("namespace"),
-    /** `app`, `user`, `visitor`, `terminal` or `server`. */
+    /** The kind of the actor: `app`, `user`, `visitor`, `terminal` or `server`. */
     actorKind: text("actor_kind").notNull(),
     actorId: text("actor_id"),
     subject: text("subject"),

@@ -62,7 +62,7 @@ export function codeKey(code: string): string {
   return code.normalize("NFKC").trim().toLowerCase().replaceAll("\0", "");
 }
 
-/** Creates a code. Errors: validationFailed, conflict for a code that exists. */
+/** Creates a discount code. Errors: validationFailed, conflict for a code that exists. */
 export async function createDiscount(ctx: Ctx, input: DiscountInput): Promise<Discount> {
   const row = discountColumns(ctx, input);
   return inTransaction(ctx, async (tx) => {

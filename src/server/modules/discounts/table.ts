@@ -11,7 +11,7 @@ export const discounts = sqliteTable(
     code: text("code").notNull(),
     /** The code in lower case. */
     codeKey: text("code_key").notNull(),
-    /** In thousandths of a percent. */
+    /** The reduction in thousandths of a percent; null for an amount. */
     percent: integer("percent"),
     amountMinor: integer("amount_minor"),
     freeShipping: integer("free_shipping", { mode: "boolean" }).notNull().default(false),

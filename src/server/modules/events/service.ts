@@ -91,7 +91,7 @@ export async function newestEventId({ db, tenant }: Ctx): Promise<string> {
 
 const eventJson = sql`json_object('id', id, 'type', type, 'subject', subject, 'data', json(data),
   'created_at', created_at)`;
-// Null if `after` is not an event of the store.
+// The sequence after which a page begins. Null if `after` is not an event of the store.
 const start = sql<number | null>`(case when ${param("after")} = '' then coalesce((select sequence from ${events}
     where ${ofTenant} and created_at < ${param("since")} order by sequence desc limit 1), 0)
   else (select sequence from ${events} where ${isEvent("after")}) end)`;

@@ -29,7 +29,7 @@ export function formatAmount(minor: number, { currency, digits }: MailOrder, lan
     ...{ style: "currency", currency, currencyDisplay: "narrowSymbol", numberingSystem: "latn" },
     ...places,
   });
-  // As a text, because a number would lose digits of large amounts.
+  // The amount is formatted from a text, because a number would lose digits of large amounts.
   const sign = minor < 0 ? "-" : "";
   return form.format(`${sign}${formatMinor(Math.abs(minor), digits)}` as Intl.StringNumericLiteral);
 }

@@ -4,7 +4,7 @@ import { readSmtpFailure } from "./smtp-failure.ts";
 
 export interface SmtpServer {
   url: string;
-  /** How long each step of a session may take. */
+  /** How long each step of a session may take, in milliseconds. */
   timeoutMs?: number | undefined;
   trusted?: string | undefined;
 }
@@ -53,7 +53,7 @@ export async function withTransport<T>(server: SmtpServer, work: (transport: Tra
   }
 }
 
-/** Connects and signs in. Returns whether TLS works, with a verified certificate. Errors: as `withTransport`. */
+/** Connects and signs in. Returns whether TLS works with a verified certificate. Errors: as `withTransport`. */
 export async function checkServer(server: SmtpServer): Promise<boolean> {
   await withTransport(server, (transport) => transport.verify());
   const strict = createTransport({ ...smtpOptions(server), requireTLS: true });

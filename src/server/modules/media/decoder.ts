@@ -24,7 +24,7 @@ export async function encodePicture(bytes: Uint8Array, width: number, height = w
   return { bytes: encoded, width: image.width, height: image.height };
 }
 
-/** Removes a long colour profile, in which anything could be hidden. Profiles follow the extended header. */
+/** Removes a long colour profile, which could hide any data. The profile follows the extended header of the file. */
 function withoutLongProfile(webp: Buffer): Buffer {
   if (webp.toString("latin1", 30, 34) !== "ICCP") return webp;
   const length = webp.readUInt32LE(34);
@@ -98,7 +98,7 @@ export async function decodeApart(job: Job, deadlineMs = longestMs): Promise<Pic
 
 function startDecoder(): Decoder {
   const child = Bun.spawn([...ownCommand, "__decode"], {
-    // The process needs no settings, and must not know secrets.
+    // Without environment variables, because the process needs no settings, and must not know secrets.
     env: {},
     stdio: ["ignore", "ignore", "inherit"],
     serialization: "advanced",

@@ -18,7 +18,7 @@ export function openMediaBucket({ media, s3 }: Pick<Config, "media" | "s3">): Me
   return media === undefined ? undefined : openBoundedStorage(media, { s3 }, "pictures");
 }
 
-/** One width of a picture; 0 is the stored picture. */
+/** A file of a picture: scaled to a width, or, with width 0, the stored picture. */
 interface PictureFile {
   id: string;
   width: number;
@@ -72,7 +72,7 @@ export const unusedMs = 86_400_000;
 
 const shown = pickStored(media, "id", "width", "height", "bytes", "createdAt");
 const used = sql<number>`(select coalesce(sum(bytes), 0) from ${media} where tenant_id = ${param("tenantId")})`;
-// A repeated upload restarts the period in which an unused picture is kept.
+// A repeated upload prolongs the time for which an unused picture is kept.
 const set = { unusedSince: param("now") };
 const isSource = and(ofStore(media), equals(media.sourceHash, "hash"));
 const touchBySource = statement((q) => q.update(media).set(set).where(isSource).returning(shown));
@@ -88,7 +88,7 @@ const usage = { used, quota: tenants.mediaQuota };
 const selectUsage = statement((q) => q.select(usage).from(tenants).where(equals(tenants.id, "tenantId")));
 const { width, inS3 } = media;
 const selectFile = statement((q) => q.select({ width, inS3 }).from(media).where(byId(media)));
-// Removes few at a time, because SQLite reads a removed blob completely.
+// Removes only twenty pictures at a time, because SQLite reads a removed blob completely.
 const removeOld = statement(sql`
   delete from ${media} where id in (
     select id from ${media} where uses = 0 and unused_since <= ${param("before")} limit 20)`);

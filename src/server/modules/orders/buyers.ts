@@ -9,7 +9,7 @@ import { canBePaid } from "./checkouts/table.ts";
 import { orderLines, orders } from "./table.ts";
 
 const isUnpaid = and(ofStore(orders), eq(orders.status, "pending"));
-/** The id of a customer, the keyed hash of a guest's address, or `staff` for orders that staff made for guests. */
+/** The id of a customer, the keyed hash of a guest's IP address, or `staff` for orders that staff made for guests. */
 const buyer = sql<string>`coalesce(${orders.buyer}, ${orders.userId}, 'staff')`;
 const selectBuyers = statement((q) =>
   q

@@ -121,7 +121,7 @@ async function readPricing(tx: Ctx, { destination, givenShipping, givenTax }: Ch
 
 /** A dry run assigns no number, and lists the shipping rates if none was chosen. */
 function showDryRun(order: Rendered, offers: object[] | undefined): Rendered {
-  // The first match is the order's own field, because the buyer's metadata come later in the JSON.
+  // Replaces only the first match, the order's own field. The buyer's metadata come later in the JSON.
   const json = order.json
     .replace(/"number":\d+/, '"number":null')
     .replace(/"transfer_reference":"RF\d+"/, '"transfer_reference":null');

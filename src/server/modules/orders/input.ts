@@ -15,7 +15,7 @@ export function isCustomer({ actor }: Pick<Ctx, "actor">): boolean {
   return actor.kind === "visitor" || (actor.kind === "user" && actor.role === "customer");
 }
 
-/** The customer to whose orders the caller is limited; null for all orders. */
+/** Returns the customer to whose orders the caller is limited; null for a caller who may see all orders. */
 export function ownOnly({ actor }: Pick<Ctx, "actor">): string | null {
   return actor.kind === "user" && actor.role === "customer" ? actor.userId : null;
 }

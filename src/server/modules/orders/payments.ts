@@ -160,7 +160,7 @@ async function updateSums(tx: OrderCtx, id: string): Promise<OrderRow> {
 
 const setStatus = (order: OrderRow, changed: Partial<OrderRow>) => [bind(setStates, { ...order, ...changed })];
 
-/** Returns the payment status. Asks staff about surplus money if `mayBeOverpaid`; ends that question without any. */
+/** Returns the payment status; if `mayBeOverpaid`, asks staff about a surplus. Without any, ends the question. */
 async function currentStatus(tx: OrderCtx, order: OrderRow, mayBeOverpaid: boolean) {
   if (dueOf(order) >= 0) await endAttention(tx, order.id, ["overpaid"]);
   else if (mayBeOverpaid) await needAttention(tx, order.id, "overpaid");

@@ -92,7 +92,7 @@ export function refundOrder(
     let credited = plan.credited;
     const refundIds: string[] = [];
     const inserts = (await splitOverPayments(tx, order, plan.amount)).map((part, index) => {
-      // Each part credits its share, because a provider may refuse one of them.
+      // Each part credits its own share, because a provider may refuse one of the parts.
       const creditedMinor = Math.min(credited, part.amountMinor);
       credited -= creditedMinor;
       const row = { ...moneyOnly, refundId: newId("ref"), ...values, ...part, creditedMinor, reason };
@@ -132,7 +132,7 @@ function requirePaid({ id, status, receivedMinor, totalMinor }: OrderRow): void 
   }
 }
 
-/** Returns the parts of a refund, in minor units. `credited` excludes surplus money, and money of unpaid orders. */
+/** Returns the parts of a refund, in minor units. `credited` excludes surplus money, and the money of unpaid orders. */
 async function planRefund(tx: Ctx, order: OrderRow, input: RefundInput) {
   const values = { tenantId: tx.tenant.id, id: order.id };
   const [lines, [shipped]] = await Promise.all([all(tx.db, selectLines, values), all(tx.db, selectShipping, values)]);
@@ -214,7 +214,7 @@ function rowAfter(order: OrderRow, plan: Plan, points: Points, now: string): Ord
   return { ...after, paymentStatus, ...(isCancelled && { status: "cancelled", cancelledAt: now }) };
 }
 
-/** Refunds used points, and reverses earned points that the customer still has. Later refunds reverse the rest. */
+/** Returns used points, and reverses earned points that the customer still has. Later refunds reverse the rest. */
 async function movePoints(tx: Ctx, refundId: string, order: OrderRow, plan: Plan): Promise<Points> {
   const { id: orderId, userId } = order;
   if (userId === null) return noPoints;

@@ -16,7 +16,7 @@ export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now" | "vault"> & Partial<Pi
 
 /** SQL condition: with `own`, only orders of that customer. */
 export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;
-/** Runs after every write of an order. Only pending orders count towards the limits of their buyer. */
+/** Runs after every write of an order. Clears `buyer` once it is not pending, because only pending orders count. */
 export const bumpOrder = statement(sql`
   update ${orders} set version = version + 1, updated_at = ${param("now")}, buyer = iif(status = 'pending', buyer, null)
   where ${byId(orders)}`);
@@ -45,7 +45,7 @@ export const insertEvent = compileEvent({
   from: sql`${orders} where ${byId(orders)}`,
 });
 
-// Ordered by a subquery, because a libSQL server has no `order by` in an aggregate.
+// The subquery sorts the records, because a libSQL server has no `order by` in an aggregate.
 const list = (record: string, from: string) =>
   `(select json_group_array(json(record)) from (select json_object(${record}) as record from ${from}))`;
 const items = list(
@@ -110,7 +110,7 @@ const selectOrder = forEachAudience((audience) =>
   ),
 );
 
-/** The reader of an order. Background jobs read as staff. */
+/** Returns for whom an order is rendered. Background jobs read orders as staff. */
 export function orderAudience(ctx: Partial<Pick<Ctx, "actor">>): Audience {
   const { actor } = ctx;
   return actor && (isCustomer({ actor }) || isPage({ actor })) ? "public" : "staff";

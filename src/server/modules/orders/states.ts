@@ -1,6 +1,6 @@
 export const orderStatuses = ["pending", "paid", "completed", "cancelled", "expired"] as const;
 
-/** Computed from payments and refunds; `payment_processing` while a provider has not decided. */
+/** Computed from payments and refunds; `payment_processing` while a provider has not decided about a payment. */
 export const paymentStatuses = [
   "unpaid",
   "partially_paid",
@@ -10,7 +10,7 @@ export const paymentStatuses = [
   "payment_processing",
 ] as const;
 
-/** Computed from the pieces that were sent. */
+/** Computed from the numbers of pieces that were sent. */
 export const fulfillmentStatuses = ["unfulfilled", "partially_fulfilled", "fulfilled"] as const;
 
 /** The reasons for which staff must decide about an order. */

@@ -30,7 +30,7 @@ export const orders = sqliteTable(
     tenantId: tenantIdColumn(),
     number: integer("number").notNull(),
     userId: text("user_id"),
-    /** Whose limits a pending order counts towards: the customer, or a keyed hash of a guest's address. */
+    /** The customer, or keyed hash of a guest's IP address, to whose limits a pending order counts. */
     buyer: text("buyer"),
     status: text("status", { enum: orderStatuses }).notNull(),
     paymentStatus: text("payment_status", { enum: paymentStatuses }).notNull(),

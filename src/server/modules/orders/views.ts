@@ -45,7 +45,7 @@ export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: stri
   const hasIds = ids !== undefined || q !== undefined;
   const filters = {
     ...{ user_id: userId, status, payment_status, number, attention, q },
-    // A malformed address finds nothing.
+    // A malformed email address has the key null, which finds nothing.
     email_key: email === undefined ? undefined : emailKey(email),
     ...timeFilters(query, "created_at"),
     ...timeFilters(query, "updated_at"),
@@ -86,7 +86,7 @@ async function viewOrders(ctx: Ctx, json: string) {
   });
 }
 
-/** Yields at most `limit` matching orders page by page, each a snapshot. */
+/** Yields at most `limit` matching orders in pages. The rows of a page are from one snapshot. */
 export async function* readOrderPages(ctx: Ctx, filter: OrderFilter, limit = Number.POSITIVE_INFINITY) {
   let left = limit;
   let cursor: string | undefined;

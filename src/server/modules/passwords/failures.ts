@@ -12,7 +12,7 @@ export const loginFailures: RateLimit = { name: "login-failures", max: 3, window
 // So many attempts on one account wait only during an attack. Further attempts are then refused.
 const oneAtATime = { permits: 1, maxWaiting: 128, fullMessage: "Too many sign-ins to this account are waiting." };
 
-/** Marks the cause of a refusal that does not count, because nothing was guessed. */
+/** Marks a refusal that is not counted as a failure, because nothing was guessed. */
 const notGuessed = Symbol("not guessed");
 
 /** Refuses a one-time code that is used up, for example by a form sent twice. This does not count as a failure. */
@@ -78,7 +78,7 @@ export function attemptsExhausted(waitMs: number): AppError {
   return tooManyAttempts(undefined, { retryAfter: Math.ceil(waitMs / 1000) });
 }
 
-/** Counts a failure. Returns tooManyAttempts if the limit was already reached. */
+/** Counts a failed login. Returns tooManyAttempts if the limit was already reached. */
 export async function countFailure(tx: Ctx, emailKey: string): Promise<AppError | undefined> {
   const waitMs = await countHit(tx, loginFailures, failureSubject(tx, emailKey));
   return waitMs > 0 ? attemptsExhausted(waitMs) : undefined;

@@ -44,7 +44,7 @@ const leet: Record<string, string> = { "@": "a", "4": "a", "3": "e", "0": "o", $
 /** This many of the most common passwords are also refused with digits around them. */
 const maxPadded = 1000;
 
-/** 49,000 passwords in half a megabyte, loaded at the first use: JSON texts in lower case, the most common first. */
+/** 49,000 passwords in half a megabyte, loaded when first needed: JSON texts in lower case, the most common first. */
 let lists: { all: string; top: string } | undefined;
 
 /** Whether a password is common, ignoring case, leetspeak, repetition and symbols; for the commonest, also digits. */

@@ -9,7 +9,7 @@ import { paymentAccounts } from "./table.ts";
 /** The providers by their names in the column `provider`. `manual`, for bank transfers and cash, needs no code. */
 export const providers = { stripe } satisfies Record<string, ProviderKind>;
 
-/** The row of the store's account at Stripe, so far the only provider with accounts. */
+/** SQL for the row of the store's account at Stripe, the only provider with accounts so far. */
 export const isAccount = and(ofStore(paymentAccounts), eq(paymentAccounts.provider, "stripe"));
 const selectAccount = statement((q) => q.select().from(paymentAccounts).where(isAccount));
 

@@ -30,7 +30,7 @@ const isOpen = and(ofOrder, eq(checkouts.state, "open"));
 const selectOpen = statement((q) => q.select().from(checkouts).where(isOpen));
 const expireOpen = statement((q) => q.update(checkouts).set({ state: "expired" }).where(isOpen));
 const isUnknown = and(ofCheckout, eq(checkouts.state, "open"), isNull(checkouts.sessionId));
-// The request names the buyer's address, and is needed only until the page is known.
+// The request contains the buyer's email, and is needed only until the page is known, so it is then erased.
 const page = { ...params("sessionId", "url"), request: "{}" };
 const savePage = statement((q) => q.update(checkouts).set(page).where(isUnknown));
 const failure = { state: "failed", ...params("error"), request: "{}", nextCheckAt: null } as const;
@@ -152,7 +152,7 @@ export async function closePage(ctx: Ctx, open: CheckoutRow): Promise<void> {
   await reconcile(ctx, row);
 }
 
-/** Marks an order's page as closed, in a transaction that will be rolled back, to try what would come next. */
+/** Marks an order's page as closed, in a transaction that is rolled back, to check what a change would do. */
 export async function assumeClosed(tx: Ctx, orderId: string): Promise<void> {
   await run(tx.db, expireOpen, { tenantId: tx.tenant.id, orderId });
 }

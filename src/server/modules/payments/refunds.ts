@@ -142,7 +142,7 @@ export function retryRefund(
 
 type NewRefund = PaymentRow & Pick<RefundRow, "state" | "creditedMinor"> & Partial<RefundRow>;
 
-/** Adds a refund of a payment, which credits at most what the order still costs. */
+/** Adds a refund of a payment. The refund credits at most what the order still costs. */
 async function addRefund(tx: Ctx, { id: paymentId, ...refund }: NewRefund): Promise<Rendered> {
   const { totalMinor, creditedMinor: credited } = await requireRow(tx, refund.orderId);
   const creditedMinor = Math.min(refund.creditedMinor, totalMinor - credited);

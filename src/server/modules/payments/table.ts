@@ -13,7 +13,7 @@ export const paymentAccounts = sqliteTable(
     account: text("account").notNull(),
     isLive: integer("is_live", { mode: "boolean" }).notNull(),
     key: text("key").notNull(),
-    /** The last characters of the key. */
+    /** The last characters of the key, which may be shown. */
     keyEnd: text("key_end").notNull(),
     /** JSON array of payment methods. */
     methods: text("methods").notNull(),
@@ -59,7 +59,7 @@ export const disputes = sqliteTable(
     amountMinor: integer("amount_minor").notNull(),
     currency: text("currency").notNull(),
     status: text("status").notNull(),
-    /** Increases as the dispute progresses, so that an older state changes nothing. */
+    /** Increases as the dispute progresses, so that an older state can be recognised and ignored. */
     progress: integer("progress").notNull(),
     reason: text("reason").notNull(),
     /** The time until which the store can answer the dispute. */

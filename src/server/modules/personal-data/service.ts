@@ -150,7 +150,7 @@ export async function exportAddress(ctx: Ctx, emailKey: string) {
   };
 }
 
-/** Says how long orders name their buyers. */
+/** Returns a text that says how long orders name their buyers. */
 export async function describeRetention(ctx: Ctx): Promise<string> {
   const { keepInvoices: years } = (await get(ctx.db, selectYears, { tenantId: ctx.tenant.id })) ?? {};
   return `Orders name their buyer for ${years} years from the end of the year of their last change, as tax law asks. Unpaid orders of guests do so for 30 days. An erasure leaves only name and addresses, and only in orders that were paid and their invoices.`;

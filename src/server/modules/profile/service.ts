@@ -22,7 +22,7 @@ import type { ProfilePatch, User } from "../users/model.ts";
 import { writeColumns } from "../users/service.ts";
 import { users } from "../users/table.ts";
 
-/** Each change of address sends a mail, which may go to a stranger, so changes are limited. */
+/** Limits changes of the email, because each change sends a mail, which may go to a stranger. */
 const addressChanges: RateLimit = { name: "address-changes", max: 3, windowMs: 86_400_000 };
 
 // Conditions that were checked before the transaction must still be true in it.

@@ -124,7 +124,7 @@ export class WriteLimiter {
     }
   }
 
-  /** Syncs. A failure is reported to `notice`, not thrown, and retried. */
+  /** Runs `sync`. If it fails, the error is reported to `notice`, not thrown, and the sync is retried. */
   async #catchUp(): Promise<void> {
     await this.sync().catch((error: unknown) => {
       const why = error instanceof Error ? error.message : String(error);

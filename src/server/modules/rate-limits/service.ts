@@ -78,7 +78,7 @@ export function purgeRateLimits(ctx: WorkCtx): Promise<number> {
 
 const shownDigits = 32;
 
-/** Returns the stored form of a subject: a keyed hash, because the database stores no addresses. */
+/** Returns the stored form of a subject: a keyed hash, because the database must not contain IP addresses. */
 export function hideSubject(vault: Vault, text: string): string {
   return vault.mac("limit", text).slice(0, shownDigits);
 }

@@ -60,7 +60,7 @@ const selectStates = forEachKind((kind) =>
       .orderBy(sql`asked.key`),
   ),
 );
-// The writing statement also checks the resource, the user and the maximum.
+// The statement also checks the resource, the user and the maximum, because they may change between statements.
 const addReaction = forEachKind((kind) =>
   statement(sql`insert into ${reactions} (tenant_id, kind, resource_type, resource_id, actor, created_at)
     select ${param("tenantId")}, ${param("kind")}, ${param("type")}, ${param("resourceId")}, ${param("actor")},

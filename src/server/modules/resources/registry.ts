@@ -22,7 +22,7 @@ const maxDeclared = 100_000;
 const declared = ({ tenantId, type }: Pick<ResourceSql, "tenantId" | "type">) =>
   sql`from ${resourceTypes} t where t.tenant_id = ${tenantId} and t.name = ${type}`;
 
-/** Products, or resources of a type that a store declares, which are stored elsewhere. */
+/** A product, or a resource of a type that the store has declared, whose resources are stored elsewhere. */
 type ResourceKind = "product" | "declared";
 
 export interface Resource {
@@ -45,7 +45,7 @@ export const resourceIds = Type.Array(resourceParts.resource_id, {
   description: `One resource; or at most ${maxRead}, by repeating the parameter.`,
 });
 
-/** A list in a reply, which omits resources that do not exist. */
+/** The schema of a list in a reply, which omits resources that do not exist. */
 export function namedList<P extends TProperties>($id: string, state: P) {
   return Type.Array(output($id, { resource_id: resourceParts.resource_id, ...state }));
 }

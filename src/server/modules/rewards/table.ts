@@ -33,7 +33,7 @@ export const rewardEntries = sqliteTable(
     source: text("source").notNull(),
     orderId: text("order_id"),
     note: text("note"),
-    /** If an order spent points: JSON of their lots in the order of spending, as `[points, expires_at]`. */
+    /** If an order spent points: JSON of the lots of these points in the order of spending: `[points, expires_at]`. */
     lots: text("lots"),
     createdAt: text("created_at").notNull(),
   },
@@ -58,7 +58,7 @@ export const rewardLots = sqliteTable(
       .references(() => rewardEntries.sequence, { onDelete: "cascade" }),
     tenantId: tenantIdColumn(),
     userId: text("user_id").notNull(),
-    /** The most that the lot ever had, including the points of earlier lots that it took over. */
+    /** The most points that the lot ever had, including the points of earlier lots that it took over. */
     points: integer("points").notNull(),
     remaining: integer("remaining").notNull(),
     expiresAt: text("expires_at"),

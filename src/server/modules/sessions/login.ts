@@ -52,7 +52,7 @@ export async function login(ctx: Ctx, input: LoginInput) {
   // An invalid address is treated like an unknown one.
   const key = emailKey(input.email) ?? input.email.trim().toLowerCase();
   const proof = readProof(ctx, input, key);
-  // Independent reads share a round trip to a database server.
+  // Independent reads run together, so that they share a round trip to a database server.
   const admit = () =>
     Promise.all([findSignInUser(ctx.db, ctx.tenant.id, key), getStore(ctx), requireCallsLeft(ctx)] as const);
   const attempt = async ([found, store]: Awaited<ReturnType<typeof admit>>) => {
@@ -152,7 +152,7 @@ function bindLogin(tx: Ctx, { id, emailKey, role }: SignInUser, codeTry: CodeTry
   return { issued, statements: login };
 }
 
-/** Returns the user as now stored. Errors: invalidLogin for a changed user, tooManyAttempts, twoFactorRequired. */
+/** Returns the user as stored now. Errors: invalidLogin for a changed user, tooManyAttempts, twoFactorRequired. */
 async function requireUnchanged(tx: Ctx, user: SignInUser): Promise<SignInUser> {
   const find = findSignInUser(tx.db, tx.tenant.id, user.emailKey);
   const [found] = await Promise.all([find, requireFailuresLeft(tx, user.emailKey), requireCallsLeft(tx)]);
@@ -161,21 +161,21 @@ async function requireUnchanged(tx: Ctx, user: SignInUser): Promise<SignInUser> 
   return found;
 }
 
-/** Whether a user is still active and the same. Only an imported hash may have been replaced, by another login. */
+/** Whether a user is active, with the same id, role and password. Another login may have replaced an imported hash. */
 function isUnchanged(now: SignInUser, { id, role, passwordHash, passwordChangedAt }: SignInUser): boolean {
   const isReplaced = passwordHash !== null && needsRehash(passwordHash) && now.passwordChangedAt === passwordChangedAt;
   const isSamePassword = now.passwordHash === passwordHash || isReplaced;
   return now.id === id && now.role === role && now.status === "active" && isSamePassword;
 }
 
-/** Replaces an imported hash. Called after the login: otherwise the time would reveal that the password was right. */
+/** Replaces an imported hash. Call it after the login, or the time would reveal that the password was right. */
 async function renewHash(ctx: Ctx, { id, passwordHash: from }: SignInUser, password: string): Promise<void> {
   if (from === null || !needsRehash(from)) return;
   try {
     const to = await hashPassword(password, ctx.tenant.id);
     await inTransaction(ctx, (tx) => changePasswordHash(tx, id, { from, to, isRenewal: true }));
   } catch (error) {
-    // The user is logged in anyway; the next login tries again.
+    // The user is logged in even if the hash was not replaced; the next login tries again.
     if (!(error instanceof AppError)) throw error;
   }
 }

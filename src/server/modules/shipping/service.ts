@@ -50,7 +50,7 @@ export type ShippingRateDocument = Static<typeof ShippingRate>;
 
 const shown = (minor: number | null, digits: number) => (minor === null ? null : toAmount(minor, digits));
 
-/** All rates of the store, in the order that the store gave. */
+/** Lists all rates of the store, in the order that the store gave. */
 export async function listShippingRates(ctx: Ctx): Promise<ShippingRateDocument[]> {
   const digits = currencyDigits(ctx.tenant.currency);
   return (await readShippingRates(ctx)).map((rate) => ({

@@ -10,11 +10,11 @@ export const shippingRates = sqliteTable(
     tenantId: tenantIdColumn(),
     position: integer("position").notNull(),
     zone: text("zone").notNull(),
-    /** JSON arrays of country codes, `*` for everywhere else, and of beginnings of postcodes. */
+    /** Country codes, with `*` for everywhere else, and beginnings of postcodes, each as a JSON array. */
     countries: text("countries").notNull(),
     postcodes: text("postcodes").notNull().default("[]"),
     name: text("name").notNull(),
-    /** JSON object of language to name. */
+    /** JSON object with the name of the rate in each language. */
     names: text("names").notNull().default("{}"),
     priceMinor: integer("price_minor").notNull(),
     freeFromMinor: integer("free_from_minor"),

@@ -1,13 +1,13 @@
 /** The fields of a shipping rate that decide to which addresses it applies. */
 export interface ZoneRate {
   zone: string;
-  /** ISO 3166-1 alpha-2; `*` is everywhere else. */
+  /** Codes of ISO 3166-1 alpha-2; `*` is everywhere else. */
   countries: readonly string[];
   /** Beginnings of postcodes in the form of `normalizePostcode`; if empty, the whole country. */
   postcodes: readonly string[];
 }
 
-/** The form in which postcodes are compared: `sw1a 1aa` and `ＳＷ１Ａ-1AA` are the same. */
+/** Returns the form in which postcodes are compared. It is the same for `sw1a 1aa` and `ＳＷ１Ａ-1AA`. */
 export function normalizePostcode(postcode: string): string {
   return postcode
     .normalize("NFKC")
@@ -43,7 +43,7 @@ function depthOf({ countries, postcodes }: ZoneRate, country: string, postcode: 
   const isNamed = countries.includes(country);
   if (!isNamed && !countries.includes("*")) return -1;
   if (postcodes.length === 0) return isNamed ? 1 : 0;
-  // Some write the country before the digits: D-25938.
+  // Some people write the country before the digits, as in D-25938.
   const digits = postcode.replace(/^\D+/, "");
   const isOf = (start: string) => postcode.startsWith(start) || digits.startsWith(start);
   const lengths = postcodes.filter(isOf).map((start) => start.length);

@@ -5,7 +5,7 @@ export const rateScale = 100_000;
 
 /** A line of an order. Amounts are in minor units. */
 export interface TaxedAmount {
-  /** After discount. */
+  /** The amount after discount. */
   amount: number;
   subtotal: number;
   taxClass: string;

@@ -31,13 +31,13 @@ const nameRates = statement((q) =>
     .where(equals(tenants.id, "tenantId")),
 );
 
-/** The rates of the store, by country and class. */
+/** Lists the tax rates of the store, by country and class. */
 export async function listTaxRates(ctx: Ctx): Promise<TaxRate[]> {
   const rows = await all(ctx.db, selectRates, { tenantId: ctx.tenant.id });
   return rows.map(({ taxClass, country, rate }) => ({ class: taxClass, country, rate: showTaxRate(rate) }));
 }
 
-/** Replaces all rates of the store. Errors: validationFailed. */
+/** Replaces all tax rates of the store. Errors: validationFailed. */
 export async function replaceTaxRates(ctx: Ctx, rates: readonly TaxRate[]): Promise<TaxRate[]> {
   const { id: tenantId, namespace } = ctx.tenant;
   const seen = new Set<string>();

@@ -162,7 +162,7 @@ function nameLanguage(code: string, locale: string): string | undefined {
   return attempt(() => new Intl.DisplayNames(locale, { type: "language", fallback: "none" }).of(code));
 }
 
-/** ISO 3166-1 alpha-2, typed in any case. Errors: validationFailed. */
+/** Returns a country code (ISO 3166-1 alpha-2), which may be typed in any case. Errors: validationFailed. */
 export function parseCountry(code: string): string {
   const upper = code.toUpperCase();
   if (!isCountry(upper)) throw invalidField("country", `must be ${countryExpects}`);

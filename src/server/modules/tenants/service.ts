@@ -58,7 +58,7 @@ const mayChange = sql`${byNamespace} and (${tenants.currency} = ${param("currenc
   or not exists (select 1 from ${products} p where p.tenant_id = ${tenants.id} and p.deleted_at is null))`;
 const newStatus = { status: param("status"), updatedAt: param("now") };
 const changeStatus = statement((q) => q.update(tenants).set(newStatus).where(byNamespace));
-// The size is compared first, because parsing long texts takes milliseconds.
+// The size is compared first, because parsing long translations takes milliseconds.
 const newest = sql`select lang, case when octet_length(translations) > 65536 then '{}' else translations end as texts
   from ${products} where tenant_id = ${param("id")} and status = 'published' and deleted_at is null
   order by created_at desc, id desc limit 50`;
@@ -77,7 +77,7 @@ const selectStore = statement((q) => q.select(store).from(tenants).where(isStore
 const selectProfile = statement((q) => q.select({ json }).from(tenants).where(isStore));
 const removeTenant = statement((q) => q.delete(tenants).where(byNamespace));
 
-/** Creates a store. Defaults: the namespace as title, EUR, and `en`. Errors: conflict, validationFailed. */
+/** Creates a store. Defaults: its namespace as title, EUR, and language `en`. Errors: conflict, validationFailed. */
 export async function createTenant(ctx: SystemCtx, input: TenantInput & { namespace: string }): Promise<TenantRecord> {
   const namespace = parseNamespace(input.namespace);
   const { title = namespace, language = "en", currency = "EUR", pricesIncludeTax = "yes" } = input;

@@ -51,13 +51,13 @@ export const tenants = sqliteTable(
     /** A name of the store's present rates; null without rates. New rates get a new name, so that caches notice. */
     shippingRates: text("shipping_rates"),
     taxRates: text("tax_rates"),
-    /** Seconds for which an unpaid order reserves stock; `transferHold` is for payment by bank transfer. */
+    /** Seconds for which an unpaid order reserves stock; `transferHold` applies to payment by bank transfer. */
     hold: integer("hold").notNull().default(3600),
     transferHold: integer("transfer_hold").notNull().default(604_800),
     transferInstructions: text("transfer_instructions"),
     /** The percentage of an item's stock that all visitors' orders with a hold of over an hour may reserve. */
     longHoldShare: integer("long_hold_share").notNull().default(50),
-    /** The page that shows a guest's order. */
+    /** URL of the page that shows a guest's order. */
     orderUrl: text("order_url"),
     /** JSON object of addresses of legal texts by name, such as `imprint`. */
     legalUrls: text("legal_urls").notNull().default("{}"),

@@ -85,7 +85,7 @@ export async function refreshSession(ctx: Ctx) {
   return { user_id: own.userId, token, expires_at: expiresAt };
 }
 
-/** Returns the token of the calling user. The routes admit only users with a token. */
+/** Returns the token of the calling user. The routes admit only users who sent a token. */
 export function ownTokenOf({ actor }: Ctx): OwnToken {
   if (actor.kind !== "user" || actor.tokenId === undefined) throw forbidden();
   return { userId: actor.userId, tokenId: actor.tokenId };

@@ -21,7 +21,7 @@ const begun = params("userId", "tenantId", "secret", "createdAt");
 const replace = { target: twoFactor.userId, set: begun, setWhere: isNull(confirmedAt) };
 const beginRow = statement((q) => q.insert(twoFactor).values(begun).onConflictDoUpdate(replace));
 const selectBegun = statement((q) => q.select({ secret: twoFactor.secret }).from(twoFactor).where(isBegun));
-// Stores the time step, so that the code that enrols cannot also log in.
+// Stores the time step of the code, so that the code that confirms the enrolment cannot also log in.
 const isSameSecret = sql`${isBegun} and secret = ${param("sealed")}`;
 const confirmRow = statement((q) => q.update(twoFactor).set(params("confirmedAt", "lastStep")).where(isSameSecret));
 

@@ -27,7 +27,7 @@ export async function otpauthUri(secret: string, issuer: string, account: string
   return new TOTP({ ...totpOptions, secret, ...names }).toString();
 }
 
-/** Draws dark on white, with the margin that scanners need. */
+/** Draws a QR code as SVG, dark on white, with the margin that scanners need. */
 export async function drawQrCode(text: string): Promise<string> {
   const { encodeQR } = await import("qr");
   const svg = encodeQR(text, "svg", { ecc: "medium", border: 4 });

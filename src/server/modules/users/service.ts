@@ -73,7 +73,7 @@ export async function getUser(ctx: Ctx, id: string): Promise<User> {
   return row.user;
 }
 
-/** Deletes a user. Errors: notFound; forbidden, also for the acting user; preconditionFailed; wrongState. */
+/** Deletes a user. Errors: notFound; forbidden, also for the actor's own account; preconditionFailed; wrongState. */
 export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     const stored = await requireStoredUser(tx, id);

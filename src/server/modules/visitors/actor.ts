@@ -6,13 +6,13 @@ import type { Vault } from "../../security/vault.ts";
 import { closed, input, textUpTo } from "../../values/schema.ts";
 import { newId } from "../../values/stamps.ts";
 
-/** The caller of a read: the authenticated user, else the visitor of a valid token, else null. */
+/** Returns the caller of a read: the authenticated user, else the visitor of a valid token, else null. */
 export function findActor(ctx: Ctx, visitor: string | undefined): string | null {
   if (ctx.actor.kind === "user") return ctx.actor.userId;
   return visitor === undefined ? null : readVisitor(ctx.vault, ctx.tenant.id, visitor);
 }
 
-/** The caller of a write. Creates a visitor if there is none. */
+/** Returns the caller of a write. Creates a visitor if there is neither a user nor a valid visitor token. */
 export function requireActor(
   { actor, vault, tenant }: Ctx,
   visitor: string | undefined,
@@ -22,7 +22,7 @@ export function requireActor(
   return id === null ? issueVisitorToken(vault, tenant.id) : { id };
 }
 
-/** Refuses the `user_id` of an app key, because acting for a user requires their token. Errors: validationFailed. */
+/** Refuses the `user_id` of an app key: acting for a user requires the user's token. Errors: validationFailed. */
 export function refuseSubject(subject: string | undefined): void {
   if (subject !== undefined) throw invalidField("user_id", "requires the token of that user");
 }

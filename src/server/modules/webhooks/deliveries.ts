@@ -44,7 +44,7 @@ const movePosition = statement(sql`
   update ${webhooks} set position = coalesce((select max(sequence) from ${newEvents}), position)
   where id = ${param("webhookId")}`);
 
-/** Creates the deliveries of new events and moves the position, so that none is skipped or created twice. */
+/** Creates the deliveries of new events and moves the webhook's position, so that no event is skipped or sent twice. */
 export async function fanOut(ctx: WorkCtx): Promise<void> {
   const now = toTimestamp(ctx.now());
   // Creates one batch for each webhook at a time, so that a store with many events does not delay the others.

@@ -139,7 +139,7 @@ async function sendEvent(task: DeliveryTask, id: string, deps: WebhookDeps, sign
   return { result, isFinal: status === 410, status, error, retryAfterMs };
 }
 
-/** Returns why a status is a failure; null for success. */
+/** Returns why an HTTP status is a failure; null for success. */
 export function describeStatus(status: number): string | null {
   if (status >= 200 && status < 300) return null;
   if (status === 410) return "410: the receiver does not exist any more";

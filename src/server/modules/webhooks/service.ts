@@ -48,7 +48,7 @@ const changeSecret = statement((q) => q.update(webhooks).set(params("secret")).w
 
 interface WebhookInput {
   url: string;
-  /** Event types or patterns; none means all. */
+  /** Event types or patterns; none means all events. */
   types?: readonly string[] | undefined;
   /** Allows addresses of this machine and of private networks, and http. */
   allowPrivate?: boolean | undefined;

@@ -26,7 +26,7 @@ export const webhookDeliveries = sqliteTable(
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
     webhookId: ownerColumn("webhook_id", () => webhooks.id),
-    /** The event's sequence. The event may already be purged. */
+    /** The event's sequence. The event with this sequence may already be purged. */
     event: integer("event").notNull(),
     status: text("status", { enum: ["waiting", "delivered", "failed"] }).notNull(),
     ...deliveryColumns,

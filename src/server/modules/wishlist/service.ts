@@ -72,7 +72,7 @@ const isVariantKept = sql`exists (select 1 from ${wishlistItems}
 const hasRoom = sql`(select count(*) from ${wishlistItems} where ${ofList}) < ${sql.raw(String(maxItems))}`;
 const isOnSale = sql`(p.deleted_at is null and p.status = 'published')`;
 const isVariantOfIt = sql`(${param("variantId")} is null or v.id is not null)`;
-// The writing statement also checks the item, so that nothing can change in between.
+// The statement that writes also checks the item, so that the item cannot change between check and write.
 const candidate = sql`from ${users} u join ${products} p on p.tenant_id = u.tenant_id and p.id = ${param("productId")}
   left join ${productVariants} v on v.id = ${param("variantId")} and v.product_id = p.id and v.deleted_at is null
   where u.tenant_id = ${param("tenantId")} and u.id = ${param("userId")}`;
@@ -158,7 +158,7 @@ async function findKey(ctx: Ctx, { customerId, subject, product }: ItemKey) {
   return { tenantId: ctx.tenant.id, userId, productId: await findProductId(ctx, product) };
 }
 
-/** Writes an item. Reads the item, and the reason of a refused write, in the same batch. */
+/** Writes an item. The same batch reads the item, and the reason if the write was refused. */
 async function write(
   ctx: Ctx,
   save: Statement<unknown>,

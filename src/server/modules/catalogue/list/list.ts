@@ -30,7 +30,7 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
   const includesDrafts = !isCatalogOnly(ctx);
   const asked = [ctx.tenant.id, "products", sort, includesDrafts, askedFilters(query)];
   const after = cursor === undefined ? undefined : decodeCursor(cursor, asked);
-  // A search runs several statements, so the state for the ETag is read first: it must not be newer than the page.
+  // A search runs several statements, so the state for the ETag is read first: a later state would hide changes.
   const isSearch = searches.some((name) => query[name] !== undefined);
   // Searches and facets wait in a queue of their own, so that they do not delay the store's short requests.
   if (isSearch || names !== undefined) await yieldToEventLoop(ctx.tenant.id, ctx);

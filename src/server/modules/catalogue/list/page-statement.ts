@@ -131,7 +131,7 @@ function compileSorted(plan: ListPlan, source: Source): Statement<PageRow> {
   return statement<PageRow>(foundPage(plan, found, sql`${total(plan, source)} as total`));
 }
 
-/** Reads an index that has the order and all filters. Three scans, for rows, end and `has_more`, are fastest. */
+/** Reads an index that has the order and all filters. Separate scans for rows, last row and `has_more` are fastest. */
 function compileIndexScan(plan: ListPlan): Statement<PageRow> {
   const from = orderedRows(plan, "index-scan");
   return statement<PageRow>(sql`select page.*,

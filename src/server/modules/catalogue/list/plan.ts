@@ -130,7 +130,7 @@ export async function countMatches(ctx: Ctx, filters: ProductFilters | null) {
   return { found: row?.products ?? 0, isWhole: true };
 }
 
-/** Counts matches up to `maxCounted` and a few more, in at most `maxScans` batches. Returns `part` of each match. */
+/** Counts matches until there are more than `maxCounted`, at most `maxScans` batches. Returns `part` of each match. */
 export async function scanMatches(ctx: Ctx, filters: ProductFilters, part?: "facets") {
   const columns = filteredColumns(filters, undefined);
   const few = filters.terms ? undefined : await rarestColumn(ctx, filters, columns, maxSorted);

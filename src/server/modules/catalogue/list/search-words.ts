@@ -7,7 +7,7 @@ const latin = /^[a-z]+$/;
 const maxWordLength = 24;
 /** Maximum words of a search, because each can match most products. */
 const maxSearched = 12;
-/** Maximum tokens, and maximum folded characters, of a product. The end of very long descriptions is not indexed. */
+/** Maximum tokens and folded characters that are indexed of a product. The end of a very long description is not. */
 const maxTokens = 12_000;
 const maxCharacters = 65_536;
 /** Maximum blocks in an expression. Wider ranges are searched without blocks, which is as fast for rare terms. */
@@ -95,7 +95,7 @@ export function indexTokens(tenantId: string, texts: readonly string[], titles: 
     .join(" ");
 }
 
-/** Returns each word once. `t-shirt` is also found as `tshirt`. */
+/** Yields each word once. For `t-shirt`, also yields `tshirt`. */
 function* wordsOf(texts: readonly string[]): Generator<string> {
   const seen = new Set<string>();
   for (const folded of foldChunks(texts)) {

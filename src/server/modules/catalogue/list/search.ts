@@ -70,12 +70,12 @@ function indexing({ row, tenantId, ...product }: Searched): InStatement {
   const described = [description, ...translated.map((one) => one.description)];
   // Descriptions come last, because the number of tokens is limited.
   const texts = [...named, ...options.map(([, value]) => value), ...titles.slice(1), ...described].filter(isText);
-  // `writeWords` appends the number of the row's block to the prefix.
+  // `writeWords` appends the number of the row's block to the prefix, with which the text ends.
   const words = [...terms, indexTokens(tenantId, texts, titles), blockPrefix(tenantId)].join(" ");
   return bind(writeWords, { row, words });
 }
 
-/** The value of a SKU's term, which ignores case. */
+/** Returns the form of a SKU that is hashed for its search token. It is the same for upper and lower case. */
 export const skuKey = (sku: string) => normalizeSku(sku).toLowerCase();
 
 export function optionKey(option: readonly string[]): string {

@@ -76,7 +76,7 @@ export function columnName(name: string): SQL {
   return sql.raw(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 }
 
-/** The stored form of a SKU: NFC, trimmed. */
+/** Returns the stored form of a SKU: NFC, without spaces at the ends. */
 export function normalizeSku(sku: string): string {
   return sku.normalize("NFC").trim();
 }
@@ -98,7 +98,7 @@ function tags(values: readonly string[]): string {
 
 type Texts = { title?: string | null; description?: string | null };
 
-/** Returns the JSON text of translations with canonical codes. In a PATCH, null removes a language or text. */
+/** Returns translations as JSON text with canonical language codes. In a PATCH, null removes a language or text. */
 function translationsText(input: Record<string, Texts | null>): string {
   const names = Object.keys(input);
   if (names.filter((name) => input[name] !== null).length > maxLanguages)

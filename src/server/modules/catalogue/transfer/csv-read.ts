@@ -43,7 +43,7 @@ async function* groupRows(table: Table, rows: AsyncGenerator<Row>): AsyncGenerat
       current = { item: readProductRow(table, row), cells: row.cells };
     }
   } catch (error) {
-    // The unreadable row may belong to a product with variants, which must not be written in part.
+    // A product with variants is not yielded, because the unreadable row may be another of its variants.
     if (current?.item.variants.length === 0) yield current.item;
     throw error;
   }

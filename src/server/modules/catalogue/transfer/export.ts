@@ -22,7 +22,7 @@ const countChosen = statement((q) => q.select({ found: count() }).from(products)
 
 type ExportFilter = { status?: "draft" | "published" | "archived" | null | undefined };
 
-/** The store's products as JSON texts in pages, oldest first. No product appears twice. */
+/** Yields the store's products as JSON texts, in pages, oldest first. No product appears twice. */
 export async function* exportProducts(ctx: Ctx, { status = null }: ExportFilter = {}): AsyncGenerator<string[]> {
   for (let after = { createdAt: "", id: "" }; ; ) {
     const page = await all(ctx.db, selectPage, { tenantId: ctx.tenant.id, status, ...after, max: pageSize });

@@ -140,7 +140,7 @@ async function withCategoryIds(tx: Ctx, { categories: named, ...fields }: Fields
   if (named === undefined) return fields;
   const isText = (name: unknown) => typeof name === "string";
   const isName = (name: unknown) => isText(name) || (Array.isArray(name) && name.every(isText));
-  // The number is checked before any category is created, because creating thousands would take seconds.
+  // The number of categories is checked before one is created, because creating thousands would take seconds.
   if (!Array.isArray(named) || named.length > maxCategories || !named.every(isName)) {
     throw invalidField("categories", `must be at most ${maxCategories} slugs, or paths such as ["Clothing", "Shirts"]`);
   }

@@ -57,7 +57,7 @@ export async function importProducts(ctx: Ctx, items: AsyncIterable<ImportItem>,
     }
     return result;
   } catch (error) {
-    // When the signal aborts, reading the file throws.
+    // When the signal aborts, reading the file throws an AbortError, which is no failure.
     const isAborted = options.signal?.aborted && (error as Error).name === "AbortError";
     result.stopped = isAborted ? "interrupted" : "failure";
     if (isAborted) return result;
@@ -139,7 +139,7 @@ async function importOne(tx: Ctx, item: ImportItem, lines: KeyLines): Promise<Im
     for (const key of claimed) lines.set(key, item.line);
     return outcome;
   } catch (error) {
-    // Errors of the database, and bugs, are not errors of a line.
+    // Errors of the database, and bugs, are not errors of a line, so they end the import.
     if (!(error instanceof AppError) || error.kind === "internalError" || error.kind === "unavailable") throw error;
     return faultsOf(error, item);
   }

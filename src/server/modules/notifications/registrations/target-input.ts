@@ -11,9 +11,9 @@ const maxEndpoint = 2000;
 const ports: readonly string[] = ["", "8443"];
 
 const tokenForms = {
-  // Apple's tokens are 32 bytes in hex today, and may become longer.
+  // Apple's tokens are 32 bytes in hex today, and may become longer, so up to 100 bytes are accepted.
   ios: { form: /^(?:[0-9A-Fa-f]{2}){32,100}$/, expects: "must be 64 to 200 hex digits" },
-  // The id of an installation, a colon, and more than a hundred characters.
+  // The token consists of the id of an installation, a colon, and more than a hundred characters.
   android: {
     form: /^(?=.{100,512}$)[\w-]{8,64}:[\w:-]+$/,
     expects: "must be an FCM registration token of at most 512 characters, such as c1Zb…:APA91b…",

@@ -49,7 +49,7 @@ export function createPushEngine(deps: PushDeps): DeliveryEngine<PushTask> {
   return new DeliveryEngine(channel, { ...deps, policy: pushPolicy });
 }
 
-/** Sends push notifications while a server runs. Several servers may do so at once. */
+/** Starts sending push notifications until the server stops. Several servers may send at once. */
 export function startPushDelivery(
   config: Pick<Config, "publicUrl" | "mailFrom" | "allowPrivatePush">,
   deps: ChannelDeps & { db: Database },
@@ -91,12 +91,12 @@ function prepareAttempt(task: PushTask, deps: PushDeps): Attempt | DeadEnd {
         return await deps.provider.deliver(target, payload, {
           ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expiresAt) - deps.now()) / 1000)),
           urgency: isOrder ? "high" : "normal",
-          // A device that was off gets only the last state of an order.
+          // With a topic, a device that was off gets only the last state of an order.
           topic: isOrder ? payload.tag : undefined,
           signal,
         });
       } catch (error) {
-        // An endpoint outside the public internet is not retried.
+        // A RefusedAddress is an endpoint outside the public internet, so the message is not sent again.
         if (!(error instanceof RefusedAddress)) throw error;
         return { result: "refused", isFinal: true, status: null, error: error.message, retryAfterMs: 0 };
       }

@@ -89,7 +89,7 @@ const markProven = statement(sql`
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and (is_proven <> ${param("isProven")}
     or (${param("isProven")} and coalesce(delivered_at, '') <= ${param("dayBefore")}))`);
 export const pushQueue = createQueue(pushDeliveries, { which, read, delivered: "sent" });
-// Keeps a device that has registered again, because its target was then encrypted anew.
+// Keeps a device that has registered again: its new target is encrypted anew, so it differs.
 const removeGone = statement(sql`
   delete from ${pushRegistrations}
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and target = ${param("target")}`);

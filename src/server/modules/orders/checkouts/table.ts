@@ -12,7 +12,7 @@ export const checkouts = sqliteTable(
     orderId: ownerColumn("order_id", () => orders.id),
     provider: text("provider", { enum: ["stripe"] }).notNull(),
     state: text("state", { enum: ["open", "complete", "expired", "failed"] }).notNull(),
-    /** Whether the page is complete, but the provider has not decided about the payment. */
+    /** Whether the buyer has completed the page, but the provider has not yet decided about the payment. */
     isProcessing: integer("is_processing", { mode: "boolean" }).notNull().default(false),
     amountMinor: integer("amount_minor").notNull(),
     currency: text("currency").notNull(),
@@ -44,5 +44,5 @@ const ofOrder = (order: string) => sql`select 1 from ${checkouts} c where c.orde
 
 /** SQL for whether a provider has not decided about a payment of an order. */
 export const isProcessing = (order: string) => sql`exists (${ofOrder(order)} and c.is_processing)`;
-/** SQL for whether an order can still be paid on a page, or a provider has not decided. */
+/** SQL for whether a page of an order is open, or the provider has not yet decided about a payment. */
 export const canBePaid = (order: string) => sql`exists (${ofOrder(order)} and (c.state = 'open' or c.is_processing))`;

@@ -30,7 +30,7 @@ export function revokeAccess(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-// Matches the JSON of a guest's order, but not of a dry run, which has no number.
+// Matches the JSON of a guest's new order, but not that of a dry run, whose number is null.
 const guestOrder = /^\{"id":"(ord_\w+)","number":\d+,"user_id":null,/;
 
 /** Adds a guest's token to the reply with a new order, whose access version is 1. Stored replies have no token. */

@@ -21,7 +21,7 @@ const selectUserOrders = statement(sql`
 const assign = statement(sql`
   update ${orders} set user_id = ${param("userId")}, version = version + 1, updated_at = ${param("now")} where ${ofGuest}`);
 
-/** The orders of an address that belong to no user. */
+/** Lists the orders with an email address that belong to no user. */
 export function listGuestOrders(ctx: Pick<Ctx, "db" | "tenant">, emailKey: string) {
   return all(ctx.db, selectGuestOrders, { tenantId: ctx.tenant.id, emailKey });
 }

@@ -1,7 +1,7 @@
 import { index, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../../tenants/table.ts";
 
-/** Products and variants whose low stock was mailed. A trigger removes a row when new stock is enough again. */
+/** Products and variants whose low stock was mailed. A trigger removes a row once the item has enough stock again. */
 export const lowStock = sqliteTable(
   "low_stock",
   {

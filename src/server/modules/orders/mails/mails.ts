@@ -18,7 +18,7 @@ import type { OrderCtx } from "../statements.ts";
 import { fulfillments } from "../table.ts";
 import { transferReference } from "../transfer-reference.ts";
 
-/** Limits mails to unverified addresses, which a stranger may have entered. Each kind is counted separately. */
+/** Limits mails to unverified addresses, which a stranger may have entered. Each kind of mail is counted separately. */
 const limits = { name: "order placed mails", max: 3, windowMs: 60 * 60_000 };
 const limited: readonly OrderMailKind[] = ["order_placed", "order_cancelled", "order_expired"];
 

@@ -41,7 +41,7 @@ const recentMs = 7 * 86_400_000;
 /** Payments of the last minutes are not reported as missing, because they may still be on their way. */
 const quietMs = 600_000;
 
-// A page is complete here once its payment is booked.
+// A page is complete here once its payment is booked, so other pages that are paid at Stripe lack a payment.
 const isUnbooked = sql`${checkouts.sessionId} in (select value from json_each(${param("sessions")}))
   and (${checkouts.state} <> 'complete' or ${checkouts.isProcessing})`;
 const selectUnbooked = statement((q) =>
@@ -182,7 +182,7 @@ export async function disconnectStripe(ctx: Ctx): Promise<void> {
   });
 }
 
-/** Returns the orders of the last week that were paid at Stripe and not here. Errors: unavailable, wrongState. */
+/** Returns the orders of the last week that were paid at Stripe but not booked. Errors: unavailable, wrongState. */
 export async function findUnbooked(ctx: Ctx): Promise<{ number: number }[]> {
   const call = stripeOf(ctx, await requireAccount(ctx));
   const created = { gte: Math.floor((ctx.now() - recentMs) / 1000), lte: Math.floor((ctx.now() - quietMs) / 1000) };

@@ -20,7 +20,7 @@ const timeOf = (seconds: number) => toTimestamp(seconds * 1000);
 
 export const stripe = { requestOf: sessionParams, open: openAccount, verify: verifyEvent } satisfies ProviderKind;
 
-/** Opens the account of a key at Stripe. */
+/** Returns the functions of the account at Stripe to which a key belongs. */
 function openAccount(key: string, options?: PaymentOptions): Provider {
   const call = openStripe(key, options);
   return {

@@ -16,10 +16,10 @@ export function factorOf(currency: string): number {
   throw wrongState(`Stripe does not charge ${currency}.`, { remedy });
 }
 
-/** Converts an amount in minor units of ISO 4217. */
+/** Converts an amount in minor units of ISO 4217 to Stripe's units. */
 export const toStripe = (minor: number, currency: string): number => minor * factorOf(currency);
 
-/** Converts an amount of Stripe's API, whose codes are in lower case. */
+/** Converts an amount of Stripe's API, where currency codes are in lower case, to minor units of ISO 4217. */
 export function fromStripe(amount: number, code: string): { amountMinor: number; currency: string } {
   const currency = code.toUpperCase();
   return { amountMinor: Math.round(amount / factorOf(currency)), currency };
