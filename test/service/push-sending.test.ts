@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
-import type { PushProvider } from "../../src/server/modules/notifications/providers/provider.ts";
+import type { SendPush } from "../../src/server/modules/notifications/providers/provider.ts";
 import { ensureVapidKeys } from "../../src/server/modules/notifications/providers/vapid.ts";
 import {
   fanOut,
@@ -291,18 +291,16 @@ describe("with services that do not answer", () => {
   onDatabase("file", (suite) => {
     test("notifications about orders go first, then messages, then messages to registrations that never received one", async () => {
       const sent: string[] = [];
-      const provider: PushProvider = {
-        serviceOf: () => "one",
-        deliver: async (target) => {
-          sent.push("endpoint" in target ? target.endpoint : "");
-          return { result: "accepted" as const, status: 201, retryAfterMs: 0, error: null };
-        },
+      const sendPush: SendPush = async ({ endpoint }) => {
+        sent.push(new URL(endpoint).host);
+        return { result: "accepted", status: 201, retryAfterMs: 0, error: null };
       };
       const { register, queue, openSender, rows } = await openPushes(suite, {
-        sender: { provider },
+        sender: { sendPush },
       });
       const { keys } = createBrowser();
-      for (const name of ["new", "old"]) await register({ target: { endpoint: name, keys }, isProven: name === "old" });
+      for (const name of ["new", "old"])
+        await register({ target: { endpoint: `https://${name}`, keys }, isProven: name === "old" });
       await queue();
       await openSender().runUntilIdle();
       const made = await rows<{ priority: number }>("select priority from push_deliveries order by priority");

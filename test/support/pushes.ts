@@ -74,7 +74,7 @@ export async function openPushes(
         db,
         vault,
         now: clock.now,
-        provider: createWebPush({
+        sendPush: createWebPush({
           ...{ readKeys, now: clock.now, allowPrivate: true, contact: "mailto:ops@example.com" },
           ...options.web,
         }),

@@ -1,6 +1,5 @@
 import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Answer } from "../../../delivery/channel.ts";
-import { isDown } from "../../../delivery/outbound.ts";
 import type { Vault } from "../../../security/vault.ts";
 
 export interface Subscription {
@@ -30,19 +29,8 @@ export interface PushOptions {
   signal: AbortSignal;
 }
 
-/** Maps a push service's reply. @param error for operators, without targets and secrets; null for a success. */
-export function explainPush(answer: Omit<Answer, "result" | "isFinal"> & { isGone: boolean }): Answer {
-  const { status, isGone, error } = answer;
-  const isFinal = error !== null && (isGone || !isDown(status));
-  return { ...answer, isFinal, result: error === null ? "accepted" : isFinal ? "refused" : "failed" };
-}
-
-export interface PushProvider {
-  /** Returns the host of a target's service. Each service has its own circuit. */
-  serviceOf(target: Target): string;
-  /** Makes one attempt. RefusedAddress is not retried; other errors are, even if the service rejects the account. */
-  deliver(target: Target, payload: PushPayload, options: PushOptions): Promise<Answer>;
-}
+/** Makes one attempt. RefusedAddress is not retried; other errors are, even if the service rejects the account. */
+export type SendPush = (subscription: Subscription, payload: PushPayload, options: PushOptions) => Promise<Answer>;
 
 /** The error of registrations for other platforms, to which nothing is sent. */
 export const notSent = "Notifications are sent to browsers only";

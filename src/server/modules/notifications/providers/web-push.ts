@@ -1,5 +1,5 @@
-import { type Lookup, postMessage, RefusedAddress, readRetryAfter } from "../../../delivery/outbound.ts";
-import { explainPush, type PushProvider, type Subscription } from "./provider.ts";
+import { isDown, type Lookup, postMessage, RefusedAddress, readRetryAfter } from "../../../delivery/outbound.ts";
+import type { SendPush } from "./provider.ts";
 
 /** The contact in messages if none is configured, because some push services refuse a message without a contact. */
 const noContact = "mailto:push@store.invalid";
@@ -14,23 +14,23 @@ export interface WebPushDeps {
 }
 
 /** Sends to browsers, encrypted (RFC 8291) and signed (RFC 8292). Each attempt checks the endpoint's IP address. */
-export function createWebPush(deps: WebPushDeps): PushProvider {
+export function createWebPush(deps: WebPushDeps): SendPush {
   const { allowPrivate, lookup, ca, contact: subject = noContact } = deps;
-  return {
-    serviceOf: (target) => ("endpoint" in target ? new URL(target.endpoint).host : ""),
-
-    async deliver(target, payload, { ttlSeconds: TTL, urgency, topic, signal }) {
-      const url = new URL((target as Subscription).endpoint);
-      if (url.protocol !== "https:" && !allowPrivate) throw new RefusedAddress("only https endpoints are allowed");
-      const vapidDetails = { subject, ...(await deps.readKeys()) };
-      const { generateRequestDetails } = (await import("web-push")).default;
-      const options = { vapidDetails, TTL, urgency, ...(topic !== undefined && { topic }) };
-      const { headers, body } = generateRequestDetails(target as Subscription, JSON.stringify(payload), options);
-      const answer = await postMessage({ url, allowPrivate, headers, body, signal, lookup, ca });
-      const { status } = answer;
-      const error = status >= 200 && status < 300 ? null : `${status}: the push service did not accept it`;
-      const isGone = status === 404 || status === 410;
-      return explainPush({ status, retryAfterMs: readRetryAfter(answer, deps.now()), isGone, error });
-    },
+  return async (subscription, payload, { ttlSeconds: TTL, urgency, topic, signal }) => {
+    const url = new URL(subscription.endpoint);
+    if (url.protocol !== "https:" && !allowPrivate) throw new RefusedAddress("only https endpoints are allowed");
+    const vapidDetails = { subject, ...(await deps.readKeys()) };
+    const { generateRequestDetails } = (await import("web-push")).default;
+    const options = { vapidDetails, TTL, urgency, ...(topic !== undefined && { topic }) };
+    const { headers, body } = generateRequestDetails(subscription, JSON.stringify(payload), options);
+    const answer = await postMessage({ url, allowPrivate, headers, body, signal, lookup, ca });
+    const { status } = answer;
+    const retryAfterMs = readRetryAfter(answer, deps.now());
+    if (status >= 200 && status < 300) return { result: "accepted", status, retryAfterMs, error: null };
+    const isGone = status === 404 || status === 410;
+    const isFinal = isGone || !isDown(status);
+    // Operators read this text, so it contains neither the endpoint nor the service's reply.
+    const error = `${status}: the push service did not accept it`;
+    return { result: isFinal ? "refused" : "failed", isFinal, isGone, status, retryAfterMs, error };
   };
 }

@@ -8,7 +8,7 @@ import type { SchedulerPolicy } from "../../../delivery/scheduler.ts";
 import { parseFromAddress } from "../../../values/email.ts";
 import { toTimestamp } from "../../../values/stamps.ts";
 import { composePayload } from "../messages/compose.ts";
-import { isSent, notSent, openTarget, type PushProvider } from "../providers/provider.ts";
+import { notSent, openTarget, type SendPush } from "../providers/provider.ts";
 import { ensureVapidKeys } from "../providers/vapid.ts";
 import { createWebPush } from "../providers/web-push.ts";
 import { bindRegistration, fanOut, listReady, type PushTask, pushQueue } from "./queue.ts";
@@ -60,35 +60,35 @@ export function startPushDelivery(
   const from = mailFrom === undefined ? null : parseFromAddress(mailFrom);
   // The contact for push services (RFC 8292): the server's public URL, otherwise the sender of its mail.
   const contact = publicUrl?.startsWith("https://") ? publicUrl : ((from && `mailto:${from.address}`) ?? undefined);
-  const provider = createWebPush({ readKeys, now, allowPrivate, contact });
-  return createPushEngine({ ...deps, provider }).start(deps.db, "push notifications stay queued");
+  const sendPush = createWebPush({ readKeys, now, allowPrivate, contact });
+  return createPushEngine({ ...deps, sendPush }).start(deps.db, "push notifications stay queued");
 }
 
 const attemptMs = 10_000;
 export interface PushDeps extends ChannelDeps {
-  provider: PushProvider;
+  sendPush: SendPush;
   timeoutMs?: number;
 }
 
 const drop = (error: string): DeadEnd => ({ outcome: "dropped", error });
 
 function prepareAttempt(task: PushTask, deps: PushDeps): Attempt | DeadEnd {
-  const { platform, registrationId: id } = task;
+  const { registrationId: id } = task;
   if (task.expiresAt <= toTimestamp(deps.now())) return { outcome: "expired", error: null };
   if (id === null || task.target === null) return drop("the registration was removed");
   if (!task.isTheirs) return drop("the device no longer belongs to the user");
-  if (!isSent(platform)) return { outcome: "failed", error: notSent };
   const target = openTarget(deps.vault, id, task.target);
   if (!target) return drop("the registration was encrypted with another key");
+  if (!("endpoint" in target)) return { outcome: "failed", error: notSent };
   return {
-    receiver: deps.provider.serviceOf(target),
+    receiver: new URL(target.endpoint).host,
     target: id,
     timeoutMs: deps.timeoutMs ?? attemptMs,
     async send(signal) {
       const payload = composePayload(task);
       const isOrder = task.kind === "order";
       try {
-        return await deps.provider.deliver(target, payload, {
+        return await deps.sendPush(target, payload, {
           ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expiresAt) - deps.now()) / 1000)),
           urgency: isOrder ? "high" : "normal",
           // With a topic, a device that was off gets only the last state of an order.
