@@ -7,8 +7,8 @@ import { feedStart, listEvents, newestEventId } from "./service.ts";
 const pollMs = 500;
 
 /**
- * Yields the events of a store as they are written, at most a hundred at once, and an empty part if there are none. It
- * begins after `after` or at `since`, by default with new events. Errors: as `listEvents`.
+ * Yields the events of a store as they are written, at most a hundred at once, and an empty part if there are none. The
+ * stream begins after `after` or at `since`, by default with new events. Errors: as `listEvents`.
  */
 export async function* followEvents(ctx: Ctx, query: EventListQuery): AsyncGenerator<StreamPart<Event>> {
   let after = query.after ?? (query.since === undefined ? await newestEventId(ctx) : undefined);

@@ -1,4 +1,4 @@
-/** The values of each kind of mail. Texts name those of an order as `{order.number}`. */
+/** The values of each kind of mail. Texts contain the values of an order in the form `{order.number}`. */
 export const mailKinds = {
   reset_code: ["code"],
   login_code: ["code"],

@@ -25,7 +25,7 @@ interface PictureFile {
   inS3: boolean;
 }
 
-/** How long a removed picture stays in S3, so that a restored backup finds it. */
+/** How long a removed picture stays in S3, so that a restored backup still finds the picture, in milliseconds. */
 export const keptInS3Ms = 35 * 86_400_000;
 
 const isFile = and(ofStore(mediaBlobs), equals(mediaBlobs.mediaId, "id"), equals(mediaBlobs.width, "width"));

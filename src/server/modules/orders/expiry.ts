@@ -31,7 +31,7 @@ const selectDue = statement<{ id: string; tenant: string; isPartlyPaid: number }
   where o.status = 'pending' and o.expires_at <= ${param("now")} and not (o.received_minor > o.refunded_minor and ${isAsked})
     and not ${waits("o")}
   order by o.expires_at limit ${param("max")}`);
-// If several processes try, only one of them finds the order pending.
+// If several processes try this, only one of them finds the order pending, so the order expires only once.
 const expirePending = statement(sql`
   update ${orders} set status = 'expired'
   where ${byId(orders)} and status = 'pending' and received_minor = refunded_minor and expires_at <= ${param("now")}

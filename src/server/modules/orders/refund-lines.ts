@@ -13,7 +13,7 @@ export interface RefundedLine {
   lineId: string;
   item: { productId: string; variantId: string | null };
   quantity: number;
-  /** How many of these pieces were not sent, and never will be. */
+  /** How many of these pieces were not sent, and will not be sent. */
   cancelled: number;
   amount: number;
   restocked: number;

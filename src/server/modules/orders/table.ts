@@ -40,7 +40,7 @@ export const orders = sqliteTable(
     subtotalMinor: amount("subtotal_minor"),
     discountMinor: amount("discount_minor"),
     shippingMinor: amount("shipping_minor"),
-    /** All tax, and the part of it on shipping. If prices include tax, it is a part of the total. */
+    /** All tax, and the part of it on shipping. If prices include tax, the other amounts contain this tax. */
     taxMinor: amount("tax_minor"),
     shippingTaxMinor: amount("shipping_tax_minor"),
     totalMinor: amount("total_minor"),

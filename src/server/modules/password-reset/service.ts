@@ -37,7 +37,7 @@ export async function requestReset(ctx: Ctx, input: { email: string; language?: 
 }
 
 /**
- * Sets a new password with a mailed code (specification, section 3). This ends every session and creates none; a second
+ * Sets a new password with a mailed code (specification, section 3). Every session ends, and none is created; a second
  * factor stays on. Errors: weakPassword, before the code is checked; resetCodeInvalid; tooManyAttempts.
  */
 export async function resetPassword(ctx: Ctx, input: { email: string; code: string; password: string }): Promise<void> {

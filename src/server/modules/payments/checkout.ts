@@ -62,7 +62,7 @@ export async function openCheckout(ctx: Ctx, id: string, input: CheckoutInput): 
   return { id: checkout, provider, state, url: url ?? "", ...amount, currency, expires_at: expiresAt };
 }
 
-/** Returns an address to which a provider sends buyers back: of an exact origin of a key, or of this machine. */
+/** Returns a URL to which a provider sends buyers back. It must be at an exact origin of a key, or on this machine. */
 async function parseReturnUrl(ctx: Ctx, input: CheckoutInput, field: keyof CheckoutInput): Promise<string> {
   const url = URL.parse(input[field]);
   const isPlain = url?.username === "" && url.password === "";

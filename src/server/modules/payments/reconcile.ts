@@ -129,9 +129,9 @@ async function bookPayment(
 }
 
 /**
- * Closes the page on which an order can be paid, before a change of what is due. A payment that was made on it is
+ * Closes the page on which an order can be paid, before a change of what is due. A payment that was made on the page is
  * booked. Errors: notFound if the caller may not see the order; unavailable if the provider does not answer; wrongState
- * if it refuses.
+ * if the provider refuses.
  */
 export async function closeCheckout(ctx: Ctx, orderId: string): Promise<void> {
   await getOrder(ctx, orderId);

@@ -199,7 +199,7 @@ function expiryOfNew({ tenant: { pointsDays }, now }: LedgerCtx): string | null 
   return pointsDays === null ? null : toTimestamp((Math.ceil(now() / dayMs) + pointsDays) * dayMs);
 }
 
-/** Returns the lots of returned points. They expire as many hours later as the order held the points. */
+/** Returns the lots of returned points. Each lot expires later by the hours for which the order held the points. */
 async function lotsToReturn(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier: number): Promise<Lot[]> {
   const { userId, orderId, points } = booking;
   const sources = JSON.stringify([`order:${orderId}:redeem`, `order:${orderId}:redeem:late`]);

@@ -62,7 +62,7 @@ export async function listShippingRates(ctx: Ctx): Promise<ShippingRateDocument[
   }));
 }
 
-/** All rates as they are stored, in the order that the store gave. */
+/** Reads all rates of the store from the database, in the order that the store gave. */
 export function readShippingRates(ctx: Ctx): Promise<StoredRate[]> {
   return all(ctx.db, selectRates, { tenantId: ctx.tenant.id });
 }

@@ -58,7 +58,7 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
   return { ...list, state: early?.state ?? row?.state ?? "" };
 }
 
-/** Reads rows as stored unless the store has known translations; if a row needs one, reads them again, translated. */
+/** Reads a page untranslated, unless the store has known translations. If a row needs one, reads the page again. */
 async function findLocalized(ctx: Ctx, find: (isLocalized: boolean) => Promise<PageRow | undefined> | undefined) {
   const row = await find(translated.get(ctx.tenant.id) !== undefined);
   if (!row?.needsLocalization) return row;

@@ -14,7 +14,7 @@ export const maxLanguages = 50;
 export const tooManyLanguages = `a product has translations into at most ${maxLanguages} languages`;
 export const translationsTooLarge = "would be larger than 512 KiB once merged";
 
-/** Columns of a product as they are written. Booleans are 0 or 1. */
+/** The columns that a write of a product sets. Booleans are 0 or 1. */
 export type ProductColumns = Partial<
   Omit<typeof products.$inferSelect, "allowBackorder" | "requiresShipping"> &
     Record<"allowBackorder" | "requiresShipping", 0 | 1>

@@ -4,7 +4,7 @@ import { param } from "../../../db/statement.ts";
 /** The parameter `languages` of the SQL below, built by `languageChain`. */
 const languages = param("languages");
 
-/** The preferred languages as a JSON array: the requested one, its parents (`zh-Hant`, `zh`), the store's. */
+/** Returns the preferred languages as a JSON array: the requested one, its parents (`zh-Hant`, `zh`), the store's. */
 export function languageChain(lang: string | undefined, tenantLanguage: string): string {
   // The usual case, without `JSON.stringify`, because a language tag needs no escaping.
   if (lang === undefined) return `["${tenantLanguage}"]`;

@@ -66,7 +66,7 @@ async function peekHeader(text: AsyncIterable<string>): Promise<[string, AsyncGe
   return [start, whole()];
 }
 
-/** Yields rows with their line numbers. For a faulty line, throws CsvError after it has yielded all earlier rows. */
+/** Yields rows with their line numbers. At a faulty line, throws CsvError after all earlier rows were yielded. */
 async function* readRows(text: AsyncGenerator<string>, delimiter: string): AsyncGenerator<Row> {
   let records: string[][] = [];
   const parser = parse({

@@ -23,7 +23,7 @@ const limits = { name: "order placed mails", max: 3, windowMs: 60 * 60_000 };
 const limited: readonly OrderMailKind[] = ["order_placed", "order_cancelled", "order_expired"];
 
 const selectStore = selectSettings("transferInstructions", "taxNote");
-// Without a cause, it selects the newest parcel.
+// Selects the parcel that `cause` names, or the newest if `cause` is null.
 const selectParcel = statement((q) =>
   q
     .select()
