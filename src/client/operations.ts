@@ -31,7 +31,7 @@ export type Reply<O extends Operation> =
 /** `data` of an operation's reply. */
 export type Data<O extends Operation> = Reply<O> extends infer R ? (R extends { data: infer D } ? D : never) : never;
 
-/** A record of an operation that lists them. */
+/** A record in the list that an operation returns. */
 export type Item<O extends Operation> =
   Reply<O> extends infer R ? (R extends { data: (infer I)[]; page: Page } ? I : never) : never;
 
@@ -115,7 +115,7 @@ export type Method<O extends Operation> = Choosing<O, Promise<Data<O>>, Promise<
 
 /** The records of all pages, fetched as `for await` reaches them, or one page at a time. */
 export interface List<I> extends AsyncIterable<I> {
-  /** One page; without `cursor`, the first. */
+  /** Returns one page: the one after `cursor`, or without `cursor` the first. */
   page(cursor?: string | null): Promise<{ data: I[]; page: Page }>;
 }
 

@@ -1,6 +1,6 @@
 import { BodegaError } from "./error.ts";
 
-/** Where the client stores the user's and the visitor's token: `localStorage`, or an object like it. */
+/** Where the client stores the user's and the visitor's token: `localStorage`, or an object with these methods. */
 export interface TokenStorage {
   getItem(name: string): string | null | undefined | Promise<string | null | undefined>;
   setItem(name: string, value: string): unknown;

@@ -153,7 +153,7 @@ async function collectAtOnce(request: Request, limits: BodyLimits): Promise<Uint
   return bytes;
 }
 
-/** Reads a long body. One that is too large is read to its end and dropped, so that the client gets the reply. */
+/** Reads a long body. A body that is too large is read to its end and dropped, so that the client gets the reply. */
 async function collectChunks(request: Request, limits: BodyLimits, held: Hold): Promise<Uint8Array> {
   let chunks: Uint8Array[] = [];
   let size = 0;

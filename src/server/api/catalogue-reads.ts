@@ -18,7 +18,7 @@ interface ReadDeps {
 /** All that a reply depends on, and the time of the read. */
 interface Read {
   tenantId: string;
-  /** All that the reply depends on besides the database. Calls with the same name get the same reply. */
+  /** All that the reply depends on except the database. Calls with equal names get equal replies. */
   name: string;
   minute: number;
   /** The commit counter, read before the rows, so that a later commit changes it; null for a database server. */

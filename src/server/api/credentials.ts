@@ -88,7 +88,7 @@ export function bodyMayCarryCredentials(route: Route, query: Common, authorizati
 
 export type RequestCredentials = ReturnType<typeof extractCredentials>;
 
-/** `key` contains the app credentials. `app` is the same, or null if the route ignores credentials. */
+/** `key` has the app credentials. `app` has them too, but is null if the route ignores credentials. */
 export function extractCredentials(
   route: Route,
   query: Common,

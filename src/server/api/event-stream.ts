@@ -45,7 +45,7 @@ export async function answerStream(
   const open = frames();
   // An error before the first part is answered as JSON.
   const first = await open.next();
-  // `return` ends a generator at its next `yield` only. One that waits for events ends because `client` is aborted.
+  // `return` ends a generator only at its next `yield`. A generator that waits for events ends because `client` aborts.
   const leave = () => {
     client.abort();
     void open.return();
@@ -62,7 +62,7 @@ export async function answerStream(
     },
     cancel: leave,
   });
-  // Nginx would otherwise collect events before it sends them.
+  // Without the header `X-Accel-Buffering`, nginx would collect events before it sends them.
   return new Response(body, {
     headers: { ...headers, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" },
   });

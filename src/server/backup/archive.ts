@@ -90,7 +90,7 @@ async function writeHashed(entry: AsyncIterable<unknown>, path: string): Promise
 export async function peekManifest(beginning: Uint8Array): Promise<Manifest | undefined> {
   const { extract } = await import("tar-stream");
   const archive = extract();
-  // `beginning` lacks the rest of the archive. With this option, its end is no error.
+  // `beginning` lacks the rest of the archive. With this option, the missing rest is no error.
   const unzip = createGunzip({ finishFlush: zlib.Z_SYNC_FLUSH });
   const piping = pipeline(Readable.from([beginning]), unzip, archive).catch(() => {});
   try {

@@ -7,7 +7,7 @@ export interface Manifest {
   created_at: string;
   version: string;
   source: "file" | "server";
-  /** `begun_at` is when the database was created, which identifies it. */
+  /** `begun_at` is the time at which the database was created. It identifies the database. */
   database: { bytes: number; sha256: string; begun_at: string | null };
   schema: { name: string; hash: string }[];
   stores: number;

@@ -6,7 +6,7 @@ const turns = new Semaphore(options);
 /** Each turn of the event loop admits one health check, however many others wait. */
 const checks = new Semaphore(options);
 const healthParty = "/health/";
-/** When a turn of the event loop has taken this many milliseconds, further requests wait for the next one. */
+/** When a turn of the event loop has taken this many milliseconds, further requests wait for the next turn. */
 const budgetMs = 10;
 /** Pauses after a long turn: one empty turn per 2 ms, because Bun completes only few TLS handshakes in a turn. */
 const restMs = 2;

@@ -54,7 +54,7 @@ export class Semaphore {
     return promise;
   }
 
-  /** Passes the permit to the next member of the next party. Both then go to the end of their queues. */
+  /** Passes the permit to the next member of the next party. That member and party then go to the end of the queues. */
   #release(): void {
     const [party = "", members = new Map<string, Waiter[]>()] = this.#parties.entries().next().value ?? [];
     const [member = "", queue = []] = members.entries().next().value ?? [];

@@ -100,7 +100,7 @@ function smtpUrl({ value, source }: Option): string | undefined {
   if (!url || url.hostname === "") {
     throw invalidOption(source, "must be an smtp or smtps URL, such as smtps://user:password@mail.example.com");
   }
-  // Other programs read options from such URLs, for example to ignore certificates. This one refuses them instead.
+  // Other programs read options from such URLs, for example to ignore certificates. Bodega refuses such options.
   if (!["", "/"].includes(url.pathname) || url.search !== "" || url.hash !== "") {
     throw invalidOption(source, "must end after the host and port: paths and queries are not supported");
   }

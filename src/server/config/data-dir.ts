@@ -68,7 +68,7 @@ export function restrictFile(path: string, mode = 0o600): void {
   attempt(() => fs.chmodSync(path, mode));
 }
 
-/** Gives a file that root has created to the owner of `like`, so that a server of that account can open it. */
+/** Gives a file that root has created to the owner of `like`, so that a server with that account can open the file. */
 export function chownLike(path: string, like: string): void {
   if (process.getuid?.() !== 0) return;
   // Failures are ignored: the file may not exist yet, or the file system may have no owners.

@@ -65,7 +65,7 @@ function publicUrl({ value, source }: Option): string | undefined {
   if (value === undefined) return undefined;
   const url = parseUrl(value, ["http:", "https:"]);
   if (!url) throw invalidOption(source, "must be an http or https URL");
-  // The URL is published, so it must not contain credentials. Paths are appended to it.
+  // The URL is published, so it must not contain credentials. Paths are appended, so it must not have a query.
   if (url.username !== "" || url.password !== "") throw invalidOption(source, "must not contain a user or password");
   if (/[?#]/.test(value)) throw invalidOption(source, "must not contain a query or fragment");
   return value.replace(/\/+$/, "");

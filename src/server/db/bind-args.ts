@@ -35,8 +35,8 @@ export function bindValue(value: unknown): BoundValue {
 }
 
 /**
- * Returns the arguments of a statement with `count` parameters. A cached statement would silently reuse an earlier
- * value for a missing one. Errors: those of each value; TypeError for another count.
+ * Returns the arguments of a statement with `count` parameters. For a missing value, a cached statement would silently
+ * use an earlier one. Errors: those of each value; TypeError for another number of arguments.
  */
 export function bindArgs(count: number, args: InArgs | undefined): BoundValue[] {
   if (args !== undefined && !Array.isArray(args)) throw new TypeError("Arguments are passed as a list.");

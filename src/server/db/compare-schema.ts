@@ -49,7 +49,7 @@ function keyOf({ type, name }: Pick<SchemaObject, "type" | "name">): string {
 
 function isSame(one: SchemaObject, found: SchemaObject, expected: ReturnType<typeof indexObjects>): boolean {
   const owner = expected.get(keyOf({ type: "table", name: one.name.replace(/_[a-z]+$/, "") }));
-  // SQLite itself creates the tables behind a virtual table. Their SQL depends on its version, so it is not compared.
+  // SQLite itself creates the tables behind a virtual table. Their SQL depends on SQLite's version: it is not compared.
   const isMadeByEngine = owner && owner.name !== one.name && /^CREATE VIRTUAL TABLE/i.test(owner.sql);
   return one.table === found.table && (isMadeByEngine || normalize(one.sql) === normalize(found.sql));
 }

@@ -72,7 +72,7 @@ export function isBusy(error: unknown): boolean {
   return false;
 }
 
-/** Returns SQLite's code in an error or its causes, such as `SQLITE_BUSY`; undefined without one. */
+/** Returns SQLite's code, such as `SQLITE_BUSY`, in an error or its causes; undefined if there is none. */
 export function sqliteCodeOf(error: unknown): string | undefined {
   return chainOf(error).map(baseCode).find(Boolean);
 }

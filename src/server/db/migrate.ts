@@ -25,7 +25,7 @@ export interface Migration {
   sql: string;
 }
 
-/** All migrations, oldest first. List each new file of drizzle/ here, so that the executable embeds it. */
+/** All migrations, oldest first. List each new file of drizzle/ here, so that the executable embeds the file. */
 export const migrations: readonly Migration[] = [
   { name: "0000_initial", sql: initial },
   { name: "0001_sale", sql: sale },

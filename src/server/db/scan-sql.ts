@@ -7,7 +7,7 @@ export interface SqlShape {
   reads: boolean;
   /** How many parameters the statement has, written `?` or `?1`. The data layer accepts no named ones. */
   params: number;
-  /** True when text follows the first statement; preparing such SQL silently drops the rest. */
+  /** True when text follows the first statement. A driver that prepares such SQL would silently drop this text. */
   several: boolean;
 }
 
@@ -40,7 +40,7 @@ export function scanSql(sql: string): SqlShape {
   return { verb, reads: isReading(sql, verb, found), params, several: isFollowed && !trigger };
 }
 
-/** Whether a statement that begins with WITH changes rows. One that only reads cannot contain these words. */
+/** Whether a statement that begins with WITH changes rows. A statement that only reads cannot contain these words. */
 function hasChange(found: readonly string[]): boolean {
   const words = found.map((token) => token.toUpperCase());
   return words.some((word, at) => changes.has(word) || (word === "INTO" && words[at - 1] === "REPLACE"));

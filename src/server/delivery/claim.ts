@@ -11,7 +11,7 @@ export const deliveryColumns = {
   attempts: integer("attempts").notNull().default(0),
   nextAttemptAt: text("next_attempt_at").notNull(),
   leasedUntil: text("leased_until"),
-  /** HTTP status of the last answer, null without an answer. `lastError` is its error in words. */
+  /** HTTP status of the last answer; null if there was no answer. `lastError` is the error of that attempt in words. */
   lastStatus: integer("last_status"),
   lastError: text("last_error"),
   createdAt: text("created_at").notNull(),
@@ -57,7 +57,7 @@ export function createQueue<Task extends Omit<Claim, "lease">>(
   const markDelivered = statement(sql`
     update ${table} set status = ${sql.raw(`'${delivered}'`)}, ${result}, finished_at = ${param("now")} ${onDelivered}
     where id = ${param("id")} and status in ('waiting', 'failed', 'expired')`);
-  // These statements change a row only if no other process has claimed or ended the delivery since.
+  // These statements change a row only if no other process has claimed or ended the delivery since this claim.
   const ofClaim = (assignments: SQL) =>
     statement(sql`update ${table} set ${assignments}
       where id = ${param("id")} and status = 'waiting' and leased_until = ${param("lease")}`);

@@ -42,7 +42,7 @@ export class Scheduler {
     this.#now = now;
   }
 
-  /** Adds sources to the queue for permits, unless they are in it. */
+  /** Adds sources to the queue for permits, unless they are already in the queue. */
   ask(...sources: Source[]): void {
     for (const source of sources) this.#asking.set(source.key, source);
   }
@@ -99,7 +99,7 @@ export class Scheduler {
     circuit.isTrusted = false;
     if (isClosed && circuit.failed.add(target).size < this.#policy.opensAfter) return null;
     const now = this.#now();
-    // Attempts that fail at the same time open the circuit once.
+    // Attempts that fail at the same time open the circuit once: an open circuit is not opened again.
     if (this.openMs(receiver) === 0) {
       circuit.openUntil = now + Math.min(openMs.first * 2 ** circuit.openings, openMs.longest);
       circuit.openings += 1;

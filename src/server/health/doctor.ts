@@ -146,7 +146,7 @@ export class Run {
     return found;
   }
 
-  /** Runs one check. Its error becomes a finding, so that it does not hide the findings of others. */
+  /** Runs one check. An error of the check becomes a finding, so that it does not hide the findings of other checks. */
   #try(group: Group, check: string, work: () => Promise<Finding[]>): Promise<Finding[]> {
     const fail = (error: unknown) => {
       const message = `This check failed: ${attempt(() => describeDamage(error)) ?? reasonOf(error)}`;

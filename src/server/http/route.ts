@@ -50,12 +50,12 @@ export interface Reply {
   status?: number;
   page?: Page;
   version?: number;
-  /** The state of the reply. It is read before the reply or together with it, so that it is never newer. */
+  /** The state of the reply, read before the reply or together with it, so that the state is never newer. */
   state?: string | undefined;
   language?: string;
   /** Whether this is the stored reply to an earlier request with the same `Idempotency-Key`. */
   isReplay?: boolean;
-  /** A file, sent instead of the envelope. It never changes. */
+  /** A file, sent instead of the envelope. The file at an address never changes. */
   file?: { bytes: Uint8Array; type: string };
 }
 
@@ -133,11 +133,11 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
    * `isCatalogOnly` only.
    */
   mayKeep?(query: Static<Q>): boolean;
-  /** Adds secrets to the reply. They are not stored with an `Idempotency-Key`. */
+  /** Adds secrets to the reply. The reply that is stored for its `Idempotency-Key` does not contain them. */
   complete?(ctx: Ctx, json: string): string;
-  /** Answers `Accept: text/event-stream`. It yields a part at least once a second, and never ends. */
+  /** Answers `Accept: text/event-stream`. The generator yields a part at least once a second, and never ends. */
   stream?(call: Call<Static<P>, Static<Q>, Static<B>>): AsyncGenerator<StreamPart>;
-  /** With `readEtagSource`, the reply must have the same `state`. */
+  /** If the route has `readEtagSource`, the `state` of the reply must equal the one that it returns. */
   handle(call: Call<Static<P>, Static<Q>, Static<B>>, prepared: W): Promise<Reply>;
 }
 

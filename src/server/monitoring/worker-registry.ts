@@ -46,7 +46,7 @@ export function createChannel({ send, answer }: ChannelEnd) {
   };
 }
 
-/** A worker hangs after `maxSilentChecks` checks without an answer. After `killAfterChecks` of them, it is killed. */
+/** A worker hangs after `maxSilentChecks` unanswered checks. It is killed after `killAfterChecks` unanswered checks. */
 const maxSilentChecks = 3;
 const killAfterChecks = 5;
 /** Figures of a worker that does not run, or has not answered yet. */

@@ -9,7 +9,7 @@ import { absent, type BackupUpload, type ObjectStorage } from "./storage.ts";
 /** The beginning of an archive: enough for its manifest, compressed. */
 export const headBytes = 64 * 1024;
 
-/** Backups within `dataDir` get its owner, so that a server of that account can read and remove them. */
+/** Backups within `dataDir` get the owner of `dataDir`, so that a server of that account can read and remove them. */
 export function openFolder(folder: string, dataDir?: string): ObjectStorage {
   const write = async (name: string, bytes: Uint8Array) => {
     const partial = join(folder, `.${name}.partial`);
@@ -50,7 +50,7 @@ export function openFolder(folder: string, dataDir?: string): ObjectStorage {
       if (isOwned) chownLike(partial, dataDir);
       return uploadTo(file, partial, join(folder, name), signal);
     },
-    // If the network of a folder hangs, the process must not wait for it.
+    // If the network of a folder hangs, the process must not wait for it, so this call is asynchronous.
     has: (name) => stat(join(folder, name)).then(Boolean, () => false),
     async get(name, checkSize) {
       const path = join(folder, name);

@@ -14,7 +14,7 @@ export interface MeasuredRow {
 }
 
 export interface PageRow extends MeasuredRow {
-  /** The records, joined by commas; null without any. */
+  /** The records, joined by commas; null if there are none. */
   json: string | null;
   /** JSON array of sort value and id of the page's last row; null when the page is not full. */
   last: string | null;

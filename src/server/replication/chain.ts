@@ -145,14 +145,14 @@ export function createChainWriter(place: ReplicaTarget, origin: Origin, lastSegm
 
     /** Starts a part of the chain that needs a new snapshot, and returns the snapshot's id. */
     beginBase(): ClaimedSegmentId {
-      // A number is skipped, so that no segment seems to follow the last one.
+      // A sequence number is skipped, so that the new part does not seem to follow the last segment.
       const { generation, claimed } = origin;
       const id = { generation, claimed, sequence: previous.id.sequence + 1 };
       previous = { id, hash: undefined };
       return id;
     },
 
-    /** Writes the next segment and returns its size. It contains all commits until `at`. */
+    /** Writes the next segment and returns its size. The segment contains all commits until `at`. */
     async append({ pages, pageCount, end }: Changes, at: Date): Promise<number> {
       const { id, hash } = previous;
       const { at: before = "", clockRewinds = [] } = last ?? {};

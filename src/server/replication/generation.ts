@@ -83,7 +83,7 @@ export function describeKept({ address }: ReplicaTarget, { header }: LastSegment
 }
 
 /**
- * Throws conflict if another server has claimed a later generation; this server then ends.
+ * Throws conflict if another server has claimed a later generation. The caller's server must then end.
  * @param isListed whether to list all claims, not only request the next one. Listing a directory of many segments is
  * slow.
  */

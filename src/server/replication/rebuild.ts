@@ -83,7 +83,7 @@ async function findSnapshot(place: ReplicaTarget, until: number, replayUntil: nu
   for (const [index, id] of [...snapshots.entries()].reverse()) {
     const { generation, sequence } = id;
     const later = segments.find((other) => other.generation > generation && other.sequence <= sequence);
-    // A forged segment could hide all snapshots, so it is read, which throws an error for a forged one.
+    // A forged segment could hide all snapshots. So the segment is read, which throws an error if it is forged.
     if (later && (await getObject(place, segmentName(later)))) continue;
     const snapshot = (await getObject<SnapshotHeader>(place, snapshotName(id)))?.header;
     if (snapshot === undefined) continue;

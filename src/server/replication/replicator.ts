@@ -32,7 +32,7 @@ export class Replicator {
   readonly #tail: WalTail;
   readonly #purge: ReturnType<typeof createPurge>;
   readonly #lease: GenerationLease;
-  /** The generation of this server. Until it has one: that of the last server on this data directory, or 0. */
+  /** The generation of this server. Before it has claimed one: that of the data directory's last server, or 0. */
   #generation: number;
   #chain: ChainWriter | undefined;
   /** The last segment that is certainly in the database file. */

@@ -7,7 +7,7 @@ import { decompressAtMost, type StoredObject } from "./objects.ts";
 /** The segment's place in the chain, and what it contains. Times are RFC 3339. */
 export interface SegmentHeader {
   format: 1;
-  /** When the database was created, which identifies it. */
+  /** The time at which the database was created. It identifies the database. */
   database: string;
   generation: number;
   /** When the server claimed the generation. It distinguishes a replica from a later one in the same place. */

@@ -29,7 +29,7 @@ type TakeOverOptions = Omit<StandbyOptions, "config">;
 
 /**
  * Claims the place, which ends its server, and turns the standby's copy into the database of the directory.
- * @throws as `requireStandby` and `Standby.catchUp`; conflict if another one takes over meanwhile.
+ * @throws as `requireStandby` and `Standby.catchUp`; conflict if another server takes over meanwhile.
  */
 export async function takeOver(config: Config, options: TakeOverOptions): Promise<Config> {
   const { dataDir } = config;
@@ -63,7 +63,7 @@ async function promote(standby: Standby, address: string, config: Config, { noti
     writeReplicaState(copyFile(dataDir), { place: address, generation, end }, true);
   note();
   if (!(await claimGeneration(place, { database, dataDir, generation }))) await requireNewest(place, generation - 1);
-  // The replaced server notices the claim meanwhile, and sends its last changes.
+  // The replaced server notices the claim during these polls, and sends its last changes.
   for (let poll = 1; poll <= 3; poll++) {
     await Bun.sleep(pollMs);
     isCurrent = await standby.catchUp();

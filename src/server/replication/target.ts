@@ -61,7 +61,7 @@ interface ReplicaState {
   place: string;
   /** The generation of the server that wrote the state; 0 after a restore. */
   generation: number;
-  /** The end of the last segment that is in the file; null without one. */
+  /** The end of the last segment that is in the file; null if the file has no segment. */
   end: WalPosition | null;
   /** The newest object of the place when the file was restored from it. */
   restored?: string;

@@ -117,7 +117,7 @@ export class WalTail implements WalObserver {
 }
 
 /**
- * Returns the commits after a position, and whether the WAL ends there; undefined without commits.
+ * Returns the commits after a position, and whether the WAL ends there; undefined if there are none.
  * @param limits `limit` is about how many bytes to read; `until` is the offset at which reading stops.
  */
 function* readWal(
@@ -146,7 +146,7 @@ function* readWal(
   }
 }
 
-/** Returns the position to read from; undefined if there is nothing yet; `lost` if the WAL no longer contains it. */
+/** Returns the position to read from; undefined if the WAL is empty; `lost` if the WAL no longer has the position. */
 function findStart(file: number, position: WalPosition | undefined): WalPosition | "lost" | undefined {
   const header = new Uint8Array(walHeaderBytes);
   const isEmpty = readSync(file, header, 0, walHeaderBytes, 0) < walHeaderBytes;

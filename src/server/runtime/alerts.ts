@@ -27,7 +27,7 @@ export function startAlerts(subject: StoreSubject, notice: LogWriter["notice"]) 
   );
 }
 
-/** Returns a function that mails errors which two calls in a row find. Each check is mailed once a day. */
+/** Returns a function that mails errors that two calls in a row find. Errors of one check are mailed once a day. */
 export function createAlerts(subject: StoreSubject): () => Promise<void> {
   let before = new Set<string>();
   return async () => {

@@ -27,7 +27,7 @@ export function openHttpPort({ host, publicUrl = "", databaseUrl }: Config, acme
   const server = bindPort({ host, port: acme.httpPort, flag: "--acme-http-port" }, () =>
     Bun.serve({
       ...{ hostname: host, port: acme.httpPort, idleTimeout: idleSeconds, development: false, fetch: answer },
-      // Servers of one database can share the port on one machine. Each answers the challenges of all.
+      // Servers of one database can share the port on one machine. Each server answers the challenges of all of them.
       reusePort: databaseUrl !== undefined,
       error: () => new Response("Not available now.", { status: 503 }),
     }),

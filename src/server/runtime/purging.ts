@@ -38,7 +38,7 @@ interface PurgeCtx {
 
 type PurgeJob = (ctx: PurgeCtx) => Promise<number>;
 
-/** Each job handles one batch, and is repeated until it finds none. With a wrong clock, it would delete too much. */
+/** Each job handles one batch, and is repeated until it finds none. With a wrong clock, a job would delete too much. */
 const purgeJobs: PurgeJob[] = [
   expireDuePoints,
   purgePictures,

@@ -34,7 +34,7 @@ export async function openVault(config: SecretConfig, db: Session): Promise<Vaul
   });
 }
 
-/** Records the server's key in a database that has none. Errors: wrongState when it has another. */
+/** Records the server's key in a database that has no key. Errors: wrongState when the database has another key. */
 export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
   const value = vault.fingerprint();
   await run(db, rememberFingerprint, { value });
@@ -97,7 +97,7 @@ function secretPath(dataDir: string): string {
 function findSecret(path: string, leaveModes = false): string | undefined {
   let secret: string;
   try {
-    // A copy made by hand may be readable by others.
+    // A copy made by hand may be readable by others, so its mode is restricted.
     if (!leaveModes) restrictFile(path);
     secret = readFileSync(path, "utf8").trim();
   } catch (cause) {

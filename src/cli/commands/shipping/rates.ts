@@ -17,7 +17,7 @@ interface Rates<Rate> {
   without: string;
 }
 
-/** Defines the command that replaces the rates of a store, and the one that shows them. */
+/** Defines the commands that replace and show the rates of a store. */
 export function defineRates<Rate>({ noun, example, notes, replace, list, view, without }: Rates<Rate>) {
   const printRates = (args: StoreArgs, console: Console, read: Rates<Rate>["list"]) =>
     withTenant(args, console, async (ctx) => {

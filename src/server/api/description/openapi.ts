@@ -12,7 +12,7 @@ import { errorResponses } from "./responses.ts";
 import { type Json, Schemas, success } from "./schemas.ts";
 
 const usual: Json[] = document.security;
-/** The caller must meet one of these requirements. */
+/** For each kind of access, the security requirements of which a caller must meet one. */
 const requirements: Record<Access["kind"], Json[]> = { app: usual.slice(0, 2), token: usual.slice(2), public: [{}] };
 const binary = { type: "string", format: "binary" };
 
@@ -64,7 +64,7 @@ function operation(route: Route, schemas: Schemas): Json {
       [status]: reply,
       ...notCreated(route, reply),
       ...(route.readEtagSource && { 304: { $ref: "#/components/responses/NotModified" } }),
-      // With many ids, the URL may be longer than the runtime accepts. It then replies 431 itself.
+      // With many ids, the URL may be longer than the runtime accepts. The runtime then replies 431 itself.
       ...(route.query?.properties.resource_id?.maxItems && {
         431: { description: "The URL is too long. The reply has no body." },
       }),

@@ -66,7 +66,7 @@ export function errorResponses(route: Route, schemas: Schemas): Record<string, J
   return { ...Object.fromEntries(responses), "4XX": client, "5XX": server };
 }
 
-/** Lists the errors that a route declares or that follow from its path and headers; not those of all routes. */
+/** Lists the errors that a route declares or that follow from its path and headers, without those of all routes. */
 function ownErrors(route: Route): ErrorKind[] {
   const errors = new Set<ErrorKind>(route.errors);
   if (route.path.includes(":")) errors.add("notFound");

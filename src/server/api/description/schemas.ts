@@ -52,7 +52,7 @@ export class Schemas {
     return { $ref: `#/components/responses/${name}` };
   }
 
-  /** Adds an example to the component that a reference names, unless it has one. */
+  /** Adds an example to the component that a reference names, unless the component has an example. */
   exemplify(reference: Json, example: unknown): Json {
     const component = this.components[String(reference.$ref).slice(schemaPath.length)];
     if (component && example !== undefined) component.examples ??= [example];

@@ -10,7 +10,7 @@ export type CopiedValue = null | string | number | bigint | Uint8Array | ArrayBu
 export interface TablePlan {
   name: string;
   sql: string;
-  /** A shadow table stores the rows of a virtual table, which creates it. */
+  /** A virtual table creates its shadow tables, which store its rows. */
   kind: "table" | "virtual" | "shadow";
   /** All columns except generated ones, and the rowid if no column is an alias of it. */
   columns: string[];
@@ -81,7 +81,7 @@ export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** `pk` is the position of a column in the primary key, from 1; 0 for others. */
+/** `pk` is the position of a column in the primary key, from 1; 0 for a column that is not in the key. */
 function planColumns(rows: CopiedValue[][], hasRowid: boolean): Pick<TablePlan, "columns" | "key"> {
   const columns = rows.map(([, name, pk, type]) => ({ name: String(name), pk: Number(pk), type: String(type) }));
   const names = columns.map(({ name }) => name);
@@ -167,7 +167,7 @@ export function copyClientOf(db: Database): Client {
   return client;
 }
 
-/** Opens a snapshot of a server's database. It expires unless a page is read every few seconds. */
+/** Opens a snapshot of a server's database. The snapshot expires unless a page is read every few seconds. */
 export async function openSnapshot(db: Database): Promise<{ read: ReadRows; close(): void }> {
   try {
     const transaction = await copyClientOf(db).transaction("read");

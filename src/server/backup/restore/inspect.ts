@@ -72,8 +72,8 @@ const maxNamed = 5;
 const words = { missing: "lacks the", altered: "has an altered", foreign: "has a foreign" } as const;
 
 /**
- * Verifies that the schema is exactly that of its migrations. A missing trigger would not protect data, and a foreign
- * one could change data.
+ * Verifies that the schema is exactly that of its migrations. Without a trigger, data would be unprotected; a trigger
+ * that no migration created could change data.
  * @throws unavailable for a newer schema, validationFailed that names the difference.
  */
 export async function verifySchema(connection: Connection, schema: Manifest["schema"]): Promise<void> {

@@ -9,7 +9,7 @@ import { makeBackupsFolder } from "../location.ts";
 interface Replacement {
   dataDir: string;
   path: string;
-  /** The file has no WAL and is on the same disk as `path`. */
+  /** The new file. It has no WAL, and is on the same disk as `path`. */
   newPath: string;
   now: Date;
   /** Runs just before the swap. If it throws, nothing has changed. */

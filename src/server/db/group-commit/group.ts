@@ -99,7 +99,7 @@ class Group {
     if (!this.#isCommitted) await this.#commitAfter([]);
   }
 
-  /** Runs `stmts`, then commits. After an error of one of `stmts`, the group continues; any other error ends it. */
+  /** Runs `stmts`, then commits. If one of `stmts` fails, the group continues; any other error ends the group. */
   async #commitAfter(stmts: readonly InStatement[]): Promise<Result[] | undefined> {
     const { reads, finish } = this.#beforeCommit;
     const { results, found } = await this.#writer.commit(stmts, reads);
@@ -161,7 +161,7 @@ class Group {
       try {
         if (writer.inTransaction) await writer.undoUnit();
       } catch {
-        // A unit that cannot be undone alone must not be committed with the others.
+        // If a unit cannot be undone alone, the whole transaction is abandoned, so that the unit is not committed.
         await writer.abandon();
       }
       return { error, hasFailed: true };

@@ -12,7 +12,7 @@ export interface Writer {
   readonly maxTogether: number;
   /** Milliseconds that the first unit of the group may still wait for the lock; 0 if `begin` takes it. */
   readonly lockMs: number;
-  /** False once the transaction has ended, even if the database ended it. */
+  /** False once the transaction has ended, also when the database itself ended it. */
   readonly inTransaction: boolean;
   /**
    * Begins the transaction of a group. False while another program holds the lock.
@@ -30,7 +30,7 @@ export interface Writer {
    */
   run(stmts: readonly InStatement[]): Answer<Result[]>;
   endUnit(): Answer<void>;
-  /** Undoes what the unit wrote, and only that. */
+  /** Undoes what the unit wrote, and nothing else. */
   undoUnit(): Answer<void>;
   /**
    * Runs `first`, then commits, unless one of the reads in `unless` finds a row.

@@ -46,7 +46,7 @@ export class FileDatabase implements Database {
   readonly #emptier: WalTruncator;
   readonly #options: FileDatabaseOptions;
   readonly #fairness: LockFairness;
-  /** Each returns whether its path still names the file that was opened. */
+  /** Three functions. Each returns whether its path still names the file that was opened. */
   readonly #inPlace: Record<"file" | "wal" | "index", () => boolean>;
   #isClosed = false;
 

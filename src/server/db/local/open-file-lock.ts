@@ -59,7 +59,7 @@ async function waitFor(
   const deadline = performance.now() + timeoutMs;
   try {
     for (;;) {
-      // SQLite applies the WAL when the first process opens the database, so a damaged WAL is copied before that.
+      // SQLite applies the WAL when the first process opens the database. Before that, a damaged WAL is copied.
       if (hasWal(path) && lock.tryExclusive()) {
         preserveCorruptWal(path);
         lock.release();
@@ -81,7 +81,7 @@ async function waitFor(
 export function describeUsers(path: string): string {
   const { ino } = statSync(`${path}-users`);
   const locks = attempt(() => readFileSync("/proc/locks", "utf8")) ?? "";
-  // This matches no lines of waiting processes, because these contain an arrow.
+  // The pattern matches no lines of waiting processes, because these contain an arrow.
   const ofFile = locks.matchAll(new RegExp(`^\\d+: \\w+ +\\w+ +\\w+ (\\d+) [\\da-f:]+:${ino} `, "gm"));
   const pids = new Set([...ofFile].map(([, pid = ""]) => pid));
   pids.delete(String(process.pid));

@@ -17,7 +17,7 @@ export interface WalObserver {
   readonly maxWalBytes: number;
   /** Whether the WAL may be emptied now. @param isUrgent whether the WAL has reached its limit. */
   mayEmpty(walBytes: number, isUrgent: boolean): boolean;
-  /** Reads the rest of the WAL. No commit can happen meanwhile. */
+  /** Reads the rest of the WAL. No commit can happen during the call. */
   capture(walBytes: number): void;
   /** Called when the WAL was emptied. @param isWhole whether no commit happened since `capture`. */
   emptied(isWhole: boolean): void;

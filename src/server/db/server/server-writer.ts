@@ -20,7 +20,7 @@ const checkGroup = `SELECT CASE WHEN EXISTS (SELECT 1 FROM write_groups WHERE wr
 /** Deletes the rows of processes that ended long ago. */
 const dropOldWriters = "DELETE FROM write_groups WHERE rowid < (SELECT max(rowid) FROM write_groups) - 1000";
 
-/** Units are answered at most this long after the lock deadline. The server then gives the lock to others. */
+/** Units are answered at most this long after the lock deadline. After that, the libSQL server frees the lock. */
 const answerMs = 5000;
 
 /** Writes to a libSQL server over one connection, in few round trips. See ../group-commit/README.md. */
@@ -37,7 +37,7 @@ export class ServerWriter implements Writer {
   #deadline = 0;
   #check: Bound = begin;
   #unsent: Bound[] = [];
-  /** The reads before the commit. They are sent with the unit that may be the last, which saves a round trip. */
+  /** The reads before the commit. To save a round trip, they are sent with the unit that may be the last. */
   #ahead: Bound[] = [];
   #foundAhead: Result[] | undefined;
   /** The statements of the next message, and its results. */

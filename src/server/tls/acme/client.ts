@@ -61,7 +61,7 @@ export async function openAcme(url: string, account: KeyObject, signal: AbortSig
   return {
     directory,
     post,
-    /** Reads the window in which the authority suggests to renew, in epoch milliseconds; undefined without one. */
+    /** Reads the window in which the authority suggests to renew, in epoch milliseconds; undefined if there is none. */
     async readWindow(url: string) {
       const info = await call(url)
         .then(({ text }) => JSON.parse(text))
