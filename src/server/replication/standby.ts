@@ -137,7 +137,7 @@ export class Standby {
     return parseSegmentIds(snapshots).at(-1);
   }
 
-  /** Whether the place still has the copy's replica. Throws unavailable if it has none, wrongState if another. */
+  /** Whether the place has the copy's replica. Throws unavailable if it has none, wrongState if it has another. */
   async #isContinued({ generation, database, claimed }: ChainState): Promise<boolean> {
     const { place } = this.#known;
     if (this.#isBroken) return true;
