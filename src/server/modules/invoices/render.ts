@@ -28,7 +28,7 @@ export interface Paper {
 
 const html = (text: unknown) => Bun.escapeHTML(String(text));
 
-/** Renders a page for print, in the order's language. Its styles are inline, and it is not allowed to load anything. */
+/** Renders a page for print, in the order's language. Its styles are inline, because the page may not load anything. */
 export function renderInvoice(paper: Paper, seller: Seller): string {
   const { order, corrects, taxParts } = paper;
   const language = chooseLanguage([order.lang, seller.language], texts);

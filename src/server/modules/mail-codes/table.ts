@@ -8,7 +8,7 @@ export const mailCodes = sqliteTable(
   {
     tenantId: tenantIdColumn(),
     purpose: text("purpose", { enum: ["reset", "login", "sign_up", "email"] }).notNull(),
-    /** The address in its comparable form; for a change of email, the user's id comes first. */
+    /** The email address in its comparable form; for a change of email, with the user's id before the address. */
     subject: text("subject").notNull(),
     /** Codes in one slot replace each other: slot 1 is for invitations, 0 for others. */
     slot: integer("slot").notNull().default(0),

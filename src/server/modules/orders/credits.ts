@@ -8,7 +8,7 @@ import { type orderLines, orderRefunds, payments } from "./table.ts";
 
 /** The part of an order or of a credit that has one tax rate, in minor units; `gross` includes the tax. */
 export interface TaxPart {
-  /** Class and rate in percent; null for a tax that a backend calculated. */
+  /** The tax class, and the rate in percent; both are null for a tax that a backend calculated. */
   taxClass: string | null;
   rate: number | null;
   gross: number;

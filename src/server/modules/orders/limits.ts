@@ -41,7 +41,7 @@ const selectLongHeld = statement<{ position: number }>(sql`
   where h.position is not null and not p.allow_backorder
     and h.quantity > max(1, cast(coalesce(v.stock, p.stock) * ${param("share")} / 100 as integer)) limit 1`);
 
-/** The buyer whose limits an order counts towards; null for staff, and for guests without an address. */
+/** The buyer whose limits an order counts towards; null for staff, and for guests whose IP address was not sent. */
 export function buyerOf(ctx: Ctx, userId: string | null, guestIp: string | null): string | null {
   const { actor } = ctx;
   if (actor.kind !== "app") return isCustomer(ctx) ? userId : null;

@@ -21,7 +21,7 @@ export const bumpOrder = statement(sql`
   update ${orders} set version = version + 1, updated_at = ${param("now")}, buyer = iif(status = 'pending', buyer, null)
   where ${byId(orders)}`);
 
-// Computed once for all amounts, because a libSQL server parses the statement for each order, which length delays.
+// Computed once for all amounts: a libSQL server parses the statement for each order, so a short one is faster.
 const divisor = `(select ${moneyDivisor("currency_digits")} as divisor)`;
 
 /** SQL such as `'total', 19.99, 'total_minor', 1999` for each amount. */

@@ -23,7 +23,7 @@ export function readTransferReference(text: string): number | null | undefined {
   return checkDigits(Number(body)) === digits ? Number(body) : null;
 }
 
-/** Reads an order's number, such as `17` or `#17`, or a transfer reference. Returns as `readTransferReference`. */
+/** Reads a transfer reference as `readTransferReference` does, or a number of an order, such as `17` or `#17`. */
 export function readOrderNumber(text: string): number | null | undefined {
   const referenced = readTransferReference(text);
   const [, number] = /^#?([1-9]\d{0,14})$/.exec(text.trim()) ?? [];

@@ -15,7 +15,7 @@ export const hashing = new Semaphore({
   fullMessage: "Too many passwords are being checked.",
 });
 
-/** Limits this process to its share of the cores, for a server with several processes. */
+/** Limits hashing in this process to its share of the cores, if a server has several processes. */
 export function shareCores(processes: number): void {
   hashing.limits.permits = Math.max(1, Math.floor(availableParallelism() / processes));
 }

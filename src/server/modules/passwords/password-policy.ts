@@ -80,7 +80,7 @@ function formsOf(password: string, simplifications: readonly Simplification[]): 
   return forms;
 }
 
-/** Returns the part that a text repeats, with or without symbols between; the text itself if it repeats none. */
+/** Returns the part that a text repeats, also with symbols between; the whole text if it repeats nothing. */
 function repeatedPart(text: string): string {
   const parts = new Set(text.split(/[^\p{L}\p{N}]+/u));
   const [repeated] = parts.size === 1 ? parts : [text];

@@ -39,7 +39,7 @@ const states = params("state", "isProcessing", "intentId", "nextCheckAt");
 const setState = statement((q) => q.update(checkouts).set(states).where(ofCheckout));
 const isKnown = and(ofOrder, isNotNull(checkouts.sessionId));
 const selectPages = statement((q) => q.select().from(checkouts).where(isKnown).orderBy(checkouts.id));
-// Only one of several concurrent calls gets the claim and reads.
+// Only one of several concurrent calls gets the claim, so only one reads the page at the provider.
 const claim = statement(sql`
   update ${checkouts} set checked_at = ${param("now")}
   where ${ofCheckout} and coalesce(checked_at, '') <= ${param("before")}`);
@@ -98,7 +98,7 @@ async function applySnapshot(tx: Ctx, id: string, snapshot: Snapshot): Promise<v
 
 const ranks = { open: 0, processing: 1, expired: 2, failed: 2, complete: 3 };
 
-/** Records the state of a page, unless a newer one is known. Returns whether it has changed. */
+/** Records the state of a page, unless a newer one is known. Returns whether the state has changed. */
 async function advance(tx: Ctx, row: CheckoutRow, { state: found, intentId }: Snapshot): Promise<boolean> {
   const before = row.isProcessing ? "processing" : row.state;
   const isNewer = ranks[found] > ranks[before];

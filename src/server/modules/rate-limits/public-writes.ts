@@ -39,7 +39,7 @@ export function countPublicWrite(ctx: Ctx, actorId: string | null): void {
   ctx.memory?.writes.count(ctx.tenant, ctx.client?.ip ?? "unknown", actorId);
 }
 
-/** Hits of one second. All of them count until the latest, `at`, expires. */
+/** Hits of one second. All of them count until the latest hit, at the time `at`, expires. */
 export interface HitBucket {
   at: number;
   hits: number;

@@ -36,7 +36,7 @@ export function readFields<Input extends TenantInput>(
   const { currency = before.currency, pointsRate, pointValue } = given;
   if (pointsRate !== undefined) given.pointsRate = parseThousandths("points_rate", pointsRate, [0, 1000], "a number");
   if (pointValue !== undefined) given.pointValue = parsePointValue(pointValue, currency);
-  // `pointValue` is in minor units, so a change of the currency resets it.
+  // `pointValue` is in minor units, so a change of the currency resets it to one minor unit.
   else if (currency !== before.currency) given.pointValue = 1;
   if (given.country) given.country = parseCountry(given.country);
   if (given.notify !== undefined) given.notify = parseNotify(given.notify);
@@ -138,7 +138,7 @@ export function parseNamespace(text: string): string {
   return text;
 }
 
-/** A BCP 47 language tag in its canonical case (`pt-BR`). Errors: validationFailed naming the field. */
+/** Returns a BCP 47 language tag in its canonical case (`pt-BR`). Errors: validationFailed that names the field. */
 export function parseLanguage(field: string, tag: string): string {
   const canonical = tag.length <= 35 ? attempt(() => Intl.getCanonicalLocales(tag)[0]) : undefined;
   // Longer primary subtags are well-formed, but no language has one.

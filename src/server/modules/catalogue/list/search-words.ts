@@ -7,7 +7,7 @@ const latin = /^[a-z]+$/;
 const maxWordLength = 24;
 /** Maximum words of a search, because each can match most products. */
 const maxSearched = 12;
-/** Maximum tokens and folded characters that are indexed of a product. The end of a very long description is not. */
+/** Maximum indexed tokens, and folded characters, of a product. The rest of a very long description is not found. */
 const maxTokens = 12_000;
 const maxCharacters = 65_536;
 /** Maximum blocks in an expression. Wider ranges are searched without blocks, which is as fast for rare terms. */

@@ -95,7 +95,7 @@ export const products = sqliteTable(
   ],
 );
 
-/** Products to index. Triggers on products and variants add rows; indexing removes them before each COMMIT. */
+/** Products to index for searches. Triggers add rows; indexing removes them before each COMMIT. */
 export const productsToIndex = sqliteTable("products_to_index", { rowNumber: integer("row_number").primaryKey() });
 
 export const productCounts = sqliteTable(

@@ -142,7 +142,7 @@ async function describeSale(tx: OrderCtx, { order, lines, kind }: Subject): Prom
   };
 }
 
-/** A tax that is part of the total comes below the total, other tax above it. */
+/** Returns the sums of an order for a mail. Included tax is below the total, added tax is above the total. */
 function sumsOf(order: OrderRow, kind: OrderMailKind): MailOrder["sums"] {
   const { pricesIncludeTax, taxMinor, discountMinor, shippingMinor, receivedMinor } = order;
   const rate = order.shippingRate === null ? null : (JSON.parse(order.shippingRate) as { name: string });
