@@ -90,7 +90,7 @@ describe.skipIf(found === undefined)("with a real certificate authority", () => 
       };
       const [present = "", account = ""] = files.map((file) => readFileSync(file, "utf8"));
       await pebble.suggest(present, past);
-      server.signal("SIGHUP");
+      await server.succeed();
       await seeIssued(server, first.serial);
       expect(readFileSync(files[1] ?? "", "utf8")).toBe(account);
       expect(await tlsFindings(binary, pebble, names)).toEqual([]);
@@ -138,7 +138,7 @@ describe.skipIf(found === undefined)("with a real certificate authority", () => 
       // The reason was removed, and the operator does not want to wait.
       await pebble.set("clear-a", { host: `${name}.` });
       await pebble.set("add-a", { host: `${name}.`, addresses: ["127.0.0.1"] });
-      server.signal("SIGHUP");
+      await server.succeed();
       if (name !== "blocked.test") await seeIssued(server);
       expect(await server.end()).toBe(0);
       await pebble.set("clear-a", { host: `${name}.` });
@@ -157,7 +157,7 @@ describe.skipIf(found === undefined)("with a real certificate authority", () => 
       await seeIssued(server, first.serial);
       short.stop();
       for (const failures of [1, 2]) {
-        server.signal("SIGHUP");
+        await server.succeed();
         await until("the error", () => server.log().split("authority cannot be reached").length > failures);
       }
       expect((await seeCertificate(server))?.issuer).toStartWith("Pebble");

@@ -1,11 +1,15 @@
 import { describe, expect, test } from "bun:test";
+import { rmSync } from "node:fs";
 import { connect } from "node:net";
+import { isServerRunning } from "../../src/server/db/local/file-lock.ts";
+import { readServerStatus } from "../../src/server/monitoring/listeners.ts";
 import { openShop, useBinaries } from "../support/binary.ts";
 import { findPort } from "../support/port.ts";
 import { formatHead, type RawConnection } from "../support/raw-http.ts";
 import type { Serving } from "../support/serving.ts";
 import { until } from "../support/until.ts";
 import { call, checkAnswer } from "./calls.ts";
+import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
 import { childrenOf, isRunning } from "./processes.ts";
 
 const { installBinary } = useBinaries();
@@ -141,33 +145,87 @@ test.concurrent.each([1, 2])(
   timeoutMs,
 );
 
+/** Opens a connection for each request until `work` has ended. Returns how they ended. */
+async function askDuring(port: number, work: () => Promise<void>): Promise<Set<string>> {
+  const ends = new Set<string>();
+  let isOver = false;
+  const clients = Array.from({ length: 16 }, async () => {
+    while (!isOver) ends.add(await askOnce(port));
+  });
+  await work();
+  isOver = true;
+  await Promise.all(clients);
+  return ends;
+}
+
 // Only Linux can ignore new connections.
-test.skipIf(process.platform !== "linux")(
-  "no connection is reset while a server restarts, even if clients open one for each request",
-  async () => {
-    const binary = installBinary();
-    await openShop(binary);
-    const port = findPort();
-    let server = await binary.serve("--port", String(port));
-    const ends = new Set<string>();
-    let isOver = false;
-    const clients = Array.from({ length: 64 }, async () => {
-      while (!isOver) ends.add(await askOnce(port));
-    });
-    for (let restart = 0; restart < 2; restart++) {
-      server.signal("SIGTERM");
+describe.skipIf(process.platform !== "linux")("while clients open a connection for each request", () => {
+  test(
+    "no connection is reset while a server restarts",
+    async () => {
+      const binary = installBinary();
+      await openShop(binary);
+      const port = findPort();
+      let server = await binary.serve("--port", String(port));
+      const ends = await askDuring(port, async () => {
+        expect(await server.end()).toBe(0);
+        server = await binary.serve("--port", String(port));
+      });
+      // On a busy machine, the next server may start late.
+      ends.delete("ECONNREFUSED");
+      expect([...ends]).toEqual(["HTTP/1.1 200"]);
+      expect(await server.end()).toBe(0);
+    },
+    timeoutMs,
+  );
+
+  test.each([1, 2])(
+    "a successor takes over: no connection is refused or reset, and no acknowledged write is lost, with %d worker(s)",
+    async (workers) => {
+      const binary = installBinary();
+      const { namespace, auth } = await openShop(binary);
+      const server = await binary.serve("--port", String(findPort()), "--workers", String(workers));
+      const dataDir = defaultDataDir(binary.dir);
+      let pid = server.pid;
+      const load = startLoad({ url: server.url, namespace, auth, clients: 4, persistent: true });
+      const ends = await askDuring(server.port, async () => {
+        for (let restart = 0; restart < 2; restart++) {
+          process.kill(pid, "SIGUSR2");
+          pid = await until("the successor", async () => {
+            const status = await readServerStatus(dataDir);
+            return status && status.pid !== pid ? status.pid : null;
+          });
+        }
+      });
+      await load.stop();
+      expect([...ends]).toEqual(["HTTP/1.1 200"]);
+      expect(load.refused).toEqual([]);
       expect(await server.exited).toBe(0);
-      server = await binary.serve("--port", String(port));
-    }
-    isOver = true;
-    await Promise.all(clients);
-    // On a busy machine, the next server may start late.
-    ends.delete("ECONNREFUSED");
-    expect([...ends]).toEqual(["HTTP/1.1 200"]);
-    expect(await server.end()).toBe(0);
-  },
-  timeoutMs,
-);
+      process.kill(pid, "SIGTERM");
+      await until("its end", async () => !(await isServerRunning(dataDir)));
+      const { products } = await inspectDatabase(dataDir);
+      expect(load.created.filter((id) => !products.has(id))).toEqual([]);
+    },
+    timeoutMs,
+  );
+
+  test(
+    "if the executable on disk does not start, the present server goes on",
+    async () => {
+      const binary = installBinary();
+      await openShop(binary);
+      const server = await binary.serve("--port", String(findPort()));
+      rmSync(binary.path);
+      const ends = await askDuring(server.port, async () => {
+        server.signal("SIGUSR2");
+        await until("the line of the log", () => server.log().includes("does not listen, so the present one goes on"));
+      });
+      expect([...ends]).toEqual(["HTTP/1.1 200"]);
+      expect(await server.end()).toBe(0);
+    },
+    timeoutMs,
+  );
+});
 
 /** Sends a request on a new connection. Returns the beginning of the reply, or how the connection ended. */
 function askOnce(port: number): Promise<string> {

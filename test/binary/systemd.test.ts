@@ -29,7 +29,7 @@ function listenAt(path: string): () => string[] {
 }
 
 test.skipIf(process.platform !== "linux")(
-  "systemd learns that the server is ready, is alive, and stops; a server that hangs is silent",
+  "systemd learns that the server is ready, is alive, is succeeded, and stops; a server that hangs is silent",
   async () => {
     const binary = installBinary();
     const path = join(binary.dir, "notify");
@@ -37,16 +37,22 @@ test.skipIf(process.platform !== "linux")(
     Object.assign(binary.env, { NOTIFY_SOCKET: path, WATCHDOG_USEC: "200000" });
     const server = await binary.serve("--workers", "2");
     await until("three signs of life", () => read().filter((one) => one === "WATCHDOG=1").length >= 3);
-    expect(read()[0]).toBe("READY=1");
+    expect(read()[0]).toBe("READY=1\nWATCHDOG_USEC=200000");
     server.signal("SIGSTOP");
     await Bun.sleep(100);
     const before = read().length;
     await Bun.sleep(500);
     expect(read().length).toBe(before);
     server.signal("SIGCONT");
-    expect(await server.end()).toBe(0);
-    expect(read().at(-1)).toBe("STOPPING=1");
-    expect(read().filter((one) => one === "READY=1").length).toBe(1);
+    server.signal("SIGUSR2");
+    await until("the successor", () => read().filter((one) => one.startsWith("READY=1")).length === 2);
+    expect(await server.exited).toBe(0);
+    const succession = read().find((one) => one.startsWith("MAINPID"));
+    const [, pid] = /^MAINPID=(\d+)\nWATCHDOG_USEC=0$/.exec(succession ?? "") ?? [];
+    // The predecessor says nothing after this, because systemd would take it for the successor's word.
+    process.kill(Number(pid), "SIGTERM");
+    await until("the end", () => read().at(-1) === "STOPPING=1");
+    expect(read().filter((one) => one === "STOPPING=1").length).toBe(1);
   },
   30_000,
 );

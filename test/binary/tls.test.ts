@@ -5,7 +5,6 @@ import { connect, type TLSSocket } from "node:tls";
 import { openShop, useBinaries } from "../support/binary.ts";
 import { type MadeCertificate, makeCertificate } from "../support/make-certificate.ts";
 import { largeRefusedRequest, writeThenRead } from "../support/raw-http.ts";
-import type { Serving } from "../support/serving.ts";
 import { until } from "../support/until.ts";
 import { childrenOf } from "./processes.ts";
 
@@ -107,12 +106,6 @@ async function presentedBy(port: number): Promise<string> {
   return fingerprint256;
 }
 
-/** Makes the server read its certificate files now. A supervisor may send the signal to all of its processes. */
-function hangUp(server: Serving): void {
-  server.signal("SIGHUP");
-  for (const pid of childrenOf(server.pid)) process.kill(pid, "SIGHUP");
-}
-
 test("a client that writes 20 MB before it reads, and then closes the connection, gets its error reply", async () => {
   const [binary, dir] = [installBinary(), makeDir()];
   await openShop(binary);
@@ -155,7 +148,6 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
       );
       const next = makeCertificate();
       writePair(dir, next);
-      hangUp(server);
       await until("the next certificate everywhere", async () => {
         const seen = await Promise.all(
           Array.from({ length: 4 * workers }, () => tryAgain(workers, () => presentedBy(server.port))),

@@ -5,7 +5,7 @@ import { findPort } from "../support/port.ts";
 
 /**
  * A replacement for `systemctl` in the PATH of an executable, because machines with tests may not run systemd. It
- * starts and stops one server.
+ * starts and stops one server. The newest server of its session is the main process.
  */
 export interface Unit {
   url: string;
@@ -19,17 +19,18 @@ export function installUnit(binary: Binary, tools: string): Unit {
   const port = findPort();
   const [pid, log] = [join(tools, "pid"), join(tools, "log")];
   const script = `#!/bin/sh
-runs() { [ -s ${pid} ] && grep -qs '^State:.*[RSDT]' "/proc/$(cat ${pid})/status"; }
+main() { [ -s ${pid} ] && pgrep -n -r RSDT -s "$(cat ${pid})" -f '^${binary.path} serve'; }
 case $1 in
-show) if runs; then cat ${pid}; else echo 0; fi ;;
+show) main || echo 0 ;;
 start)
-  runs && exit 0
+  main > /dev/null && exit 0
   setsid ${binary.path} serve --data-dir ${join(binary.dir, "bodega-data")} --port ${port} > ${log} 2>&1 < /dev/null &
-  echo $! > ${pid} ;;
+  echo $! > ${pid}
+  for try in 1 2 3 4 5 6 7 8 9; do main && break; sleep 0.1; done > /dev/null ;;
 stop)
   [ -z "$STOP_REFUSED" ] || { echo "Access denied" >&2; exit 1; }
-  runs && kill "$(cat ${pid})"
-  while runs; do sleep 0.02; done ;;
+  main | xargs -r kill
+  while main > /dev/null; do sleep 0.02; done ;;
 esac
 `;
   writeFileSync(join(tools, "systemctl"), script);

@@ -1,3 +1,4 @@
+import { attempt } from "../../src/server/values/attempt.ts";
 import type { TestApp } from "./app.ts";
 import { openConnection, type RawConnection } from "./raw-http.ts";
 import { until } from "./until.ts";
@@ -13,6 +14,8 @@ export interface Serving {
   /** Resolves when the server accepts requests. Throws with its log if it ends before that. */
   ready: () => Promise<void>;
   signal: (name: NodeJS.Signals) => void;
+  /** Has the server start its successor, which is the server under test from then on. */
+  succeed: () => Promise<void>;
   /** The exit code; 128 plus the number of the signal, if a signal ended the process. */
   exited: Promise<number>;
   /** Sends a signal, and waits for the end of the server. */
@@ -25,7 +28,9 @@ export interface Serving {
 export function watchServer(child: Bun.Subprocess<"ignore", "pipe", "pipe">): Serving {
   const stdout = collect(child.stdout);
   const stderr = collect(child.stderr);
-  const signal = (name: NodeJS.Signals) => child.kill(name);
+  const signal = (name: NodeJS.Signals) =>
+    server.pid === child.pid ? child.kill(name) : attempt(() => process.kill(server.pid, name));
+  const successors = () => [...stderr.text().matchAll(/Process (\d+) takes over/g)].map(([, pid]) => Number(pid));
   const server: Serving = {
     url: "",
     port: 0,
@@ -33,6 +38,11 @@ export function watchServer(child: Bun.Subprocess<"ignore", "pipe", "pipe">): Se
     stdout: stdout.text,
     log: stderr.text,
     signal,
+    async succeed() {
+      const known = successors().length;
+      signal("SIGUSR2");
+      server.pid = await until("the successor", () => successors()[known]);
+    },
     exited: child.exited,
     async ready() {
       server.url = await until("the server's announcement", () => {

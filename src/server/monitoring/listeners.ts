@@ -9,13 +9,15 @@ import type { ServerStatus } from "./read-status.ts";
 export interface ControlAnswers {
   status: () => Promise<ServerStatus>;
   findRequest: (requestId: string) => Promise<RecentRequest | null>;
+  startSuccessor: () => Promise<number>;
+  listens: (pid: number) => Promise<never>;
 }
 
 function controlSocket(dataDir: string): string {
   return join(dirname(databaseFile(dataDir)), "server.sock");
 }
 
-/** Requests `/status` or `/requests?id=…` from the server of a data directory; null without a server. */
+/** Requests `/status`, `/requests?id=…` or `/succeed` from the server of a data directory; null without a server. */
 export async function requestServer(dataDir: string, path: string, timeoutMs = 5000): Promise<Response | null> {
   const unix = controlSocket(dataDir);
   if (!existsSync(unix)) return null;
@@ -58,9 +60,12 @@ export async function openControlSocket(dataDir: string, answers: ControlAnswers
   }
 }
 
-async function answer({ status, findRequest }: ControlAnswers, request: Request): Promise<Response> {
+async function answer(answers: ControlAnswers, request: Request): Promise<Response> {
+  const { status, findRequest, startSuccessor, listens } = answers;
   const { pathname, searchParams } = new URL(request.url);
   if (pathname === "/status") return Response.json(await status());
+  if (pathname === "/succeed") return Response.json(await startSuccessor());
+  if (pathname === "/listening") return listens(Number(searchParams.get("pid")));
   const found = pathname === "/requests" ? await findRequest(searchParams.get("id") ?? "") : null;
   return found ? Response.json(found) : Response.json({ error: "Not found." }, { status: 404 });
 }

@@ -21,6 +21,7 @@ import type { RenewDeps } from "../tls/acme/renew.ts";
 import { parseFromAddress } from "../values/email.ts";
 import { startAlerts } from "./alerts.ts";
 import { startPurging } from "./purging.ts";
+import { isSuccessor } from "./succession.ts";
 
 const checkFileMs = 1000;
 const durabilityMs = 5000;
@@ -41,7 +42,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   // Replication starts before the other jobs, because nothing may be sent if another server has taken over.
   const replicator = await startReplication(config, db, options);
   const deps = { db, vault, now: Date.now, notice };
-  const renewal = await startCertificateRenewal(config, deps);
+  const renewal = await startCertificateRenewal(config, deps, isSuccessor(options.env));
   const mail = await startMailDelivery(config, deps);
   const webhooks = createWebhookEngine(deps).start(db, "webhook events stay queued");
   const pushes = startPushDelivery(config, deps);
@@ -125,13 +126,13 @@ async function startReplication(config: Config, db: Database, { log, version, ta
   return replicator;
 }
 
-async function startCertificateRenewal(config: Config, deps: RenewDeps) {
+async function startCertificateRenewal(config: Config, deps: RenewDeps, isForced: boolean) {
   const { acme } = config;
   if (acme === undefined) return undefined;
   const { startRenewal } = await import("../tls/acme/renew.ts");
   const { openHttpPort } = await import("./http-port.ts");
   const port = openHttpPort(config, acme, deps.db);
-  const renewal = startRenewal(acme, deps);
+  const renewal = startRenewal(acme, deps, isForced);
   return { stop: () => Promise.all([port.stop(), renewal.stop()]) };
 }
 

@@ -12,26 +12,22 @@ import { WriteLimiter } from "../modules/rate-limits/public-writes.ts";
 import { ViewBuffer } from "../modules/views/view-buffer.ts";
 import { freeDiskBytes } from "../monitoring/readiness.ts";
 import type { Vault } from "../security/vault.ts";
-import type { KeyPair } from "../tls/certificate.ts";
 import { MiB } from "../values/units.ts";
 import type { Monitor } from "./monitor.ts";
-import { openPort } from "./port.ts";
+import type { Port } from "./port.ts";
 
 interface ListenOptions {
   vault: Vault;
   version: string;
   log: LogWriter;
   monitor: Monitor;
-  shared: boolean;
-  certificate: KeyPair | null;
+  port: Port;
 }
 
-/** Serves the API. Throws unavailable if the port is in use or the host is not an address of this machine. */
+/** Serves the API on an open port. */
 export function listen(config: Config, db: Database, options: ListenOptions) {
-  const { version, vault, log, monitor, shared, certificate } = options;
+  const { version, vault, log, monitor, port } = options;
   let isDraining = false;
-  // The application needs the client's address from the port, and the port needs the application.
-  let peerOf = (_request: Request): string | null => null;
   const notice = (message: string) => log.notice("warn", message);
   const memory = {
     views: new ViewBuffer({ db, notice }),
@@ -56,8 +52,8 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     metrics: config.metricsToken === undefined ? undefined : { token: config.metricsToken, text: monitor.metricsText },
     onSeen: (seen) => monitor.recentRequests.set(seen.request_id, seen),
     trustedProxies: config.trustedProxies,
-    peerOf: (request) => peerOf(request),
-    isEncrypted: certificate !== null,
+    peerOf: (request) => port.peerOf(received.get(request) ?? request),
+    isEncrypted: config.tls !== undefined,
     isDraining: () => isDraining,
     freeBytes: () => (db.kind === "server" ? null : freeDiskBytes(config.dataDir)),
   });
@@ -73,19 +69,14 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
     }
     return signal.aborted ? new Response(null) : answer(request);
   };
-  const open = openPort(config, {
-    shared,
-    certificate,
-    fetch: (request) => (isTickOverBudget() && !hasLongBody(request.headers) ? answerLater(request) : answer(request)),
-  });
-  peerOf = (request) => open.peerOf(received.get(request) ?? request);
+  port.answer((request) =>
+    isTickOverBudget() && !hasLongBody(request.headers) ? answerLater(request) : answer(request),
+  );
   return {
-    url: open.url,
-    port: open.port,
-    present: open.present,
+    ...port,
     async stop(graceMs: number) {
       isDraining = true;
-      await open.stop(graceMs);
+      await port.stop(graceMs);
       await Promise.all([memory.views.stop(), memory.writes.stop()]);
     },
   };

@@ -2,7 +2,7 @@ import type { Config } from "../config/config.ts";
 import type { Database } from "../db/session.ts";
 import { AppError, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
-import { openControlSocket } from "../monitoring/listeners.ts";
+import { type ControlAnswers, openControlSocket } from "../monitoring/listeners.ts";
 import { monitorProcess } from "../monitoring/process-monitor.ts";
 import { createChannel, type IpcRequest, WorkerRegistry } from "../monitoring/worker-registry.ts";
 import type { ReplicationStatus } from "../replication/place-health.ts";
@@ -18,7 +18,7 @@ const checkMs = 2000;
 /** Longer than the half second that the main process waits for hanging workers. */
 const timeoutMs = 2000;
 
-interface MonitorOptions {
+interface MonitorOptions extends Pick<ControlAnswers, "startSuccessor" | "listens"> {
   version: string;
   log: LogWriter;
   certificate: () => Certificate | undefined;
@@ -55,7 +55,7 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
     async open(at: string) {
       url = at;
       try {
-        socket = await openControlSocket(dataDir, { status, findRequest });
+        socket = await openControlSocket(dataDir, { ...options, status, findRequest });
         if (socket === null) log.notice("warn", `another server uses ${dataDir} too; bodega doctor sees only that one`);
       } catch (error) {
         // Running without monitoring is better than not running.

@@ -5,11 +5,11 @@ const [afUnix, sockDgramCloexec, msgDontwaitNosignal] = [1, 0o2000002, 0x4040];
 
 /**
  * Tells systemd that the server is ready, and then twice in each watchdog interval that it is alive (sd_notify). Does
- * nothing without systemd. Returns a function that tells that the server is stopping.
+ * nothing without systemd. Returns a function that ends this and sends a last state.
  */
 export function notifySystemd({ NOTIFY_SOCKET: path, WATCHDOG_USEC: interval }: Environment) {
   const libc = path === undefined ? undefined : openLibc();
-  if (path === undefined || libc === undefined) return () => {};
+  if (path === undefined || libc === undefined) return (_last: string) => {};
   const { socket, sendto, close } = libc.symbols;
   const address = Buffer.concat([new Uint8Array(Uint16Array.of(afUnix).buffer), Buffer.from(path.replace(/^@/, "\0"))]);
   const send = (state: string) => {
@@ -18,11 +18,12 @@ export function notifySystemd({ NOTIFY_SOCKET: path, WATCHDOG_USEC: interval }: 
     sendto(fd, bytes, bytes.length, msgDontwaitNosignal, address, address.length);
     close(fd);
   };
-  send("READY=1");
+  // A predecessor turns the watchdog off, because a migration may take long.
+  send(interval === undefined ? "READY=1" : `READY=1\nWATCHDOG_USEC=${interval}`);
   const everyMs = Number(interval ?? 0) / 2000;
   const timer = everyMs > 0 ? setInterval(() => send("WATCHDOG=1"), everyMs) : undefined;
-  return () => {
+  return (last: string) => {
     clearInterval(timer);
-    send("STOPPING=1");
+    send(last);
   };
 }

@@ -1,15 +1,13 @@
 import http from "node:http";
 import { isIP } from "node:net";
+import { requestIdOf } from "../api/headers.ts";
 import type { Config } from "../config/config.ts";
 import { errnoOf, unavailable } from "../errors.ts";
+import { baseHeaders, errorResponse } from "../http/envelope.ts";
 import type { KeyPair } from "../tls/certificate.ts";
 
-interface PortOptions {
-  /** Whether several sockets share the port: one for each worker, or a new one for each certificate. */
-  shared: boolean;
-  certificate: KeyPair | null;
-  fetch: (request: Request) => Response | Promise<Response>;
-}
+type Answer = (request: Request) => Response | Promise<Response>;
+export type Port = ReturnType<typeof openPort>;
 
 /** The timeout is longer than a body may take, so that a slow client gets a reply before Bun closes the connection. */
 export const idleSeconds = 30;
@@ -24,49 +22,59 @@ const ciphers = ["ECDSA", "RSA"]
   .flatMap((auth) => ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].map((c) => `ECDHE-${auth}-${c}`))
   .join(":");
 
-/** Opens the port. Throws unavailable if it is in use or the host is not an address of this machine. */
-export function openPort(config: Config, { shared, certificate, fetch }: PortOptions) {
+/**
+ * Opens the port, which sockets share: one for each worker, certificate, and the next server. Requests wait for `answer`.
+ * @throws unavailable if the host is not an address of this machine, or another program has the port alone.
+ */
+export function openPort(config: Config, certificate: KeyPair | null) {
   // Sets the maximum for the whole process, because Bun offers nothing else. The types declare a constant.
   Object.assign(http, { maxHeaderSize: maxHeaderBytes });
-  const servers = new Set<ReturnType<typeof Bun.serve>>();
+  const servers = new Set<Bun.Server<undefined>>();
+  const answering = Promise.withResolvers<Answer>();
+  let fetch: Answer = async (request) => {
+    // A server may open its port before its database. The signal is read before the client can disconnect, because Bun reports only later disconnects.
+    const { signal } = request;
+    const answer = await Promise.race([answering.promise, Bun.sleep(10_000)]);
+    if (signal.aborted) return new Response(null);
+    if (answer) return answer(request);
+    const requestId = requestIdOf(request.headers);
+    return errorResponse(requestId, unavailable("The server is starting."), baseHeaders(requestId));
+  };
   let isStopping = false;
   let current = begin(config.port, certificate);
-  const port = current.server.port ?? config.port;
+  const port = current.port ?? config.port;
 
-  function begin(onPort: number, pair: KeyPair | null) {
-    let isRetired = false;
+  function begin(onPort: number, pair: KeyPair | null): Bun.Server<undefined> {
     const server = bindPort(config, () =>
       Bun.serve({
         hostname: config.host,
         port: onPort,
-        reusePort: shared,
+        reusePort: true,
         idleTimeout: idleSeconds,
         // Bun would answer a larger body itself, outside the envelope. Our limit is enforced while reading.
         maxRequestBodySize: Number.MAX_SAFE_INTEGER,
         development: false,
         ...(pair && { tls: { cert: pair.cert, key: pair.key, ciphers } }),
-        fetch: (request) => (isRetired || isStopping ? closeAfter(fetch(request)) : fetch(request)),
+        fetch: (request, own) => (own !== current || isStopping ? closeAfter(fetch(request)) : fetch(request)),
       }),
     );
     servers.add(server);
-    return {
-      server,
-      retire() {
-        isRetired = true;
-        setTimeout(() => void server.stop().then(() => servers.delete(server)), handoverMs);
-      },
-    };
+    return server;
   }
 
   return {
     url: addressOf({ ...config, port }),
     port,
-    peerOf: (request: Request) => current.server.requestIP(request)?.address ?? null,
+    answer(answer: Answer) {
+      fetch = answer;
+      answering.resolve(answer);
+    },
+    peerOf: (request: Request) => current.requestIP(request)?.address ?? null,
     /** Switches to another certificate. If this throws, the previous one stays in use. */
     present(pair: KeyPair) {
       const before = current;
       current = begin(port, pair);
-      before.retire();
+      setTimeout(() => void before.stop().then(() => servers.delete(before)), handoverMs);
     },
     /** Asks clients to reconnect elsewhere, finishes running requests, and closes the rest after `graceMs`. */
     async stop(graceMs: number) {
@@ -92,27 +100,13 @@ async function closeAfter(answer: Response | Promise<Response>): Promise<Respons
   return response;
 }
 
-/**
- * Checks that a port is free before several sockets share it. Picks a free one for port 0 and keeps it from other
- * programs until `release`. Throws as `openPort`.
- */
-export async function holdPort(config: Config) {
-  // Clients may already try to connect to a chosen port, so this socket closes at once.
-  const isPicked = config.port === 0;
-  const socket = bindPort(config, () =>
-    Bun.serve({ hostname: config.host, port: config.port, reusePort: isPicked, fetch: () => new Response(null) }),
-  );
-  socket.unref();
-  const release = () => socket.stop(true);
-  if (!isPicked) await release();
-  return { port: socket.port ?? config.port, release };
-}
-
-/** As `holdPort`, without keeping the port. */
-export async function reservePort(config: Config): Promise<number> {
-  const { port, release } = await holdPort(config);
-  await release();
-  return port;
+/** Checks that a port is free before sockets share it, and picks a free one for port 0. Throws as `openPort`. */
+export async function reservePort({ host: hostname, port }: Config): Promise<number> {
+  const options = { hostname, port, reusePort: false, fetch: () => new Response(null) };
+  const socket = bindPort({ host: hostname, port }, () => Bun.serve(options));
+  const { port: picked = port } = socket;
+  await socket.stop(true);
+  return picked;
 }
 
 /** `flag` names the option that chooses the port. Throws as `openPort`. */

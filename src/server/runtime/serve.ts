@@ -13,6 +13,7 @@ import { createLogWriter, type LogWriter } from "../logging/logger.ts";
 import { describeFault } from "../logging/request-log.ts";
 import { shareCores } from "../modules/passwords/password-hash.ts";
 import { hasTenants } from "../modules/tenants/service.ts";
+import { requestServer } from "../monitoring/listeners.ts";
 import { claimDatabase, isKeyOpen, openVault } from "../security/secret-key.ts";
 import type { Vault } from "../security/vault.ts";
 import type { CertificateWatcher } from "../tls/watch-certificate.ts";
@@ -20,9 +21,10 @@ import { quoteWord } from "../values/shell-quote.ts";
 import { type JobOptions, startBackgroundJobs } from "./background-jobs.ts";
 import { listen } from "./listen.ts";
 import { type ServerMonitor, startMonitor, startWorkerMonitor } from "./monitor.ts";
-import { addressOf, holdPort, othersOf, reservePort } from "./port.ts";
+import { addressOf, openPort, othersOf, type Port, reservePort } from "./port.ts";
 import { prepareDatabase } from "./prepare-database.ts";
-import { graceMs, lastLinesMs, limitShutdown, nextStopSignal } from "./shutdown.ts";
+import { graceMs, lastLinesMs, lastStopMs, limitShutdown, nextStopSignal } from "./shutdown.ts";
+import { isSuccessor, prepareSuccession } from "./succession.ts";
 import { startWorkers } from "./workers.ts";
 
 export interface ServerProcess extends Omit<JobOptions, "vault" | "log"> {
@@ -35,6 +37,7 @@ export interface ServerProcess extends Omit<JobOptions, "vault" | "log"> {
 interface Run extends ServerProcess {
   log: LogWriter;
   stopSignal: Promise<string>;
+  port?: Port;
 }
 
 /**
@@ -51,7 +54,9 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
   const run: Run = { ...self, log, stopSignal: nextStopSignal(config.isWorker) };
   try {
     if (config.isWorker) return await runWorker(config, run);
-    const lock = config.databaseUrl === undefined ? await acquireServerLock(config.dataDir) : { close: () => {} };
+    if (isSuccessor(run.env)) run.port = await openBeside(config, log);
+    const waitMs = run.port && lastStopMs;
+    const lock = config.databaseUrl === undefined ? await acquireServerLock(config.dataDir, waitMs) : { close() {} };
     if (!lock) {
       refuseStandby(config.dataDir);
       throw unavailable(
@@ -76,6 +81,14 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
   }
 }
 
+/** Opens the port beside the present server, and waits for its end. Throws unavailable if it awaits no successor. */
+async function openBeside(config: Config, log: LogWriter): Promise<Port> {
+  const port = openPort(config, (await openTls(config, log))?.current() ?? null);
+  const refusal = await requestServer(config.dataDir, `/listening?pid=${process.pid}`, lastStopMs);
+  if (refusal) throw unavailable("The present server awaits no successor.");
+  return port;
+}
+
 async function becomeServer(config: Config, { log: { notice }, stopSignal }: Run): Promise<Config> {
   if (config.databaseUrl !== undefined || !existsSync(standbyFile(config.dataDir))) return config;
   await reservePort(config);
@@ -92,37 +105,37 @@ async function runMain(given: Config, run: Run): Promise<number> {
   if (isKeyOpen(given.dataDir)) log.notice("warn", openKey);
   const certificate = await openTls(given, log);
   const config = await becomeServer(given, run);
-  // Several listeners share the port: one for each worker, or a new one for each certificate.
-  const isShared = config.workers > 1 || certificate !== null;
-  const held = isShared ? await holdPort(config) : undefined;
-  const portConfig = { ...config, port: held?.port ?? config.port };
+  const port = run.port?.port ?? (config.port === 0 && config.workers === 1 ? 0 : await reservePort(config));
   if (config.databaseUrl === undefined) new BallastFile(databaseFile(config.dataDir)).makeRoomToStart();
   const db = await openServedDatabase(config);
   try {
     const vault = await prepareDatabase(config, db, log);
     await run.prepare?.(db, vault);
     const jobs = await startBackgroundJobs(config, db, { ...run, vault });
-    const monitor = startMonitor(config, db, { ...jobs, version, log, certificate: () => certificate?.current() });
-    const answering = await startAnswering(portConfig, db, { run, vault, monitor, certificate });
-    await held?.release();
+    const succession = prepareSuccession(run.command, run.env, log.notice);
+    const options = { ...jobs, ...succession, version, log, certificate: () => certificate?.current() };
+    const monitor = startMonitor(config, db, options);
+    const answering = await startAnswering({ ...config, port }, db, { run, vault, monitor, certificate });
     jobs.beginReplication();
     certificate?.start(async (pair) => answering.present(pair));
     await monitor.open(answering.url);
-    await announce(config, run, answering.url);
+    await run.print(
+      `Bodega ${version} listens on ${answering.url}${othersOf(config)}\nData directory: ${config.dataDir}\n`,
+    );
     await run.onReady?.(answering.url);
-    const notifyStopping = (await import("./notify-systemd.ts")).notifySystemd(run.env);
+    const notifySystemd = (await import("./notify-systemd.ts")).notifySystemd(run.env);
     if (!(await hasTenants(db))) {
       log.notice("info", `No store found. Create one: bodega init --data-dir ${quoteWord(config.dataDir)}`);
     }
-    const end = await Promise.race([stopSignal, jobs.mustEnd]);
+    const end = await Promise.race([stopSignal, jobs.mustEnd, succession.successor]);
+    notifySystemd(typeof end === "number" ? `MAINPID=${end}\nWATCHDOG_USEC=0` : "STOPPING=1");
     if (typeof end === "string") log.notice("info", `${end}: finishing requests in flight`);
-    notifyStopping();
     limitShutdown(log);
     certificate?.stop();
-    await answering.stop(typeof end === "string" ? graceMs : 0);
+    await answering.stop(end instanceof AppError ? 0 : graceMs);
     monitor.stop();
-    // A server that was replaced waits too, because replication sends its last changes before it stops.
-    if (typeof end === "string" || end.kind === "conflict") await jobs.stop();
+    // A replaced server also sends its last changes.
+    if (!(end instanceof AppError) || end.kind === "conflict") await jobs.stop();
     if (end instanceof AppError) throw end;
     return 0;
   } finally {
@@ -137,12 +150,13 @@ async function startAnswering(
 ) {
   const { run, vault, monitor, certificate } = deps;
   const { registry } = monitor;
-  if (registry === undefined) {
-    const pair = certificate?.current() ?? null;
-    return listen(config, db, { ...run, vault, monitor, shared: pair !== null, certificate: pair });
-  }
+  const answer = (port: Port) => listen(config, db, { ...run, vault, monitor, port });
+  if (registry === undefined) return answer(run.port ?? openPort(config, certificate?.current() ?? null));
+  // A successor answers itself until its workers do, and clients have repeated the connections that were ignored.
+  const early = run.port && answer(run.port);
   const group = await startWorkers(config, { ...run, registry });
-  // Each worker watches the certificate itself, so the main process need not pass on a new one.
+  if (early) await Bun.sleep(1000).then(() => early.stop(graceMs));
+  // Each worker watches the certificate itself.
   return { ...group, url: addressOf(config), present() {} };
 }
 
@@ -160,8 +174,8 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
     const monitor = startWorkerMonitor(db);
     // The main process logs the certificate, so a worker does not.
     const certificate = await openTls(config, { ...log, notice() {} });
-    const pair = certificate?.current() ?? null;
-    const listener = listen(config, db, { version, vault, log, monitor, shared: true, certificate: pair });
+    const port = openPort(config, certificate?.current() ?? null);
+    const listener = listen(config, db, { version, vault, log, monitor, port });
     certificate?.start(async (next) => listener.present(next));
     process.send?.("ready");
     // A worker also stops when its parent has ended, because nobody else would stop it.
@@ -188,13 +202,4 @@ async function openTls(config: Config, log: LogWriter): Promise<CertificateWatch
   if (config.acme) (await import("../tls/acme/signing-request.ts")).placeCertificate(config.acme);
   const { watchCertificate } = await import("../tls/watch-certificate.ts");
   return watchCertificate(config.tls, { publicUrl: config.publicUrl, now: Date.now, notice: log.notice });
-}
-
-async function announce(config: Config, { version, print }: Run, url: string) {
-  const lines = [`Bodega ${version} listens on ${url}${othersOf(config)}`, `Data directory: ${config.dataDir}`];
-  if (config.databaseUrl !== undefined) {
-    const { protocol, host } = new URL(config.databaseUrl);
-    lines.push(`Database: ${protocol}//${host}`);
-  }
-  await print(`${lines.join("\n")}\n`);
 }

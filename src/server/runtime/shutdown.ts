@@ -7,6 +7,7 @@ export const graceMs = 10_000;
 /** After this additional time the process ends, even if something hangs. */
 const hardExitMs = lastWritesMs + 5000;
 export const lastLinesMs = 1000;
+export const lastStopMs = graceMs + hardExitMs + lastLinesMs;
 
 /**
  * Resolves at a signal to stop. A second signal ends the process at once. A worker gets each signal several times, from
@@ -23,8 +24,7 @@ export function nextStopSignal(isWorker: boolean): Promise<string> {
     };
     process.on("SIGTERM", onSignal);
     process.on("SIGINT", isWorker ? () => {} : onSignal);
-    // Supervisors send SIGHUP to make a server read its files again; from a terminal it means that the terminal was
-    // closed.
+    // From a terminal, SIGHUP means that the terminal was closed.
     process.on("SIGHUP", process.stdin.isTTY ? onSignal : () => {});
     if (!isWorker) return;
     process.on("disconnect", () => {

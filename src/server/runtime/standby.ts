@@ -12,7 +12,7 @@ import { readStandbyState, Standby } from "../replication/standby.ts";
 import { refuseShop } from "../replication/take-over.ts";
 import { openReplica } from "../replication/target.ts";
 import { readCertificate } from "../tls/certificate.ts";
-import { openPort } from "./port.ts";
+import { openPort, reservePort } from "./port.ts";
 import type { ServerProcess } from "./serve.ts";
 import { lastLinesMs, nextStopSignal } from "./shutdown.ts";
 
@@ -46,7 +46,8 @@ export async function runStandby(config: Config, from: string, self: Omit<Server
     const standby = new Standby(place, { config, notice: log.notice, signal: stop.signal });
     if (config.acme) (await import("../tls/acme/signing-request.ts")).placeCertificate(config.acme);
     const certificate = config.tls ? await readCertificate(config.tls) : null;
-    const port = openPort(config, { shared: false, certificate, fetch: (request) => answer(request, standby) });
+    const port = openPort({ ...config, port: await reservePort(config) }, certificate);
+    port.answer((request) => answer(request, standby));
     const running = standby.run(port.url);
     await self.print(`Bodega ${self.version} follows ${place.address}; its health check listens on ${port.url}\n`);
     await self.onReady?.(port.url);

@@ -26,10 +26,11 @@ const maxDelayMs = 10_000;
 export async function startWorkers(config: Config, options: WorkerOptions) {
   const { log } = options;
   const workers = new Set<Subprocess>();
-  // A worker must not keep the port after this process has ended, so all that run are killed.
-  process.on("exit", () => {
+  const killAll = () => {
     for (const worker of workers) worker.kill("SIGKILL");
-  });
+  };
+  // No worker may keep the port after this process has ended.
+  process.on("exit", killAll);
   let isStopping = false;
 
   function start(place: number, ready: PromiseWithResolvers<void>, lastDelayMs = 0): void {
@@ -56,15 +57,8 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
   async function stop(graceMs: number): Promise<void> {
     isStopping = true;
     for (const worker of workers) worker.kill(graceMs > 0 ? "SIGTERM" : "SIGKILL");
-    const killAll = () => {
-      for (const worker of workers) {
-        log.notice("warn", `worker ${worker.pid} did not end in time and is killed`);
-        worker.kill("SIGKILL");
-      }
-    };
-    const timer = setTimeout(killAll, graceMs + lastWritesMs + 2000);
+    setTimeout(killAll, graceMs + lastWritesMs + 2000).unref();
     await Promise.all([...workers].map((worker) => worker.exited));
-    clearTimeout(timer);
   }
 
   try {

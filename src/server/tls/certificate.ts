@@ -1,14 +1,11 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { constants } from "node:fs";
-import { chmod, open, stat } from "node:fs/promises";
+import { chmod, readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
 import type { TlsFiles } from "../config/server-config.ts";
 import { AppError, errnoOf, validationFailed } from "../errors.ts";
 import { toTimestamp } from "../values/stamps.ts";
 import { formatDuration } from "../values/units.ts";
-
-const maxBytes = 1 << 20;
 
 export interface KeyPair {
   cert: string;
@@ -61,14 +58,10 @@ export function coversHost({ leaf }: Certificate, url: string): boolean {
   return (isIP(host) === 0 ? leaf.checkHost(host) : leaf.checkIP(host)) !== undefined;
 }
 
-/** The file is opened non-blocking, because reading a named pipe without a writer would hang. */
 async function readPem(path: string): Promise<string> {
   try {
-    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const stats = await file.stat();
-    if (!stats.isFile()) throw validationFailed(`${path} is not a regular file.`);
-    if (stats.size > maxBytes) throw validationFailed(`${path} is too large for a certificate or a key.`);
-    return await file.readFile("utf8");
+    if (!(await stat(path)).isFile()) throw validationFailed(`${path} is not a regular file.`);
+    return await readFile(path, "utf8");
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
     throw validationFailed(`${path} cannot be read (${errnoOf(cause)}).`, { cause });

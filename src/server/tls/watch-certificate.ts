@@ -18,7 +18,7 @@ interface WatchOptions {
 
 /**
  * Watches the files. A later pair that is incomplete or does not match is logged once, and the previous one stays in
- * use. SIGHUP checks at once.
+ * use.
  * @throws validationFailed, which names the file that causes it.
  */
 export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
@@ -69,7 +69,6 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
     return polling;
   }
 
-  const onHangup = () => void poll();
   return {
     current: () => current,
     /** Checks the files now. Resolves when a change has been handled. */
@@ -78,13 +77,11 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
     start(use: (certificate: Certificate) => Promise<void>) {
       present = use;
       void logCertificate(current, files, options);
-      timer = setInterval(onHangup, pollMs);
-      process.on("SIGHUP", onHangup);
+      timer = setInterval(() => void poll(), pollMs);
     },
     stop() {
       isStopped = true;
       clearInterval(timer);
-      process.off("SIGHUP", onHangup);
     },
   };
 }

@@ -111,7 +111,7 @@ const serve = defineCommand({
   notes: [
     "The server updates the database schema first, and logs to standard error. On SIGTERM or SIGINT it waits up to ten " +
       "seconds for requests in flight; a second signal ends it at once.",
-    "When the certificate files change, new connections get the new certificate within seconds, or at once on SIGHUP.",
+    "Changed certificate files take effect within seconds. On SIGUSR2, a new process takes over; the port stays open.",
     "The exit code is 4 if another try cannot succeed: another server took over the replica or has newer changes there, or the " +
       "database was removed. It is 1 if another try may succeed, for example when the port or the data directory is in use.",
   ],

@@ -4,16 +4,13 @@ import { backupsFolder } from "../../../server/backup/location.ts";
 import type { DatabaseConfig } from "../../../server/config/config.ts";
 import { syncFile } from "../../../server/db/local/sync-file.ts";
 import { notFound, unavailable, validationFailed, wrongState } from "../../../server/errors.ts";
-import { readServerStatus } from "../../../server/monitoring/listeners.ts";
+import { readServerStatus, requestServer } from "../../../server/monitoring/listeners.ts";
 import { storageError } from "../../../server/object-store/storage.ts";
 import { attempt } from "../../../server/values/attempt.ts";
 import { quoteWord } from "../../../server/values/shell-quote.ts";
 import { findReason } from "../../terminal/find-reason.ts";
-import { probeHealth } from "../health/health.ts";
 import { buildInfo } from "../version.ts";
 
-const probeMs = 2000;
-const everyMs = 200;
 /** How long a server may take to become ready, because the migration of a large database takes minutes. */
 const readyMs = 300_000;
 
@@ -66,32 +63,29 @@ export async function inspectVersion(program: string, isBack: boolean, config: D
   const cwd = backupsFolder(config.dataDir);
   const copy = isBack && fs.globSync(`before-${unknown}-*.db`, { cwd }).sort().at(-1);
   if (unknown !== undefined && !copy) {
-    const reason = isBack ? `${cwd} has no copy from before it` : "the database has it";
     const remedy = "Install a version that knows it, or restore a backup from before it: bodega db restore <backup>";
-    throw wrongState(`The other version does not know migration ${unknown}, and ${reason}.`, { remedy });
+    throw wrongState(`The other version does not know migration ${unknown}, and there is no copy from before it.`, {
+      remedy,
+    });
   }
   return { ...found, migrations, restores: copy ? join(cwd, copy) : null };
 }
 
-export function placeBeside(file: string, installed: string): string {
-  const placed = `${installed}.next`;
+/** Puts a copy of a file in the place of the executable, which becomes the previous one. Errors: unavailable. */
+function replaceExecutable(installed: string, file: string): void {
+  const [next, aside] = [`${installed}.next`, `${installed}.replaced`];
   try {
-    fs.copyFileSync(file, placed);
-    fs.chmodSync(placed, fs.statSync(installed).mode);
-    syncFile(placed);
-    return placed;
+    fs.copyFileSync(file, next);
+    fs.chmodSync(next, fs.statSync(installed).mode);
+    syncFile(next);
+    fs.rmSync(aside, { force: true });
+    fs.linkSync(installed, aside);
+    fs.renameSync(next, installed);
+    fs.renameSync(aside, previousOf(installed));
+    syncFile(dirname(installed));
   } catch (cause) {
-    throw storageError(cause, placed, "Cannot write");
+    throw storageError(cause, installed, "Cannot replace");
   }
-}
-
-function swapExecutable(installed: string, next: string): void {
-  const aside = `${installed}.replaced`;
-  fs.rmSync(aside, { force: true });
-  fs.linkSync(installed, aside);
-  fs.renameSync(next, installed);
-  fs.renameSync(aside, previousOf(installed));
-  syncFile(dirname(installed));
 }
 
 type Plan = { from: string; to: string; executable: string; restores: string | null; unit: string | null };
@@ -101,26 +95,24 @@ type Plan = { from: string; to: string; executable: string; restores: string | n
  * it was migrated. Returns the path at which a replaced database is kept; null if none was replaced.
  * @throws unavailable if the server cannot be stopped (nothing is changed then), or if the other version failed.
  */
-export async function changeVersion(
-  next: string,
-  { executable: installed, unit, ...plan }: Plan,
-  config: DatabaseConfig,
-) {
+export async function changeVersion(file: string, plan: Plan, config: DatabaseConfig): Promise<string | null> {
+  const { executable: installed, unit, restores } = plan;
   const previous = previousOf(installed);
   let kept: string | null = null;
-  const install = async (program: string, copy: string | null) => {
-    swapExecutable(installed, program);
+  const start = async (copy: string | null) => {
     if (copy) kept = (await runProgram<{ kept: string }>(installed, ["db", "restore", copy, "--yes"], config)).kept;
     if (unit !== null) await startServer(unit, config.dataDir);
   };
   const goBack = async () => {
     if (unit !== null) runSystemctl("stop", unit);
-    await install(previous, kept ?? (await inspectVersion(previous, true, config)).restores);
-    if (next !== previous) fs.rmSync(previous);
+    replaceExecutable(installed, previous);
+    if (file !== previous) fs.rmSync(previous);
+    await start(kept ?? (await inspectVersion(installed, true, config)).restores);
   };
-  if (unit !== null) runSystemctl("stop", unit);
+  if (unit !== null && restores !== null) runSystemctl("stop", unit);
+  replaceExecutable(installed, file);
   try {
-    await install(next, plan.restores);
+    await start(restores);
     return kept;
   } catch (error) {
     const outcome = await goBack().then(
@@ -134,17 +126,17 @@ export async function changeVersion(
   }
 }
 
-/** Starts the unit and waits until its server is ready. Errors: unavailable if it ends or takes too long. */
+/** Has the server start its successor, or starts the unit, and waits until it answers. Errors: unavailable. */
 async function startServer(unit: string, dataDir: string): Promise<void> {
-  runSystemctl("start", unit);
-  const pid = findMainProcess(unit);
+  const reply = await requestServer(dataDir, "/succeed", readyMs);
+  if (reply === null) runSystemctl("start", unit);
+  // The reply is the process, or says that the other version does not start.
+  const pid = reply === null ? findMainProcess(unit) : Number(await reply.text());
   const deadline = performance.now() + readyMs;
   while (performance.now() < deadline) {
-    const status = await readServerStatus(dataDir, probeMs);
-    if (status?.pid === pid && (await probeHealth(status.url, probeMs, true)).status === "ready") return;
-    // A new process id means that the server ended and systemd started another one.
-    if (pid === 0 || findMainProcess(unit) !== pid) throw unavailable("Its server ended.");
-    await Bun.sleep(everyMs);
+    if ((await readServerStatus(dataDir))?.pid === pid) return;
+    if (findMainProcess(unit) !== pid || pid === 0) throw unavailable("Its server ended.");
+    await Bun.sleep(200);
   }
   throw unavailable("It was not ready within five minutes.");
 }

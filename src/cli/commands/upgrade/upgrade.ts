@@ -20,8 +20,8 @@ export default defineCommand({
   oneOf: ["file", "back"],
   examples: ["bodega upgrade ./bodega-0.2.0-linux-x64 --dry-run", "bodega upgrade --back"],
   notes: [
-    "The command compares the file with SHA256SUMS beside it, makes a backup, replaces this executable, and restarts the unit. If " +
-      "the new version does not become ready, the old one is installed and started again.",
+    "The command compares the file with SHA256SUMS beside it, makes a backup, replaces this executable, and has the " +
+      "server hand over to it. If the new version does not become ready, the old one is installed and started again.",
     "The previous version is kept beside the executable. If the new one has migrated the database, --back restores the copy " +
       "from before the migration, and keeps the replaced database in backups.",
   ],
@@ -42,8 +42,7 @@ export default defineCommand({
     const { migrations, restores } = other;
     const unit = await version.requireUnit(config, args.unit);
     const plan = { from: buildInfo.version, to: other.version, executable: installed, migrations, restores, unit };
-    if (migrations.length > 0)
-      await info(console, `The other version migrates the database: ${migrations.join(", ")}.`);
+    if (migrations.length > 0) await info(console, `It migrates the database: ${migrations.join(", ")}.`);
     if (restores !== null && !console.json) {
       await warn(console, `Orders, users and changes since ${statSync(restores).mtime.toISOString()} will be lost.`);
     }
@@ -51,13 +50,11 @@ export default defineCommand({
     const [from, to] = [buildInfo, other].map((one) => `${one.version} (commit ${one.commit})`);
     const restarts = unit === null ? "" : `, and restart ${unit}`;
     await confirmAction(console, `Replace version ${from} in ${installed} with version ${to}${restarts}?`);
-    const placed = isBack ? file : version.placeBeside(file, installed);
     await info(console, "Backing up the database.");
     const { backup } = await version.runProgram<{ backup: string }>(installed, ["db", "backup"], config);
     const release = console.holdSignals();
-    const kept = await version.changeVersion(placed, plan, config).finally(release);
+    const kept = await version.changeVersion(file, plan, config).finally(release);
     await printRecord(console, { installed: true, ...plan, backup, kept }, "to");
     if (unit === null) await info(console, "Start the server: bodega serve");
-    else if (!isBack) await info(console, "To go back: bodega upgrade --back");
   },
 });

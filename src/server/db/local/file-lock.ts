@@ -92,10 +92,10 @@ export async function lockFile(path: string, timeoutMs: number): Promise<FileLoc
 // A command that checks for a server holds the lock for a moment, which must not prevent a start.
 const serverTimeoutMs = 250;
 
-/** Locks the data directory until the lock is closed or the process ends. Returns null while another server has it. */
-export async function acquireServerLock(dataDir: string): Promise<Pick<FileLock, "close"> | null> {
+/** Locks the data directory until the lock is closed or the process ends. Returns null if another server keeps it. */
+export async function acquireServerLock(dataDir: string, waitMs = serverTimeoutMs): Promise<FileLock | null> {
   makeDataDir(dataDir);
-  return lockFile(lockPath(dataDir), serverTimeoutMs);
+  return lockFile(lockPath(dataDir), waitMs);
 }
 
 /** Whether a server uses this data directory now, in this process or another. */

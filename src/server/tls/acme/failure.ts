@@ -25,7 +25,7 @@ export function describeError(error: unknown, { names }: Pick<AcmeConfig, "names
   const { message: reply } = error as Error;
   const text = `${error instanceof AcmeProblem ? error.type : "reach"} ${reply}`;
   const [, reason, remedy] = steps.find(([pattern]) => pattern.test(text)) ?? steps[5];
-  const again = `The next try is at ${toTimestamp(nextAt)}, or at once after: kill -HUP <pid>`;
+  const again = `The next try is at ${toTimestamp(nextAt)}, or at once after: systemctl reload bodega`;
   const message = `No certificate was obtained for ${names.join(", ")}: ${reason}. It answered: ${reply.replace(/\.?$/, ".")}`;
   return { message, remedy: `${remedy} ${again}` };
 }

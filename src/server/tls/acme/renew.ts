@@ -31,13 +31,9 @@ export interface RenewDeps extends Pick<SystemCtx, "vault" | "now"> {
   notice: LogWriter["notice"];
 }
 
-/** Obtains and renews the certificate until it is stopped. After SIGHUP, it does not wait for the next time. */
-export function startRenewal(config: AcmeConfig, deps: RenewDeps) {
+/** Obtains and renews the certificate until it is stopped. If `isForced`, it does not wait for the next time first. */
+export function startRenewal(config: AcmeConfig, deps: RenewDeps, isForced: boolean) {
   const stopping = new AbortController();
-  let isForced = false;
-  const onHangup = () => {
-    isForced = true;
-  };
   const look = () => {
     const options = { ...deps, signal: stopping.signal, isForced };
     isForced = false;
@@ -46,12 +42,10 @@ export function startRenewal(config: AcmeConfig, deps: RenewDeps) {
   const looking = runEvery(pollMs, look, () =>
     deps.notice("warn", "the certificate could not be checked; the server tries again"),
   );
-  process.on("SIGHUP", onHangup);
   return {
-    async stop() {
-      process.off("SIGHUP", onHangup);
+    stop() {
       stopping.abort();
-      await looking.stop();
+      return looking.stop();
     },
   };
 }
