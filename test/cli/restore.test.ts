@@ -299,8 +299,12 @@ describe("refused, with nothing changed:", () => {
     ],
   ];
 
+  // Shared, because no case changes it.
+  let target: ReturnType<typeof openOther> | undefined;
+
   test.each(cases)("%s", async (_name, bytes, code, words) => {
-    const { dataDir, failure } = await openOther();
+    target ??= openOther();
+    const { dataDir, failure } = await target;
     const before = readContents(dataDir);
     const path = join(makeDir(), "given.tar.gz");
     writeFileSync(path, bytes());
