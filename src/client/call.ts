@@ -117,12 +117,12 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
 
   /** Sends an operation with the user's token, and if it is for visitors also with the visitor's. */
   async function send(operation: Operation, given: LooseOptions = {}): Promise<Envelope> {
-    // `fetch` sends `patch` in lower case, for which servers close the connection.
+    // `fetch` sends `patch` in lower case, for which servers close the connection, so it is converted here.
     const [method = "", template = ""] = operation.replace(/^\w+/, (verb) => verb.toUpperCase()).split(" ");
     const path = template.replace(/\{(\w+)\}/g, (_, id: string) => pathPart(id, given.path?.[id]));
     if (!forVisitors.test(path)) return sendAsUser(method, path, given);
     if (method !== "POST" || (await storage.getItem(`${name} visitor`))) return sendAsVisitor(method, path, given);
-    // If a page's first calls did not wait for each other, each would create a visitor.
+    // If a page's first calls did not wait for each other, each would create a visitor, so they run one after another.
     const sent = visitorMade.then(() => sendAsVisitor(method, path, given));
     visitorMade = sent.catch(() => {});
     return sent;
@@ -156,6 +156,6 @@ function toSearch(query: Query): URLSearchParams {
 }
 
 function randomKey(): string {
-  // `crypto.randomUUID` is missing in pages without TLS.
+  // `crypto.randomUUID` is missing in pages without TLS, so the id is made of random bytes.
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

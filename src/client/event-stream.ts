@@ -79,7 +79,7 @@ async function* readFrames(body: ReadableStream<Uint8Array>): AsyncGenerator<str
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let text = "";
-  // Not all browsers can iterate over a stream.
+  // Not all browsers can iterate over a stream with `for await`, so a reader is used.
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     const frames = (text + decoder.decode(part.value, { stream: true })).split("\n\n");
     text = frames.pop() as string;

@@ -56,7 +56,7 @@ export function isCatalogOnly({ actor }: { actor: Actor }): boolean {
   );
 }
 
-/** Whether a caller may read the records that a scope covers: keys with it, staff, and the program itself. */
+/** Whether a caller may read records that a scope covers: keys with the scope, staff, and the program itself may. */
 export function mayRead({ actor }: { actor: Actor }, scope: Scope): boolean {
   return actor.kind === "app" ? hasScope(actor.scopes, scope) : !isCatalogOnly({ actor });
 }

@@ -23,7 +23,7 @@ export async function printCompletions(tree: CommandGroup, [current = "", ...wor
   const print = async () => {
     const line = await readLine(tree, words);
     const { namespace = BODEGA_NAMESPACE, "database-url": url, "data-dir": dir } = line.values;
-    // While a word is typed, the shell has not expanded its `~` yet.
+    // While a word is typed, the shell has not expanded its `~` yet, so it is expanded here.
     const dataDir = dir?.replace(/^~(?=\/|$)/, () => HOME);
     const find: FindByPrefix = (kind, prefix) =>
       findNames(kind, { namespace, "database-url": url, "data-dir": dataDir }, console, prefix);

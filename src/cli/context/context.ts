@@ -162,7 +162,7 @@ export async function collectPages<T>(
   const records: T[] = [];
   let cursor: string | undefined;
   do {
-    // Services return at most 100 records a page.
+    // Services return at most 100 records a page, so a larger limit takes several pages.
     const size = Math.min(100, limit - records.length);
     const { json, page } = await readPage({ limit: size, ...(cursor !== undefined && { cursor }) });
     records.push(...(JSON.parse(json) as T[]));

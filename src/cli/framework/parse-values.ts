@@ -16,7 +16,7 @@ const timeParser = (direction: 1 | -1) => (flag: string, text: string) => {
   const isDay = /^[\d-]+$/.test(text);
   const given = isDay && direction > 0 ? undefined : readTime(text.replace(" ", "T"));
   const at = ms === undefined ? given : Date.now() + direction * ms;
-  // RFC 3339 has no years after 9999.
+  // RFC 3339 has no years after 9999, so later times are refused.
   if (at !== undefined && at < Date.UTC(10_000, 0)) return new Date(at).toISOString();
   const day = direction < 0 ? ", a day such as 2026-11-01" : "";
   throw invalidFlag(flag, `must be a duration such as 90d${day}, or a time such as 2030-01-31T00:00:00Z`);

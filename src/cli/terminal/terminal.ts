@@ -20,7 +20,7 @@ export function openTerminal(host: NodeJS.Process) {
   // Without a listener, the event `error` of a stream would end the process. The callbacks of `write` report failures.
   for (const stream of [host.stdout, host.stderr]) {
     stream.on("error", () => {});
-    // A terminal that does not know its width reports 0.
+    // A terminal that does not know its width reports 0, which is replaced by a default.
     if (stream.isTTY) stream.columns ||= defaultColumns;
   }
   let isRead = true;
@@ -93,7 +93,7 @@ export function openTerminal(host: NodeJS.Process) {
 
 /** Runs `cleanUp` when the process ends, also by SIGTERM. Returns a function that removes the handler. */
 export function onExit(cleanUp: () => void): () => void {
-  // Without a listener, SIGTERM would end the process without its exit handlers.
+  // Without a listener, SIGTERM would end the process without its exit handlers. So this listener calls `exit`.
   const terminate = () => process.exit(terminatedExitCode);
   process.once("exit", cleanUp).once("SIGTERM", terminate);
   return () => void process.off("exit", cleanUp).off("SIGTERM", terminate);

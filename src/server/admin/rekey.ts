@@ -20,7 +20,7 @@ const dropped = { status: "dropped", sealed: null, lastError: lostKey, finishedA
 const dropMail = statement((q) => q.update(mailOutbox).set(dropped).where(isNotNull(mailOutbox.sealed)));
 const removeCodes = statement((q) => q.delete(mailCodes));
 const removeRegistrations = statement((q) => q.delete(pushRegistrations));
-// The next start creates new keys; existing browser subscriptions no longer work.
+// The next start creates new VAPID keys. Browser subscriptions for the old keys no longer work.
 const removeVapidKeys = statement((q) => q.delete(vapidKeys));
 const { namespace } = tenants;
 const selectTwoFactor = statement((q) =>

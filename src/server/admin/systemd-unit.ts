@@ -31,7 +31,7 @@ export function renderUnit(options: UnitOptions): string {
   const [program = "", ...words] = command;
   for (const word of [...command, ...paths]) requireFit(word, word === program ? /["'\\\p{Cc}]/u : /\p{Cc}/u);
   const environment = Object.entries(settings).map((pair) => `Environment=${quoteWord(pair.join("="))}\n`);
-  // Home directories are hidden, unless the data or the program are in one.
+  // The unit hides home directories, unless the data or the program is in one of them.
   const isInHome = [...paths, ...command].some((path) => /^\/(?:home|root|run\/user)(?:\/|$)/.test(path));
   const capability = port > 0 && port < 1024 ? "CAP_NET_BIND_SERVICE" : "";
   const values: Record<string, string> = {

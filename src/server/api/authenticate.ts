@@ -224,7 +224,7 @@ function combineErrors([first, second]: AppError[]): AppError {
   return second ? notAuthenticated("Several authentication methods were sent; none succeeded.") : (first as AppError);
 }
 
-/** Returns an authentication error, and throws others, such as unavailable. */
+/** Returns an error if it is one of authentication, and throws any other error, such as unavailable. */
 function requireAuthError(error: unknown): AppError {
   if (error instanceof AppError && countedKinds.has(error.kind)) return error;
   throw error;

@@ -141,7 +141,7 @@ function checkType(headers: Headers, allowsText: boolean): AppError | undefined 
 export function collectInTime(request: Request, limits: BodyLimits, held: Hold): Promise<Uint8Array> {
   const length = Number(request.headers.get("content-length") ?? Number.NaN);
   if (length > limits.bytes + maxDropped) throw tooLarge(limits, true);
-  // Reading a short body in one call costs a third of reading a stream.
+  // A short body is read in one call, which costs a third of reading a stream.
   const isShort = length <= smallBytes || !request.body;
   const reading = isShort ? collectAtOnce(request, limits) : collectChunks(request, limits, held);
   return withTimeout(reading, limits.ms, () => malformedRequest("The body did not arrive in time.", closing));

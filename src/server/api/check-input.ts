@@ -32,7 +32,7 @@ export function checkCall(
 function checkParams(route: Route, params: Record<string, string>) {
   if (!route.params) return {};
   for (const name in route.params.properties) {
-    // The router omits parameters that it cannot decode.
+    // The router omits parameters that it cannot decode, so a missing parameter is malformed.
     if (params[name] == null) throw malformedRequest("The path is not valid percent-encoded UTF-8.");
   }
   return validate(route.params, params, "path");

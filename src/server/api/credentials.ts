@@ -82,7 +82,7 @@ export function bodyMayCarryCredentials(route: Route, query: Common, authorizati
   const header = readBearer(authorization);
   const namesUser = header?.isUser || ("user_id" in query && "token" in query);
   if ((allowsAnonymous(route.access) || asksOwnToken(route.access)) && !namesUser) return true;
-  // The body may contain app credentials besides a user token in query or header, and one valid credential suffices.
+  // Even with a user token in query or header, the body may contain app credentials, and one valid credential suffices.
   return (header === null || header.isUser) && !("app_id" in query && "app_secret" in query);
 }
 

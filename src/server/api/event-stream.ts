@@ -43,7 +43,7 @@ export async function answerStream(
     }
   }
   const open = frames();
-  // An error before the first part is answered as JSON.
+  // The first part is read before the reply begins, so that an error before it is answered as JSON.
   const first = await open.next();
   // `return` ends a generator only at its next `yield`. A generator that waits for events ends because `client` aborts.
   const leave = () => {
@@ -78,7 +78,7 @@ async function* renderFrames(
     if (records.length === 0 && performance.now() - sentAt < heartbeatMs) continue;
     sentAt = performance.now();
     const events = records.map((one) => `id: ${one.id}\ndata: ${JSON.stringify(one)}\n\n`);
-    // A frame without data is no event. It keeps the connection open, and says where to continue.
+    // A frame without data is no event. It keeps the connection open, and its id says where to continue.
     yield `${events.join("")}id: ${after}\n\n`;
   }
 }

@@ -54,7 +54,7 @@ export class RequestClient implements NonNullable<Ctx["client"]> {
 }
 
 const exposed = "X-Request-Id, Retry-After, ETag, Content-Language, Idempotency-Replayed";
-// `*` allows the other headers that libraries send, but not Authorization. Browsers before 2022 do not know `*`.
+// `*` allows all headers but Authorization. The names are for browsers before 2022, which do not know `*`.
 const allowedHeaders =
   "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Order-Token, X-Request-Id, Cache-Control, Pragma, " +
   "X-Requested-With, traceparent, tracestate, baggage, sentry-trace, *";

@@ -7,7 +7,7 @@ export async function withSignal<T>(work: Promise<T>, signal: AbortSignal): Prom
   if (signal.aborted) abort();
   signal.addEventListener("abort", abort);
   try {
-    // If both promises are settled, the first in the list wins.
+    // If both promises are settled, the first in the list wins, so an abort takes precedence.
     return await Promise.race([aborted, work]);
   } finally {
     signal.removeEventListener("abort", abort);

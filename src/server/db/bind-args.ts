@@ -30,7 +30,7 @@ export function bindValue(value: unknown): BoundValue {
   }
   if (value instanceof Uint8Array) return value;
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
-  // For an unknown type, the engine would end the whole process.
+  // For a value of an unknown type, the engine would end the whole process, so the value is refused here.
   throw new TypeError(`A value of type ${typeof value} cannot be bound.`);
 }
 

@@ -23,7 +23,7 @@ export async function compareSchema(standing: readonly SchemaObject[], applied: 
   for (const [key, object] of expected) {
     const other = found.get(key);
     if (other === undefined) {
-      // If a table is missing, only the table is reported, not its indexes and triggers.
+      // The indexes and triggers of a missing table are not reported, because the report of the table is enough.
       if (object.type === "table" || found.has(keyOf({ type: "table", name: object.table }))) {
         faults.push({ kind: "missing", object });
       }

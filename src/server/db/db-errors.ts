@@ -97,7 +97,7 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return chainOf(error).some((one) => /FOREIGN KEY constraint failed/.test(one.message));
 }
 
-// The file engine and the server nest errors differently; the text of the constraint is the same.
+// The file engine and the server nest errors differently, but all have the same text of the constraint: it is searched.
 function violates(error: unknown, pattern: RegExp, subject: string | undefined): boolean {
   return chainOf(error).some((one) => {
     const found = pattern.exec(one.message)?.[1];

@@ -215,7 +215,7 @@ export async function copyDatabase(path: string, target: string): Promise<void> 
   try {
     closeSync(openSync(partial, "w", 0o600));
     connection.run("VACUUM INTO ?", [partial]);
-    // VACUUM INTO does not sync the file.
+    // VACUUM INTO does not sync the file to the disk, so this is done here.
     syncFile(partial);
     renameSync(partial, target);
     syncFile(dirname(target));

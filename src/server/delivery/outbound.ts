@@ -110,7 +110,7 @@ export async function postMessage({ url, allowPrivate, lookup, body, ...post }: 
   const request = url.protocol === "https:" ? requestSecure(url, options) : requestPlain(url, options);
   request.end(body);
   const answered = once(request, "response");
-  // An error after the answer does not change the answer.
+  // After the answer, errors of the connection are ignored, because the answer counts.
   const ignore = () => {};
   request.on("error", ignore);
   const response: IncomingMessage = (await answered)[0];

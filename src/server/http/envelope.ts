@@ -17,7 +17,7 @@ export function successText(requestId: string, answer: Reply, headers: Record<st
   if (answer.language !== undefined) headers["Content-Language"] = answer.language;
   if (answer.isReplay) headers["Idempotency-Replayed"] = "true";
   const page = answer.page ? `,"page":${JSON.stringify(answer.page)}` : "";
-  // A request id needs no escaping.
+  // A request id needs no escaping, because it has only safe characters.
   return `{"request_id":"${requestId}","data":${answer.json}${page}}`;
 }
 

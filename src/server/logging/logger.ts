@@ -33,7 +33,7 @@ export function createLogWriter(
     const end = () => {
       waiting -= text.length;
     };
-    // A failing log cannot report its own failure.
+    // A failing log cannot report its own failure, so the failure is ignored.
     writing = writing.then(() => write(text)).then(end, end);
   }
 

@@ -11,7 +11,7 @@ import { webhookDeliveries } from "../modules/webhooks/table.ts";
 import { freeDiskBytes } from "./readiness.ts";
 
 const dayMs = 86_400_000;
-/** An unreachable database must not delay the other figures. */
+/** The time limit of the query, because an unreachable database must not delay the other figures. */
 const timeoutMs = 1000;
 
 /** Figures of the database and its disk, as in `GET /status`. Null means missing or unknown. */

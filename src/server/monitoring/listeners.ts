@@ -43,7 +43,7 @@ export async function openControlSocket(dataDir: string, answers: ControlAnswers
   const unix = controlSocket(dataDir);
   if (await requestServer(dataDir, "/")) return null;
   rmSync(unix, { force: true });
-  // With this mask, the socket never has a wider mode, not even for a moment.
+  // The mask is set before the socket is created, so that the socket never has a wider mode, not even for a moment.
   const mask = process.umask(0o177);
   try {
     const server = Bun.serve({

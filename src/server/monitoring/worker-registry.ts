@@ -18,7 +18,7 @@ export function createChannel({ send, answer }: ChannelEnd) {
   const waiting = new Map<number, (value: unknown) => void>();
   let lastId = 0;
 
-  // If the other end is gone, `request` times out.
+  // If the other end is gone, the error is ignored, and `request` times out.
   const post = (message: Message) => attempt(() => send(message));
 
   const reply = async (id: number, request: IpcRequest) => post({ kind: "answer", id, value: await answer(request) });
@@ -127,7 +127,7 @@ export class WorkerRegistry {
     });
     return (await Promise.all(requested)).flatMap(({ worker, answers }) => {
       const { last, place } = worker;
-      // `endedCounts` already includes a worker that ended meanwhile.
+      // `endedCounts` already includes a worker that ended during the call, so its figures are not added again.
       return last && this.#workers.has(worker) ? [{ name: String(place), figures: last, answers }] : [];
     });
   }

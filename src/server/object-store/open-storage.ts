@@ -53,7 +53,7 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
     has: (name) => client.exists(prefix + name),
     async get(name, checkSize) {
       const url = client.presign(prefix + name, { expiresIn: presignSeconds });
-      // A decompressed body could be larger than `checkSize` allows.
+      // The body is not decompressed, because it could then be larger than `checkSize` allows.
       const response = await fetch(url, { decompress: false, signal: AbortSignal.timeout(timeoutMs) });
       if (!response.ok) return absent(await refusal(response), "NoSuchKey");
       checkSize?.(Number(response.headers.get("content-length")));
@@ -109,7 +109,7 @@ function upload(client: Bun.S3Client, key: string, signal: AbortSignal): BackupU
     finish: () => withSignal(uploaded, signal),
     async discard() {
       sink.destroy(new Error("The backup was cancelled."));
-      // If the last call was already running, the upload leaves a complete object.
+      // If the last call was already running, the upload leaves a complete object, which is deleted here.
       const removed = uploaded.then(() => client.delete(key)).catch(() => {});
       await Promise.race([removed, Bun.sleep(abortMs)]);
       await Bun.sleep(abortMs);

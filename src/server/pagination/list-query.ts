@@ -88,14 +88,14 @@ export function readTimeRange(query: Readonly<Record<string, unknown>>, name: st
 
 /** Returns a time of a query as stored text. Throws validationFailed naming the field. */
 export function parseTime(field: string, given: string): string {
-  // An unescaped plus sign arrives as a space.
+  // An unescaped plus sign arrives as a space, so it is restored.
   const time = readTime(given.replace(" ", "+"));
   if (time === undefined || time < 0)
     throw invalidField(field, "must be a time such as 2026-01-31T12:00:00Z, or a date");
   return toTimestamp(time);
 }
 
-/** Malformed ids match nothing. Throws validationFailed for more than 99 commas. */
+/** Parses a list of ids. Omits malformed ones, which match nothing. Throws validationFailed for more than 99 commas. */
 export function parseIds(text: string): string[] {
   const ids = text.split(",");
   if (ids.length > maxIds) throw invalidField("ids", `must contain at most ${maxIds} ids`);

@@ -176,7 +176,7 @@ export class Replicator {
     if (!this.#isReplaced) await requireNewest(this.#options.place, this.#generation, false);
     const snapshot = this.#snapshot;
     const isWithCopy = snapshot?.isCopied && (read.isAll || read.isHeld);
-    // If only a part was read, the state is older than the read.
+    // If only a part was read, later commits are missing, so the time of the earlier ones is kept.
     const at = read.isAll ? readAt : new Date(this.#sentAt);
     this.#bytesSinceSnapshot += await chain.append(read.changes, at);
     this.#tail.advance(read);

@@ -98,7 +98,7 @@ export class Standby {
         this.#failures.begin(error);
         const isEmpty = error instanceof AppError && error.kind === "notFound";
         const hasCopy = this.#known.state !== null && !this.#isBroken;
-        // To restore the whole state again and again would overload the place.
+        // To restore the whole state again and again would overload the place, so the pause doubles each time.
         pauseMs = isEmpty || hasCopy ? pollMs : Math.min(pauseMs * 2, maxRetryMs);
       }
       await withSignal(Bun.sleep(pauseMs), signal).catch(() => {});
@@ -190,7 +190,7 @@ export class Standby {
       const options = { folder: temp.path, until: undefined, onStep: () => {}, signal };
       const { databasePath, state } = await fetchReplica(this.#place, options);
       await this.close();
-      // Until the new copy has replaced the old one, the state matches neither of them.
+      // Until the new copy has replaced the old one, the state matches neither of them, which `isApplying` records.
       this.#write({ isApplying: true });
       syncFile(databasePath);
       chownLike(databasePath, dataDir);

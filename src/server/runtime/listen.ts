@@ -82,7 +82,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
   };
 }
 
-/** Maps requests with a completed URL to the original ones. */
+/** The original requests of those whose URL was completed. */
 const received = new WeakMap<Request, Request>();
 
 /** Whether Elysia can find the path: it expects a scheme and a host, for https a host of three characters or more. */

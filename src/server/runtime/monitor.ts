@@ -58,7 +58,7 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
         socket = await openControlSocket(dataDir, { ...options, status, findRequest });
         if (socket === null) log.notice("warn", `another server uses ${dataDir} too; bodega doctor sees only that one`);
       } catch (error) {
-        // Running without monitoring is better than not running.
+        // Running without monitoring is better than not running, so this is only a warning.
         log.notice("warn", error instanceof AppError ? error.message : "The control socket cannot be opened.");
       }
     },

@@ -76,7 +76,7 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
     // systemd starts the server again after exit code 1, but not after 4, which means that another server took over.
     throw unavailable(error.message, { remedy: error.remedy, isInternal: error.isInternal, exit: 1, cause: error });
   } finally {
-    // A blocked log must not delay the exit.
+    // A blocked log must not delay the exit, so the wait has a limit.
     await Promise.race([log.flush(), Bun.sleep(lastLinesMs)]);
   }
 }

@@ -83,7 +83,7 @@ function startWorker(config: Config, options: WorkerOptions, started: StartedWor
   const { place, workers, ready, onEnd } = started;
   const inherited = { ...config, isWorker: true, backupEveryMs: undefined };
   const worker = Bun.spawn([...options.command, "serve"], {
-    // The directory in which the server was started may have been removed, as directories of releases are.
+    // A worker runs in the data directory: the directory of the start may be removed, as directories of releases are.
     ...workingDir(config.dataDir),
     env: inheritConfig(inherited, options.env),
     stdin: "ignore",

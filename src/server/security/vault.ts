@@ -51,7 +51,7 @@ export function createVault(readSecret: () => string) {
     },
     /** HMAC-SHA256 in hex: the same text has the same value, which cannot be computed without the key. */
     mac(purpose: VaultPurpose, text: string) {
-      // Copying a keyed hasher takes half as long as creating one, and every visitor token needs it.
+      // Every visitor token needs a keyed hasher, and copying one takes half as long as creating one.
       const hasher = hashers.getOrMake(purpose, () => new Bun.CryptoHasher("sha256", keyOf(`mac ${purpose}`)));
       return hasher.copy().update(text).digest("hex");
     },

@@ -1,6 +1,6 @@
 import { stringify } from "csv-stringify/sync";
 
-// Some readers start a new cell at each semicolon or tab, even inside quotes.
+// Some readers start a new cell at each semicolon or tab, even inside quotes, so the text after these is guarded too.
 const guarded = /(?<=^|[;\t\r\n])(?='*[=+\-@＝＋－＠])|^(?='*[\t\r\n])/g;
 const guards = /(?<=^|[;\t\r\n])'(?='*[=+\-@＝＋－＠])|^'(?='*[\t\r\n])/g;
 

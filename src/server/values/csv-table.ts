@@ -1,6 +1,6 @@
 import { AppError, validationFailed } from "../errors.ts";
 
-/** Why a text with U+FFFD is refused: readers put it where bytes are not UTF-8. */
+/** The reason for refusing a text with U+FFFD, which readers put in the place of bytes that are not UTF-8. */
 export const notUtf8 = "is not valid UTF-8. Save the file as UTF-8 and try again";
 
 /** A row of a settings file: its line, and its cells by column, trimmed; an empty cell is undefined. */
@@ -70,7 +70,7 @@ function checkHeader(names: readonly string[], required: readonly string[], know
 
 function readNumber(cell: string | undefined, decimalComma: boolean): number | null {
   if (cell === undefined) return null;
-  // In a file with decimal commas, 1.500 may mean 1500.
+  // In a file with decimal commas, 1.500 may mean 1500, so it counts as no number.
   if (decimalComma && /\.\d{3}$/.test(cell)) return Number.NaN;
   return Number(decimalComma ? cell.replace(",", ".") : cell);
 }

@@ -16,7 +16,7 @@ export function largestMinor(digits: number): number {
 export function parseMoney(field: string, amount: number, digits: number): number {
   if (!Number.isFinite(amount) || amount < 0) throw invalidField(field, "must be a number of at least 0");
   if (amount > toAmount(largestMinor(digits), digits)) throw invalidField(field, "is too large to be exact");
-  // A number that prints with an exponent has more decimals than any currency.
+  // A number that prints with an exponent has more decimals than any currency, so it does not match.
   const match = /^(\d+)(?:\.(\d+))?$/.exec(String(amount));
   const [, whole = "", decimals = ""] = match ?? [];
   if (!match || decimals.length > digits) {

@@ -25,7 +25,7 @@ export function suggestWord(word: string, candidates: Iterable<string>): string 
   const meant = word.toLowerCase();
   for (const candidate of candidates) {
     const known = candidate.toLowerCase();
-    // The distance is at least the difference of the lengths.
+    // The distance is at least the difference of the lengths, so this word cannot be nearer.
     if (Math.abs(known.length - meant.length) >= bestDistance) continue;
     const distance = measureDistance(meant, known);
     if (distance < bestDistance) {

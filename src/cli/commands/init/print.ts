@@ -146,7 +146,7 @@ export async function printUnit(args: InitArgs, console: Console): Promise<void>
 
 function chooseAccount(dataDir: string): Parameters<typeof renderUnit>[0]["account"] {
   if (process.getuid?.() === 0 && stateDirectoryOf(dataDir) !== undefined) return { kind: "dynamic" };
-  // If the directory does not exist yet, this process's account will own it.
+  // If the directory does not exist yet, the account of this process will own it, so the unit uses this account.
   const { uid, gid } = existsSync(dataDir) ? statSync(dataDir) : { uid: process.getuid?.(), gid: process.getgid?.() };
   return { kind: "static", user: String(uid), group: String(gid) };
 }

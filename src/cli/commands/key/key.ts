@@ -148,7 +148,7 @@ export const issueCommand = defineCommand({
     const scopes = parseScopes(hasScopes ? args.scope : keyPurposes[purpose ?? "backend"]);
     // Backends and imports run on servers, which send no Origin header.
     const allowNoOrigin = isWithoutOrigin || purpose === "backend" || purpose === "import";
-    // A key is a storefront key even without the permission to place orders.
+    // The permission to place orders is optional for a storefront key, so it is not compared.
     const isStorefront = keyPurposes.storefront.every((one) => one === "orders:place" || scopes.includes(one));
     let origins = args.origin;
     if (isStorefront && !allowNoOrigin && origins.length === 0) {

@@ -170,7 +170,7 @@ export const twoFactorCommand = defineCommand({
     }
     let enabled: object = {};
     const confirm = async (otp: string) => {
-      // A text that cannot be a code must not count as a wrong try.
+      // A text that cannot be a code must not count as a wrong try, so it is refused before the try.
       if (code === undefined && !/^(?:\d ?){6}$/.test(otp)) throw invalidFlag("--code", "must be six digits");
       enabled = await user.withRecord(args, console, async (ctx, userId) => {
         const recovery_codes = await confirmTwoFactor(ctx, { otp, userId }).catch((error) => {

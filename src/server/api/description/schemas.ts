@@ -66,7 +66,7 @@ export class Schemas {
     return this.#convertFields(node as Json);
   }
 
-  /** Uses forms that client generators understand: no constants, and numbers with their size. */
+  /** Converts fields to forms that client generators understand: no constants, and numbers with their size. */
   #convertFields({ $id, expects: _, form, ...node }: Json): Json {
     const fields = Object.fromEntries(Object.entries(node).map(([name, inner]) => [name, this.#convert(inner)]));
     const { anyOf, const: constant, patternProperties, ...rest } = { ...fields, ...(form as Json | undefined) };

@@ -55,7 +55,7 @@ async function copyOnce(
   const connection = new Connection(await loadLibsql(), path, { readOnly: true });
   const pacer = isHurried ? undefined : createPacer(signal);
   try {
-    // An open read transaction keeps other processes from resetting the WAL.
+    // A read transaction stays open during the copy, because it keeps other processes from resetting the WAL.
     connection.run("BEGIN");
     connection.run("SELECT 1 FROM sqlite_schema LIMIT 1");
     await using wal = await open(`${path}-wal`, "r").catch(() => undefined);

@@ -85,12 +85,12 @@ async function lastStatements(read: ReadRows, plan: CopyPlan, revision: number):
 
 const selectTables = `SELECT l.name, l.type FROM pragma_table_list l WHERE l.schema = 'main'
   AND l.name NOT LIKE 'sqlite%' AND l.name NOT LIKE 'libsql%'`;
-// The audit entries of a deleted store also count as data.
+// Audit entries count as data too: those of a deleted store remain in the database.
 const selectUse = `SELECT (SELECT count(*) FROM tenants) AS stores,
   (SELECT count(*) FROM (SELECT 1 FROM audit_log WHERE namespace IS NOT NULL LIMIT 1)) AS history,
   (SELECT value FROM revision WHERE id = 1) AS revision`;
 
-// A batch cannot decide by what it has read. Instead, a 0 violates the CHECK, which aborts the batch.
+// A batch cannot decide by what it has read. So if the database is in use, a 0 violates the CHECK and aborts the batch.
 const createMarker = `CREATE TABLE ${restoreMarker} (is_unused INTEGER NOT NULL CHECK (is_unused = 1))`;
 const assertUnused = `INSERT INTO ${restoreMarker} SELECT count(*) = 0 FROM tenants`;
 

@@ -26,7 +26,7 @@ export class WriteSession implements Session {
   }
 
   async batch(stmts: InStatement[]): Promise<Result[]> {
-    // Outside the transaction, the database would commit each further statement alone.
+    // Calls after the end are refused, because the database would commit each further statement alone.
     if (this.#hasEnded || !this.#writer.inTransaction) throw unavailable("The transaction has already ended.");
     for (const stmt of stmts) {
       const sql = sqlOf(stmt);

@@ -29,7 +29,7 @@ export interface ConnectionOptions {
   /** How long a call may block the process on a lock; 0 if the caller retries. */
   busyTimeoutMs?: number;
   cacheKiB?: number;
-  /** Keeps the journal mode, for a database in memory. */
+  /** Whether to keep the journal mode, as for a database in memory. */
   keepFormat?: boolean;
   /** After a disk fault, another engine may be opened only while this returns true. */
   isInPlace?: () => boolean;
@@ -192,7 +192,7 @@ function openEngine(libsql: Libsql, path: string, options: ConnectionOptions, is
     if (!isFirst) engine.exec("SELECT count(*) FROM sqlite_schema");
     return engine;
   } catch (error) {
-    // Closing the last connection would make SQLite remove the WAL of a damaged file.
+    // The first engine stays open: closing the last connection would make SQLite remove the WAL of a damaged file.
     if (!isFirst) engine?.close();
     throw mapDbError(error);
   }

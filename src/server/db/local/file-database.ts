@@ -156,7 +156,7 @@ export class FileDatabase implements Database {
   }
 
   quarantineWal(): string | undefined {
-    // If the path names another database file by now, SQLite would write this WAL into that file.
+    // The WAL is renamed, because SQLite would write it into the other database file that the path names by now.
     if (this.#inPlace.file() || !this.#inPlace.wal() || !existsSync(`${this.path}-wal`)) return undefined;
     const aside = `${this.path}-wal.orphaned-${Date.now()}`;
     renameSync(`${this.path}-wal`, aside);

@@ -29,7 +29,7 @@ export class FileLock {
 
   /** Takes the exclusive lock. Returns false if another process holds it, exclusively or shared. */
   tryExclusive(): boolean {
-    // A journal on disk would need space, which a full disk does not have.
+    // The journal is in memory, because a journal on disk would need space, which a full disk does not have.
     return this.#try("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
   }
 

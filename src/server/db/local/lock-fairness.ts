@@ -70,7 +70,7 @@ export class LockFairness {
 
   #stamp(time: number): void {
     this.#stamped = time;
-    // If this fails, waiting is less fair, but nothing else changes.
+    // If the file's time cannot be set, waiting is less fair, but nothing else changes.
     attempt(() => futimesSync(this.#file, time / 1000, time / 1000));
   }
 }

@@ -55,7 +55,7 @@ export class Reader {
     this.connection.run("BEGIN");
     try {
       const version = this.connection.first("PRAGMA data_version")?.[0] as number;
-      // The engine counts in 32 bits, and starts from zero in each connection.
+      // The engine counts in 32 bits, and starts from zero in each connection, so the number of engines is added.
       this.#version = this.connection.reopened * 2 ** 32 + version;
     } catch (error) {
       this.connection.run("ROLLBACK");

@@ -122,7 +122,7 @@ export class ServerConnection {
     this.#abandoned = new AbortController();
     const { signal } = this.#abandoned;
     return openHttp(url, token, (request: Request) => {
-      // Compressing an answer would cost the server a third of the work of a small batch.
+      // Answers are not compressed, because that would cost the server a third of the work of a small batch.
       request.headers.set("accept-encoding", "identity");
       return fetch(request, { signal });
     });

@@ -47,7 +47,7 @@ export class ServerDatabase implements Database {
 
   async batch(stmts: InStatement[], mode: BatchMode = "write"): Promise<Result[]> {
     if (mode === "write") return this.queue.run(stmts);
-    // sqld would execute writes even in a read-only transaction, so they are refused here.
+    // sqld would execute writes even in a read-only transaction, so a batch with writes is refused here.
     if (stmts.every((stmt) => shapeOf(sqlOf(stmt)).reads)) return this.#reads.run(stmts.map(bindForServer));
     throw new TypeError("A read batch takes only statements that read.");
   }
@@ -73,7 +73,7 @@ export class ServerDatabase implements Database {
   async checkWrites(): Promise<void> {
     const { isDurable, usedAt } = this.#writes;
     if (isDurable && performance.now() - usedAt < checkMs) return;
-    // A new connection shows whether the server answers, and reads its mode anew.
+    // A new connection shows whether the server answers, and reads the server's durability mode again.
     await this.queue.exclusive(() => {
       this.#writes.close();
       return this.#writes.open(performance.now() + checkMs);

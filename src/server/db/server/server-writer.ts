@@ -86,13 +86,13 @@ export class ServerWriter implements Writer {
   }
 
   async endUnit(): Promise<void> {
-    // A call that the unit did not await must not be sent after the COMMIT.
+    // Waits for calls that the unit did not await, because they must not be sent after the COMMIT.
     await this.#sent;
     this.#unsent.push(release);
   }
 
   async undoUnit(): Promise<void> {
-    // The unit may have timed out while a message waits for its answer.
+    // Waits for the last message, because a unit that timed out may still have one without an answer.
     await this.#sent;
     this.#foundAhead = undefined;
     this.#unsent.push(bindForServer("ROLLBACK TO bodega_unit"), release);
@@ -139,9 +139,9 @@ export class ServerWriter implements Writer {
     const message = [...before, ...stmts];
     let outcomes: Outcome[];
     try {
-      // Without a COMMIT, the first message can be sent again.
+      // The first message can be sent again if it has no COMMIT, because a lost connection rolls it back.
       if (isFirst) outcomes = await this.#takeLock(message, this.#lockDeadline, isCommit ? 0 : 1);
-      // Half of the time is left to look up a COMMIT without an answer.
+      // This message has half of the time. The rest is for finding out if a COMMIT without an answer took effect.
       else outcomes = await this.#connection.run(message, (performance.now() + this.#deadline) / 2);
     } catch (error) {
       // If the server cannot parse a statement, it refuses the whole message and runs nothing.

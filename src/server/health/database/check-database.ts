@@ -176,6 +176,6 @@ function describeFault({ kind, object }: SchemaFault, restore: string): Finding 
   const message = `The ${nameObject(object)} ${faults[kind]}.`;
   if (kind !== "foreign") return finding("error", name, message, `Restore the last backup with: ${restore}`);
   const remedy = `Remove it with DROP ${type.toUpperCase()}: a backup with it cannot be restored.`;
-  // A trigger that no migration created can change data.
+  // A trigger that no migration created can change data, so it is an error; other objects are only a warning.
   return finding(type === "trigger" ? "error" : "warning", name, message, remedy);
 }

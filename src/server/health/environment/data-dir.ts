@@ -59,7 +59,7 @@ export async function* checkFiles({ config: { dataDir } }: CheckSubject): AsyncG
 function listDirectory(dir: string, isPrivate: RegExp) {
   const stats = attempt(() => statSync(dir));
   if (!stats?.isDirectory()) return [];
-  // The check `directory` reports a directory that cannot be read.
+  // A directory that cannot be read counts as empty here: the check `directory` reports it.
   const files = (attempt(() => readdirSync(dir)) ?? []).flatMap((name) => {
     const path = join(dir, name);
     const stats = attempt(() => statSync(path));

@@ -31,7 +31,7 @@ export async function* checkServer(subject: CheckSubject): AsyncGenerator<Findin
     const message = `A server runs on ${dataDir} but does not answer on its control socket. It is starting, it hangs, or it belongs to another account.`;
     return yield finding("warning", dataDir, message, "Check its log. If it hangs, restart it.");
   }
-  // A server of another version may not report the last of these fields.
+  // A server of another version may not report the last of these fields, so these have defaults.
   const { version, pid, workers, started_at = "", processes = [] } = status;
   const silent = processes.filter(({ answers }) => !answers).length;
   if (silent > 0) {
@@ -69,7 +69,7 @@ export async function* checkDurability({ ctx, config: { databaseUrl } }: CheckSu
 const maxSkewMs = 30_000;
 
 const selectNow = statement<{ at: string | null }>(sql`select strftime('%Y-%m-%dT%H:%M:%fZ', 'now') as at`);
-// The newest rows by sequence, which does not depend on the clock.
+// The newest rows by sequence. Their order does not depend on the clock, which is checked with them.
 export const selectNewest = statement<{ at: string | null }>(sql`select max(at) as at from (
   select * from (select at from ${auditLog} order by seq desc limit 1)
   union all select * from (select created_at as at from ${events} order by sequence desc limit 1))`);

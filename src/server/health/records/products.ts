@@ -60,7 +60,7 @@ const indexProduct = statement(sql`
   insert or ignore into ${productsToIndex} select row_number from ${products} where row_number = ${param("target")}`);
 
 export const searchIndex = recordCheck({
-  // The index stores no texts. Only its table of lengths has a row for each product.
+  // The index stores no texts. Only its table of lengths shows which products are in it: it has a row for each.
   select: sql`
     select * from (
       select p.tenant_id, p.id as record, 'words' as field, 'missing' as found, 'present' as expected, row_number as target

@@ -58,7 +58,7 @@ export class TenantMeter {
   }
 }
 
-/** Routes without requests are not listed. */
+/** The counts of requests. Routes without requests are not listed. */
 export interface Counts {
   routes: RouteStatus[];
   tenants: TenantStatus[];
