@@ -5,7 +5,7 @@ const [afUnix, sockDgramCloexec, msgDontwaitNosignal] = [1, 0o2000002, 0x4040];
 
 /**
  * Tells systemd that the server is ready, and then twice in each watchdog interval that it is alive (sd_notify). Does
- * nothing without systemd. Returns a function that ends this and sends a last state.
+ * nothing without systemd. Returns a function that ends these messages and sends a last state.
  */
 export function notifySystemd({ NOTIFY_SOCKET: path, WATCHDOG_USEC: interval }: Environment) {
   const libc = path === undefined ? undefined : openLibc();
@@ -18,7 +18,7 @@ export function notifySystemd({ NOTIFY_SOCKET: path, WATCHDOG_USEC: interval }: 
     sendto(fd, bytes, bytes.length, msgDontwaitNosignal, address, address.length);
     close(fd);
   };
-  // A predecessor turns the watchdog off, because a migration may take long.
+  // Turns the watchdog on again: the server before has turned it off, because a migration may take long.
   send(interval === undefined ? "READY=1" : `READY=1\nWATCHDOG_USEC=${interval}`);
   const everyMs = Number(interval ?? 0) / 2000;
   const timer = everyMs > 0 ? setInterval(() => send("WATCHDOG=1"), everyMs) : undefined;

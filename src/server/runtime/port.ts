@@ -23,7 +23,7 @@ const ciphers = ["ECDSA", "RSA"]
   .join(":");
 
 /**
- * Opens the port, which sockets share: one for each worker, certificate, and the next server. Requests wait for `answer`.
+ * Opens the port. Sockets share it: those of workers, certificates and the next server. Requests wait for `answer`.
  * @throws unavailable if the host is not an address of this machine, or another program has the port alone.
  */
 export function openPort(config: Config, certificate: KeyPair | null) {
@@ -32,7 +32,7 @@ export function openPort(config: Config, certificate: KeyPair | null) {
   const servers = new Set<Bun.Server<undefined>>();
   const answering = Promise.withResolvers<Answer>();
   let fetch: Answer = async (request) => {
-    // A server may open its port before its database. The signal is read before the client can disconnect, because Bun reports only later disconnects.
+    // The signal is read before any wait, for example for the database, because Bun reports only later disconnects.
     const { signal } = request;
     const answer = await Promise.race([answering.promise, Bun.sleep(10_000)]);
     if (signal.aborted) return new Response(null);

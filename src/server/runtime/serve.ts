@@ -48,7 +48,7 @@ interface Run extends ServerProcess {
  */
 export async function runServer(config: Config, self: ServerProcess): Promise<number> {
   const log = createLogWriter(config.log, self.writeLog, config.logLevel, config.workers > 1 ? "ofSeveral" : "ofOne");
-  // An unhandled rejection must not end the server.
+  // An unhandled rejection must not end the server, so it is only logged.
   process.removeAllListeners("unhandledRejection");
   process.on("unhandledRejection", (error) => log.notice("error", `unexpected error: ${describeFault(error)}`));
   const run: Run = { ...self, log, stopSignal: nextStopSignal(config.isWorker) };
@@ -81,7 +81,7 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
   }
 }
 
-/** Opens the port beside the present server, and waits for its end. Throws unavailable if it awaits no successor. */
+/** Opens the port beside the present server's, and waits until that server ends. Throws unavailable if it refuses. */
 async function openBeside(config: Config, log: LogWriter): Promise<Port> {
   const port = openPort(config, (await openTls(config, log))?.current() ?? null);
   const refusal = await requestServer(config.dataDir, `/listening?pid=${process.pid}`, lastStopMs);
@@ -134,7 +134,7 @@ async function runMain(given: Config, run: Run): Promise<number> {
     certificate?.stop();
     await answering.stop(end instanceof AppError ? 0 : graceMs);
     monitor.stop();
-    // A replaced server also sends its last changes.
+    // A server that was replaced waits too, because replication sends its last changes before it stops.
     if (!(end instanceof AppError) || end.kind === "conflict") await jobs.stop();
     if (end instanceof AppError) throw end;
     return 0;
@@ -152,11 +152,11 @@ async function startAnswering(
   const { registry } = monitor;
   const answer = (port: Port) => listen(config, db, { ...run, vault, monitor, port });
   if (registry === undefined) return answer(run.port ?? openPort(config, certificate?.current() ?? null));
-  // A successor answers itself until its workers do, and clients have repeated the connections that were ignored.
+  // A successor answers itself until its workers do, and a second longer, because clients repeat ignored connections.
   const early = run.port && answer(run.port);
   const group = await startWorkers(config, { ...run, registry });
   if (early) await Bun.sleep(1000).then(() => early.stop(graceMs));
-  // Each worker watches the certificate itself.
+  // Each worker watches the certificate itself, so the main process need not pass on a new one.
   return { ...group, url: addressOf(config), present() {} };
 }
 

@@ -29,7 +29,7 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
   const killAll = () => {
     for (const worker of workers) worker.kill("SIGKILL");
   };
-  // No worker may keep the port after this process has ended.
+  // A worker must not keep the port after this process has ended, so all that run are killed.
   process.on("exit", killAll);
   let isStopping = false;
 
