@@ -30,7 +30,7 @@ export function watchServer(child: Bun.Subprocess<"ignore", "pipe", "pipe">): Se
   const stderr = collect(child.stderr);
   const signal = (name: NodeJS.Signals) =>
     server.pid === child.pid ? child.kill(name) : attempt(() => process.kill(server.pid, name));
-  const successors = () => [...stderr.text().matchAll(/Process (\d+) takes over/g)].map(([, pid]) => Number(pid));
+  const announcements = () => stdout.text().split("listens on ").length;
   const server: Serving = {
     url: "",
     port: 0,
@@ -39,9 +39,15 @@ export function watchServer(child: Bun.Subprocess<"ignore", "pipe", "pipe">): Se
     log: stderr.text,
     signal,
     async succeed() {
-      const known = successors().length;
+      const known = announcements();
       signal("SIGUSR2");
-      server.pid = await until("the successor", () => successors()[known]);
+      await until("the successor", () => announcements() > known);
+      server.pid = Number(
+        stderr
+          .text()
+          .match(/(?<=Process )\d+(?= takes over)/g)
+          ?.at(-1),
+      );
     },
     exited: child.exited,
     async ready() {

@@ -26,6 +26,8 @@ export function nextStopSignal(isWorker: boolean): Promise<string> {
     process.on("SIGINT", isWorker ? () => {} : onSignal);
     // From a terminal, SIGHUP means that the terminal was closed.
     process.on("SIGHUP", process.stdin.isTTY ? onSignal : () => {});
+    // Without a listener, the signal would end a server that is still starting.
+    process.on("SIGUSR2", () => {});
     if (!isWorker) return;
     process.on("disconnect", () => {
       if (askedAt !== undefined) process.exit(143);

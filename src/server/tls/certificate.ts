@@ -113,7 +113,8 @@ function checkNames(certificate: Certificate, path: string, publicUrl: string | 
   if (publicUrl === undefined || !publicUrl.startsWith("https:") || coversHost(certificate, publicUrl)) return null;
   const names = certificate.names.join(", ") || "no host name";
   const message = `The certificate in ${path} covers ${names}, but --public-url is ${publicUrl}.`;
-  const remedy = `Have a certificate issued for ${new URL(publicUrl).hostname}, unless a proxy in front has its own.`;
+  const { hostname } = new URL(publicUrl);
+  const remedy = `Write a certificate for ${hostname} to this file, or correct --public-url. A proxy in front may have its own.`;
   return problem("warning", path, message, remedy);
 }
 
