@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { countTests, listFailures, listSuites, renderReport } from "../../scripts/test-report.ts";
+import { countTests, listFailures, renderReport } from "../../scripts/test-report.ts";
 
 const report = (attributes: string) =>
   `<?xml version="1.0"?>\n<testsuites name="bun test" ${attributes}>\n</testsuites>`;
@@ -34,17 +34,4 @@ test("failed tests are listed below the table, with their lines and reasons", ()
   expect(failures).toEqual(['a.test.ts:4 says <b>: not "c"']);
   const shown = renderReport([{ title: "tests", passed: 1, failed: 1, skipped: 0, ms: 10, failures }]);
   expect(shown.split("\n").slice(-3)).toEqual(['(failed) a.test.ts:4 says <b>: not "c"', "", "1 passed, 1 failed"]);
-});
-
-test("each directory of tests has a line with its failures", () => {
-  const lines = listSuites(`<testsuites name="bun test" tests="3" failures="1" skipped="0">
-    <testcase name="one" file="test/http/a.test.ts" line="2" time="0.5" assertions="1" />
-    <testcase name="two" file="test/http/b.test.ts" line="4" time="1" assertions="1">
-      <failure type="Error" message="not">Error</failure>
-    </testcase>
-    <testcase name="three" file="test/db/c.test.ts" line="4" time="2" assertions="1" /></testsuites>`);
-  expect(lines.map((line) => line.replaceAll(/ +/g, " "))).toEqual([
-    "test/db 1 passed 2.0 s",
-    "test/http 1 passed, 1 FAILED 1.5 s",
-  ]);
 });
