@@ -74,3 +74,10 @@ export const link = (href, word) => h("p", h("a", { href }, t(word)));
 
 /** Parts of a line of text; empty ones are left out. */
 export const joined = (...parts) => parts.filter(Boolean).join(" · ");
+
+/** Saves a text as a file of the browser. It is never opened as a page of this address. */
+export function save(name, text, type) {
+  const href = URL.createObjectURL(new Blob([text], { type }));
+  h("a", { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), 60_000);
+}

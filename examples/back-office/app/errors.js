@@ -1,12 +1,12 @@
 import { h, toast } from "./dom.js";
 import { hasWords, t } from "./words.js";
 
-/** Quoted names, emails, ids, numbers and amounts in messages of the server. */
-const variables = /"[^"]*"|\S+@[^\s@]+\.\w+|\b[a-z]{3}_[0-9a-z]{26}|\d+(?:\.\d+)?(?: [A-Z]{3})?/g;
+/** Quoted names, placeholders, emails, ids, numbers and amounts in messages of the server. */
+const variables = /"[^"]*"|\{[^{}]*\}|\S+@[^\s@]+\.\w+|\b[a-z]{3}_[0-9a-z]{26}|\d+(?:\.\d+)?(?: [A-Z]{3})?/g;
 
 /** A message of the server in our words, if they have it. There, `#` stands for the variables. */
 function translateMessage(message) {
-  const name = `fault.${message.replace(/ or null$/, "").replace(variables, "#")}`;
+  const name = `fault.${message.replace(/ or null$|\. Known: .*/, "").replace(variables, "#")}`;
   return hasWords(name) && t(name, message.match(variables) ?? []);
 }
 

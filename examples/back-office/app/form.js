@@ -110,8 +110,12 @@ function checkFields(root) {
 function markFields({ elements }, details) {
   const others = [];
   for (const detail of details) {
-    const control = elements[detail.field.split(".").at(-1)];
-    if (control?.id) mark(control, explainField(detail.message));
+    // A path such as that of a price among rates ends with the name; others begin with it.
+    const control = detail.field
+      .split(".")
+      .map((name) => elements.namedItem(name))
+      .findLast((one) => one?.id);
+    if (control) mark(control, explainField(detail.message));
     else others.push(nameFault(detail));
   }
   return others;

@@ -1,5 +1,7 @@
+import { address, go } from "./address.js";
 import { h } from "./dom.js";
 import { actionButton } from "./errors.js";
+import { choice, field } from "./form.js";
 import { t } from "./words.js";
 
 export const none = (word = "list.none") => h("p.none", t(word));
@@ -33,3 +35,21 @@ export const line = (title, below, end, ...more) => h("li", parts(title, below, 
 
 /** A row that is one link, with a title, a line below it, and things at its end. */
 export const row = (href, title, below, ...end) => h("li", h("a.row", { href }, parts(title, below, end)));
+
+/** The search of a list, which its address keeps. Options are pairs of a query, such as `status=paid`, and a text. */
+export function searchForm(name, { q, word, hint, filter, options }) {
+  const root = h("form", { class: "search", role: "search" });
+  root.append(field(t(word), { name: "q", type: "search", value: q, maxlength: 100, enterkeyhint: "search", hint }));
+  if (options) root.append(choice("filter", t("list.filter"), options, filter));
+  root.append(h("button.button.is-quiet", t("list.search")));
+  const apply = () => {
+    const { q: words, filter: chosen } = root.elements;
+    go(address(name, { q: words.value.trim(), ...Object.fromEntries(new URLSearchParams(chosen?.value)) }));
+  };
+  root.addEventListener("submit", (event) => {
+    event.preventDefault();
+    apply();
+  });
+  root.elements.filter?.addEventListener("change", apply);
+  return root;
+}

@@ -7,7 +7,7 @@ import { focusOn, toast } from "./dom.js";
 export function replace(old, next, text) {
   for (const from of old.querySelectorAll(".form[data-changed]")) keepTyped(from, old, next);
   old.replaceWith(next);
-  focusOn(next.querySelector("h1, h3, p") ?? next);
+  focusOn(next.querySelector("h1, h3, summary, p") ?? next);
   if (text) toast(text);
 }
 

@@ -1,3 +1,5 @@
+import { coded } from "./errors.js";
+
 const { createClient } = await import(new URL("../client.js", document.baseURI).href);
 
 /** A session that nobody uses for this long ends at the server. */
@@ -51,7 +53,7 @@ export async function signIn(given) {
   const { role } = await readMe();
   if (role !== "customer") return;
   await signOut();
-  throw Object.assign(new Error(), { code: "customer" });
+  throw coded("customer");
 }
 
 export async function signOut() {

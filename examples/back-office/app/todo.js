@@ -1,5 +1,5 @@
 import { address } from "./address.js";
-import { h, page } from "./dom.js";
+import { h, joined, page } from "./dom.js";
 import { line, none, row } from "./list.js";
 import { orderRow } from "./orders/names.js";
 import { drawUnmatched } from "./orders/withdrawals.js";
@@ -22,20 +22,22 @@ export async function show({ signal }) {
     shop.orders.withdrawals({ matched: false, limit: 20 }, { signal }).page(),
     ...reads,
   ]);
-  const kept = (kind) => todo.filter((one) => one.kind === kind);
+  const kept = (kind, draw) => todo.filter((one) => one.kind === kind).map(draw);
   // Nothing marks them as done, so the server names those of two weeks.
-  const unknown = unmatched.data.filter(({ id }) => kept("unknown_withdrawal").some((one) => one.id === id));
+  const recent = kept("unknown_withdrawal", ({ id }) => id);
+  const unknown = unmatched.data.filter(({ id }) => recent.includes(id)).map(drawUnmatched);
   const drawLow = ({ id, detail, count }) => row(address("products", id), detail, t("stock.left", { count }));
-  const drawFailed = ({ detail, since }) => line(formatDate(since), detail);
+  const drawFailed = ({ detail, since }) => line(t(`mails.${detail.split(":")[0]}`), joined(formatDate(since), detail));
+  const failed = kept("failed_mail", drawFailed);
   return page(
     t("todo.title"),
-    unknown.length > 0 && part("todo.withdrawals", unknown.map(drawUnmatched)),
+    unknown.length > 0 && part("todo.withdrawals", unknown),
     pages.map(({ data, page: { total } }, index) => {
       const [word, query] = lists[index];
       return part(word, data.map(orderRow), total, total > data.length && address("orders", query));
     }),
-    part("todo.low", kept("low_stock").map(drawLow)),
-    kept("failed_mail").length > 0 && part("todo.mail", kept("failed_mail").map(drawFailed)),
+    part("todo.low", kept("low_stock", drawLow)),
+    failed.length > 0 && part("todo.mail", failed),
   );
 }
 

@@ -28,6 +28,8 @@ export function formatDate(date, style = { dateStyle: "medium", timeStyle: "shor
   return new Intl.DateTimeFormat(current, style).format(new Date(date));
 }
 
+export const formatDay = (date) => formatDate(date, { dateStyle: "medium" });
+
 export const formatNumber = (number) => new Intl.NumberFormat(current).format(number);
 
 export const countryName = (code) => new Intl.DisplayNames(current, { type: "region" }).of(code);

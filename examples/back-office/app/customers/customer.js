@@ -1,13 +1,12 @@
 import { go } from "../address.js";
-import { badge, fact, facts, h, page, section, toast } from "../dom.js";
+import { badge, fact, facts, h, page, save, section, toast } from "../dom.js";
 import { actionButton, coded } from "../errors.js";
 import { fold, form } from "../form.js";
 import { drawList } from "../list.js";
-import { addressLines, orderRow } from "../orders/names.js";
+import { addressLines, mailLink, orderRow } from "../orders/names.js";
 import { replace } from "../replace.js";
-import { save } from "../save.js";
 import { readMe, shop } from "../store.js";
-import { formatDate, t } from "../words.js";
+import { formatDate, formatDay, t } from "../words.js";
 
 export async function show({ id, signal }) {
   const [user, me] = await Promise.all([shop.users.get(id, {}, { signal }), readMe()]);
@@ -26,9 +25,9 @@ function draw(user, me, orders) {
       status === "disabled" && badge("customer.disabled", "is-alert"),
     ),
     facts(
-      fact("buyer.email", email),
+      fact("buyer.email", mailLink(email)),
       fact("buyer.phone", phone),
-      fact("customer.since", formatDate(at, { dateStyle: "medium" })),
+      fact("customer.since", formatDay(at)),
       fact("customer.lastLogin", last && formatDate(last)),
       addresses.map((one) => fact("buyer.to", addressLines(one))),
     ),

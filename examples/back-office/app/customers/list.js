@@ -1,8 +1,7 @@
 import { address, go } from "../address.js";
 import { badge, page, toast } from "../dom.js";
 import { fold, form, given } from "../form.js";
-import { drawList, row } from "../list.js";
-import { searchForm } from "../search.js";
+import { drawList, row, searchForm } from "../list.js";
 import { readMe, shop } from "../store.js";
 import { language, t } from "../words.js";
 
@@ -22,7 +21,7 @@ function drawUser({ id, name, email, role, status }) {
     name ?? email,
     name ? email : "",
     role !== "customer" && badge(`role.${role}`, "is-open"),
-    status === "disabled" && badge("customer.disabled", "is-quiet"),
+    status === "disabled" && badge("customer.disabled"),
   );
 }
 

@@ -1,7 +1,6 @@
 import { page } from "../dom.js";
 import { given } from "../form.js";
-import { drawList } from "../list.js";
-import { searchForm } from "../search.js";
+import { drawList, searchForm } from "../list.js";
 import { shop } from "../store.js";
 import { t } from "../words.js";
 import { orderRow } from "./names.js";

@@ -1,15 +1,9 @@
 import { address } from "../address.js";
 import { badge, h, joined } from "../dom.js";
 import { row } from "../list.js";
-import { countryName, formatDate, formatMoney, t } from "../words.js";
+import { countryName, formatDay, formatMoney, t } from "../words.js";
 
-const tones = {
-  pending: "is-waiting",
-  paid: "is-open",
-  completed: "is-done",
-  cancelled: "is-quiet",
-  expired: "is-quiet",
-};
+const tones = { pending: "is-waiting", paid: "is-open", completed: "is-done" };
 
 /** Returns the badges of an order: what needs attention, its status, and an unusual payment or partial shipment. */
 export function badges({ status, payment_status: payment, fulfillment_status: fulfillment, needs_attention: needs }) {
@@ -17,8 +11,8 @@ export function badges({ status, payment_status: payment, fulfillment_status: fu
   return [
     (needs ?? []).map((kind) => badge(`attention.${kind}`, "is-alert")),
     badge(`status.${status}`, tones[status]),
-    isOdd && badge(`payment.${payment}`, "is-quiet"),
-    fulfillment === "partially_fulfilled" && badge("fulfillment.partially_fulfilled", "is-quiet"),
+    isOdd && badge(`payment.${payment}`),
+    fulfillment === "partially_fulfilled" && badge("fulfillment.partially_fulfilled"),
   ];
 }
 
@@ -27,9 +21,11 @@ export const buyerOf = ({ shipping_address: to, billing_address: bill, email }) 
 
 export function orderRow(order) {
   const { id, number, created_at: at, total, currency } = order;
-  const below = joined(buyerOf(order), formatDate(at, { dateStyle: "medium" }));
+  const below = joined(buyerOf(order), formatDay(at));
   return row(address("orders", id), t("order.number", { number }), below, formatMoney(total, currency), badges(order));
 }
+
+export const mailLink = (email) => email && h("a", { href: `mailto:${encodeURIComponent(email)}` }, email);
 
 /** Unsent pieces of a line, which can be sent. */
 export const unsent = ({ quantity, fulfilled_quantity: sent, cancelled_quantity: cancelled }) =>

@@ -1,13 +1,12 @@
 import { address } from "../address.js";
-import { fact, facts, h, joined, link, page, section, toast } from "../dom.js";
+import { fact, facts, h, joined, link, page, save, section, toast } from "../dom.js";
 import { actionButton } from "../errors.js";
 import { line, none } from "../list.js";
 import { replace } from "../replace.js";
-import { save } from "../save.js";
 import { shop } from "../store.js";
-import { formatDate, formatMoney, t } from "../words.js";
+import { formatDate, formatDay, formatMoney, t } from "../words.js";
 import { drawAttention } from "./attention.js";
-import { addressLines, badges, lineName, unsent } from "./names.js";
+import { addressLines, badges, lineName, mailLink, unsent } from "./names.js";
 import { drawNote } from "./note.js";
 import { drawParcels, drawShipping } from "./parcels.js";
 import { drawPay } from "./pay.js";
@@ -102,7 +101,7 @@ function drawTotals(order) {
 function drawPayments({ payments, payment_method: method, transfer_reference, expires_at: until, status, currency }) {
   const draw = ({ received_at: at, provider, reference, amount }) => {
     const below = joined(t(`method.${provider}`), reference);
-    return line(formatDate(at, { dateStyle: "medium" }), below, formatMoney(amount, currency));
+    return line(formatDay(at), below, formatMoney(amount, currency));
   };
   return section(
     "payments.title",
@@ -119,7 +118,7 @@ function drawBuyer({ user_id: user, email, phone, shipping_address: to, billing_
   return section(
     "buyer.title",
     facts(
-      fact("buyer.email", email && h("a", { href: `mailto:${encodeURIComponent(email)}` }, email)),
+      fact("buyer.email", mailLink(email)),
       fact("buyer.phone", phone && h("a", { href: `tel:${encodeURIComponent(phone)}` }, phone)),
       fact("buyer.to", to && addressLines(to)),
       fact("buyer.bill", bill && addressLines(bill)),

@@ -8,6 +8,7 @@ import { formatDate, t } from "../words.js";
 import { lineName, unsent } from "./names.js";
 import { pieces, readPieces } from "./pieces.js";
 
+const route = "/orders/{id}/fulfillments/{fulfillment_id}/";
 const undoMs = 24 * 3_600_000;
 
 export function drawShipping({ id, version, items }, changed) {
@@ -42,12 +43,12 @@ function drawParcel({ id, version, items }, { id: parcel, lines, tracking, creat
   const isAddress = /^https?:/.test(url);
   const undo = async () => {
     if (!confirm(t("parcel.undoSure"))) return;
-    const reply = await shop.call("DELETE /orders/{id}/fulfillments/{fulfillment_id}/", { path, ifVersion: version });
+    const reply = await shop.call(`DELETE ${route}`, { path, ifVersion: version });
     changed(reply.data, "parcel.undone");
   };
   const correct = async (values) => {
     const call = { path, body: { tracking: readTracking(values) }, ifVersion: version };
-    changed((await shop.call("PATCH /orders/{id}/fulfillments/{fulfillment_id}/", call)).data, "parcel.corrected");
+    changed((await shop.call(`PATCH ${route}`, call)).data, "parcel.corrected");
   };
   const slip = h("a.button.is-quiet", { href: address("orders", id, "slip", { parcel }) }, t("slip.open"));
   const follow = { href: url, target: "_blank", rel: "noreferrer" };

@@ -1,6 +1,6 @@
 import { fact, facts, h, section } from "../dom.js";
 import { formatDate, t } from "../words.js";
-import { lineName } from "./names.js";
+import { lineName, mailLink } from "./names.js";
 
 /** What consumers declared when they withdrew from the contract. */
 export function drawWithdrawals({ withdrawals, items }) {
@@ -21,7 +21,7 @@ function drawFacts({ name, email, created_at: at, text }, more) {
     fact("withdrawals.at", formatDate(at)),
     more,
     fact("buyer.name", name),
-    fact("buyer.email", h("a", { href: `mailto:${encodeURIComponent(email)}` }, email)),
+    fact("buyer.email", mailLink(email)),
     fact("withdrawals.text", text),
   );
 }

@@ -1,7 +1,6 @@
 import { address } from "../address.js";
 import { h, page } from "../dom.js";
-import { drawList } from "../list.js";
-import { searchForm } from "../search.js";
+import { drawList, searchForm } from "../list.js";
 import { shop } from "../store.js";
 import { t } from "../words.js";
 import { listFields, productRow } from "./row.js";

@@ -16,7 +16,7 @@ export function picture(image, width = 320) {
 
 export function productRow({ id, title, price, currency, images, status, available }) {
   const stock = available === null ? t("stock.uncounted") : t("stock.left", { count: formatNumber(available) });
-  const mark = status !== "published" && badge(`product.${status}`, "is-quiet");
+  const mark = status !== "published" && badge(`product.${status}`);
   const item = row(address("products", id), title, stock, formatMoney(price, currency), mark);
   item.firstElementChild.prepend(picture(images[0]));
   return item;

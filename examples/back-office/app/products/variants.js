@@ -1,5 +1,6 @@
-import { section, toast } from "../dom.js";
+import { section } from "../dom.js";
 import { fold, form } from "../form.js";
+import { replace } from "../replace.js";
 import { shop } from "../store.js";
 import { t } from "../words.js";
 
@@ -14,8 +15,7 @@ export function drawVariants({ id, variants }) {
 function drawVariant(product, { id, title, version, price, has_own_price: hasPrice, stock, sku }) {
   const save = async (values) => {
     const next = await shop.variants.update(product, id, values, { ifVersion: version });
-    root.replaceWith(drawVariant(product, next));
-    toast(t("product.saved"));
+    replace(root, drawVariant(product, next), t("product.saved"));
   };
   const fields = form("variant", save, { price: hasPrice ? price : null, stock, sku });
   const root = fold(`${title}: ${stock ?? "∞"}`, fields);

@@ -28,7 +28,7 @@ function drawCode(code, currency) {
   const root = h(
     "li.boxed",
     h("strong", code.code),
-    isOver && badge("codes.over", "is-quiet"),
+    isOver && badge("codes.over"),
     facts(
       fact("codes.value", isFree ? t("codes.freeShipping") : cut),
       fact("codes.minimum", minimum !== null && formatMoney(minimum, currency)),

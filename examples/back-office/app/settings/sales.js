@@ -77,11 +77,10 @@ function drawChart(periods, data, by, currency) {
     const title = svg("title", {}, joined(dateOf(period, by), ...describe(sums).toReversed()));
     return svg("g", {}, title, bar("is-sold", sums.sold, x), bar("is-back", sums.returned, x + step * 0.4));
   });
-  const ends = { start: 0, middle: slots / 2, end: slots - 1 };
+  const ends = { start: 0, middle: slots / 2, end: slots };
   const dates = Object.entries(ends).map(([anchor, index]) => {
-    const x = left + step * (index + { start: 0, middle: 0.4, end: 1 }[anchor]);
-    const text = formatDate(periods[index], { ...styles[by], timeZone: "UTC" });
-    return svg("text", { x, y: height - 6, "text-anchor": anchor }, text);
+    const text = formatDate(periods[Math.min(index, slots - 1)], { ...styles[by], timeZone: "UTC" });
+    return svg("text", { x: left + step * index, y: height - 6, "text-anchor": anchor }, text);
   });
   const attributes = { class: "chart", role: "img", "aria-label": t("sales.chart"), viewBox: `0 0 ${width} ${height}` };
   return svg("svg", attributes, ...lines, ...bars, ...dates);
