@@ -25,7 +25,6 @@ async function loadBeforeCommit(): Promise<BeforeCommit> {
   };
 }
 
-/** Opens the database of stores. Errors: as `openDatabase`. */
 export function openStoreDatabase(options: DatabaseOptions): Promise<Database> {
   const beforeCommit = () => {
     loading ??= loadBeforeCommit();

@@ -50,7 +50,6 @@ export class KeptTail {
 
 /** The magic number, the method deflate, no flags, no time, and an unknown system (RFC 1952, section 2.3). */
 const gzipHeader = new Uint8Array([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
-/** The CRC-32 and the length. */
 const gzipTrailerBytes = 8;
 
 /**

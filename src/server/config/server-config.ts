@@ -48,7 +48,6 @@ export function readServerConfig(options: Options) {
     logLevel: oneOf(get("BODEGA_LOG_LEVEL", "log-level"), logLevels) ?? "info",
     tls: acme ? { cert: acme.file, key: acme.file } : given,
     noDocs: onOrOff(get("BODEGA_NO_DOCS", "no-docs")),
-    /** Whether the server serves the back office. */
     backOffice: onOrOff(get("BODEGA_BACK_OFFICE", "back-office")),
     /** With a token, the server serves `/metrics`. */
     metricsToken: matching(get("BODEGA_METRICS_TOKEN"), /^[\x21-\x7e]{16,}$/, tokenHint),

@@ -38,7 +38,6 @@ export interface Channel<Task> {
   queue: Queue<Task>;
   /** How many attempts a delivery gets; unlimited unless given. Interrupted attempts count. */
   maxAttempts?: number;
-  /** Creates deliveries of new messages, in batches. */
   createDeliveries?(): Promise<void>;
   listReady(): Promise<Source[]>;
   prepare(task: Task): Promise<Attempt | DeadEnd> | Attempt | DeadEnd;

@@ -24,7 +24,6 @@ interface ListenOptions {
   port: Port;
 }
 
-/** Serves the API on an open port. */
 export function listen(config: Config, db: Database, options: ListenOptions) {
   const { version, vault, log, monitor, port } = options;
   let isDraining = false;

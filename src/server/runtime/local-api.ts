@@ -11,7 +11,6 @@ import { getUser } from "../modules/users/service.ts";
 import { ViewBuffer } from "../modules/views/view-buffer.ts";
 import { Meter } from "../monitoring/metrics/meter.ts";
 
-/** A request to the API in this process. */
 export interface LocalRequest {
   method: Method;
   /** A path of the API with its query, such as `/orders/?status=paid`. The store's `namespace` is added to it. */

@@ -17,7 +17,6 @@ const keepGroup = `UPDATE OR ROLLBACK write_groups SET last_group = CASE WHEN la
   WHERE writer = ?1`;
 const checkGroup = `SELECT CASE WHEN EXISTS (SELECT 1 FROM write_groups WHERE writer = ? AND last_group = ?)
   THEN 1 ELSE ${failing} END`;
-/** Deletes the rows of processes that ended long ago. */
 const dropOldWriters = "DELETE FROM write_groups WHERE rowid < (SELECT max(rowid) FROM write_groups) - 1000";
 
 /** Units are answered at most this long after the lock deadline. After that, the libSQL server frees the lock. */

@@ -81,10 +81,8 @@ export async function readCatalogueState(ctx: Ctx): Promise<{ state: string }> {
 }
 
 const ofTenant = sql`tenant_id = ${param("tenantId")}`;
-/** The cursor before the oldest event. */
 export const feedStart = "0";
 
-/** Returns the cursor after the newest event. */
 export async function newestEventId({ db, tenant }: Ctx): Promise<string> {
   return (await get(db, selectState.staff, { tenantId: tenant.id }))?.state ?? feedStart;
 }

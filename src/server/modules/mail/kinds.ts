@@ -29,7 +29,6 @@ export type AnyMailKind = keyof typeof mailKinds;
 
 export type MailKind = Exclude<AnyMailKind, "test">;
 
-/** The kinds of mail to the buyer of an order. */
 export const orderMailKinds = [
   ...(["order_placed", "order_paid", "order_shipped", "order_refunded"] as const),
   ...(["order_cancelled", "order_expired"] as const),

@@ -20,12 +20,10 @@ export interface MailText {
 
 export type Show = (name: string, value: string) => string;
 
-/** Names of values that are addresses of pages. */
 export const linkNames: readonly string[] = ["link", "tracking_url", "back_office"];
 
 const placeholder = /\{(?:order\.)?(\w+)\}/g;
 
-/** The names of the values in a text. */
 export function namesIn(text: string): string[] {
   return Array.from(text.matchAll(placeholder), ([, name]) => name as string);
 }

@@ -35,7 +35,6 @@ export async function readSale(ctx: Pick<Ctx, "db" | "tenant">, order: OrderRow)
   return { order, lines, refunds, payments: paid, issued, taxParts, credits: creditsOf(lines, refunds, taxParts) };
 }
 
-/** Splits the total of an order by tax rate. */
 function taxPartsOf({ taxLines, totalMinor, taxMinor }: OrderRow): TaxPart[] {
   const stored = JSON.parse(taxLines) as (Record<"rate" | "base_minor" | "tax_minor", number> & { class: string })[];
   if (stored.length === 0) return [{ taxClass: null, rate: null, gross: totalMinor, tax: taxMinor }];

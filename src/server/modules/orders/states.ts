@@ -13,7 +13,6 @@ export const paymentStatuses = [
 /** Computed from the numbers of pieces that were sent. */
 export const fulfillmentStatuses = ["unfulfilled", "partially_fulfilled", "fulfilled"] as const;
 
-/** The reasons for which staff must decide about an order. */
 export const attentionKinds = [
   "late_payment",
   "partial_payment",

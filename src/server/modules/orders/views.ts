@@ -60,7 +60,6 @@ export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: stri
 
 export type OrderDocument = Static<typeof Order>;
 
-/** An order as tables show it. */
 export type OrderView = Awaited<ReturnType<typeof viewOrders>>[number];
 
 export type OrderFilter = Omit<OrderListQuery, "limit" | "cursor" | "fields" | "include_total">;

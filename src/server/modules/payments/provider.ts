@@ -25,7 +25,6 @@ export interface ProviderDispute extends Omit<Dispute, "tenantId" | "orderId" | 
   isClosed: boolean;
 }
 
-/** All that a provider knows about a page. */
 export interface Snapshot {
   /** A page is `processing` until the provider has decided about the payment, and `failed` if that fails. */
   state: "open" | "processing" | "complete" | "expired" | "failed";
@@ -52,7 +51,6 @@ export interface Provider {
   /** Opens a page. If the same checkout is opened again, no second page is opened. */
   open(checkout: NewCheckout, isOld: boolean): Promise<{ sessionId: string; url: string } | undefined>;
   read(sessionId: string): Promise<Snapshot>;
-  /** Closes a page, unless it is complete. */
   close(sessionId: string): Promise<unknown>;
   refund(request: RefundRequest, isOld: boolean): Promise<ProviderRefund>;
   /** Returns the events since a time in epoch milliseconds, the oldest first. */

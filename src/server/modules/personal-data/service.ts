@@ -141,7 +141,6 @@ const ofAddress = {
   ),
 };
 
-/** Exports the withdrawals and mails of an address. */
 export async function exportAddress(ctx: Ctx, emailKey: string) {
   const values = { tenantId: ctx.tenant.id, emailKey, recipientKey: recipientKey(ctx.vault, emailKey) };
   return {

@@ -35,7 +35,6 @@ export type SendPush = (subscription: Subscription, payload: PushPayload, option
 /** The error of registrations for other platforms, to which nothing is sent. */
 export const notSent = "Notifications are sent to browsers only";
 
-/** Whether this server sends to a platform. */
 export const isSent = (platform: PushPlatform) => platform === "web";
 
 export function sealTarget(vault: Vault, registrationId: string, target: Target): string {
