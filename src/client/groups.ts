@@ -68,6 +68,11 @@ const operations = {
     rates: "GET /shipping/rates/",
     replaceRates: "PUT /shipping/rates/",
   },
+  mail: {
+    /** The texts of mails, in the store's language or another one. */
+    templates: "GET /mail/templates/",
+    replaceTemplate: "PUT /mail/templates/",
+  },
   wishlist: {
     list: "LIST /wishlist/",
     get: "GET /wishlist/{product_id}/",

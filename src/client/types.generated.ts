@@ -183,6 +183,20 @@ export interface paths {
          */
         get: operations["listEvents"];
     };
+    "/mail/templates/": {
+        parameters: {
+        };
+        /**
+         * List the texts of mails in a language, by default the store's
+         * @description Allowed callers: staff and owners.
+         */
+        get: operations["listMailTemplates"];
+        /**
+         * Replace the texts of a kind of mail in a language; owners only
+         * @description Allowed callers: staff and owners.
+         */
+        put: operations["setMailTemplate"];
+    };
     "/media/": {
         parameters: {
         };
@@ -1227,6 +1241,38 @@ export interface components {
             request_id: string;
             data: components["schemas"]["Event"][];
             page: components["schemas"]["Page"];
+        };
+        MailTemplate: {
+            /** @enum {string} */
+            kind: "reset_code" | "login_code" | "invitation" | "sign_up_code" | "account_exists" | "email_code" | "email_change_requested" | "password_changed" | "email_changed" | "two_factor_changed" | "order_placed" | "order_paid" | "order_shipped" | "order_refunded" | "order_cancelled" | "order_expired" | "order_link" | "withdrawal_received" | "new_order" | "needs_attention" | "low_stock" | "server_alert";
+            /** @enum {string} */
+            language: "ar" | "de" | "en" | "es" | "fr" | "pt" | "zh";
+            subject: string;
+            heading: string | null;
+            paragraphs: string[];
+            is_own: boolean;
+            placeholders: string[];
+        };
+        MailTemplateListReply: {
+            request_id: string;
+            data: components["schemas"]["MailTemplate"][];
+        };
+        MailTemplateReply: {
+            request_id: string;
+            data: components["schemas"]["MailTemplate"];
+        };
+        MailTemplateInput: {
+            /** @enum {string} */
+            kind: "reset_code" | "login_code" | "invitation" | "sign_up_code" | "account_exists" | "email_code" | "email_change_requested" | "password_changed" | "email_changed" | "two_factor_changed" | "order_placed" | "order_paid" | "order_shipped" | "order_refunded" | "order_cancelled" | "order_expired" | "order_link" | "withdrawal_received" | "new_order" | "needs_attention" | "low_stock" | "server_alert";
+            /** @enum {string} */
+            language: "ar" | "de" | "en" | "es" | "fr" | "pt" | "zh";
+            subject: string;
+            heading: string | null;
+            paragraphs: string[];
+            /** @description Read-only: ignored. */
+            is_own?: unknown;
+            /** @description Read-only: ignored. */
+            placeholders?: unknown;
         };
         Media: {
             /** @description `med_…`, the `media_id` of a picture of a product or variant. */
@@ -3717,6 +3763,24 @@ export interface components {
             };
         };
         /** @description Success */
+        MailTemplateListReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["MailTemplateListReply"];
+            };
+        };
+        /** @description Success */
+        MailTemplateReply: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["MailTemplateReply"];
+            };
+        };
+        /** @description Success */
         MediaReply: {
             headers: {
                 [name: string]: unknown;
@@ -4744,6 +4808,42 @@ export interface operations {
             200: components["responses"]["EventListReply"];
             429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    listMailTemplates: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+                language?: "ar" | "de" | "en" | "es" | "fr" | "pt" | "zh";
+            };
+        };
+        responses: {
+            200: components["responses"]["MailTemplateListReply"];
+            "4XX": components["responses"]["ReadError"];
+            "5XX": components["responses"]["ServerError"];
+        };
+    };
+    setMailTemplate: {
+        parameters: {
+            query: {
+                /** @description Namespace of the store. */
+                namespace: components["parameters"]["namespace"];
+                /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
+                lang?: components["parameters"]["lang"];
+            };
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MailTemplateInput"];
+            };
+        };
+        responses: {
+            200: components["responses"]["MailTemplateReply"];
+            "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
     };

@@ -277,6 +277,7 @@ async function makeRegistration({ shop }: World): Promise<{ path: string; proof:
 }
 
 let numbers = 0;
+const mailText = { kind: "order_paid", language: "en", subject: "Contraband", heading: null, paragraphs: ["Hello"] };
 const lamp = () => ({ title: `Lamp ${++numbers}`, price: 2 });
 
 type Make = (world: World) => Promise<RouteCall>;
@@ -420,6 +421,8 @@ export const routeCalls: Record<string, Make> = {
     body: { number: (await makeOrder(world)).number, email: world.customer.email, name: "Ada" },
   }),
   // Settings
+  listMailTemplates: async ({ owner }) => ({ request: "GET /mail/templates/", by: owner }),
+  setMailTemplate: async ({ owner }) => ({ request: "PUT /mail/templates/", body: mailText, by: owner }),
   listShippingRates: async (world) => {
     await setRates(world, "PUT /shipping/rates/", shippingRates());
     return { request: "GET /shipping/rates/" };

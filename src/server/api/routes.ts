@@ -3,6 +3,7 @@ import { categoryRoutes, productRoutes, variantRoutes } from "../modules/catalog
 import { discountRoutes } from "../modules/discounts/routes.ts";
 import { eventRoutes } from "../modules/events/routes.ts";
 import { invoiceRoutes } from "../modules/invoices/routes.ts";
+import { mailRoutes } from "../modules/mail/routes.ts";
 import { mediaRoutes } from "../modules/media/routes.ts";
 import { notificationRoutes } from "../modules/notifications/routes.ts";
 import { orderRoutes } from "../modules/orders/routes.ts";
@@ -27,6 +28,7 @@ export const routes: readonly Route[] = [
   ...categoryRoutes,
   ...discountRoutes,
   ...eventRoutes,
+  ...mailRoutes,
   ...mediaRoutes,
   ...orderRoutes,
   ...passwordResetRoutes,

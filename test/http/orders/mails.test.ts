@@ -175,7 +175,10 @@ onDatabase("file", (suite) => {
     const { id } = await placeAsGuest(page, product);
     const name = { kind: "order_placed", language: "en" } as const;
     const paragraphs = ["<b>Thanks</b> for {order.number}", "{order.instructions}", "{order.items}"];
-    await setTemplate(ctx, name, { subject: "Hooray {order.number}", heading: "Hi & welcome", paragraphs });
+    const body = { ...name, subject: "Hooray {order.number}", heading: "Hi & welcome", paragraphs };
+    const [colleague, owner] = [await openAccount(shop, { role: "staff" }), await openAccount(shop, { role: "owner" })];
+    expect((await colleague.call("PUT /mail/templates/", { body })).code).toBe(5300);
+    expect((await owner.call("PUT /mail/templates/", { body })).data).toMatchObject({ ...body, is_own: true });
     const shown = () => previewOrderMail(ctx, id, "order_placed");
     const { subject, html, text, to } = await shown();
     expect([to, subject]).toEqual(["eve@example.com", "Hooray 1"]);

@@ -1,4 +1,4 @@
-import { type MailKind, mailKinds } from "../../../server/modules/mail/kinds.ts";
+import { type MailKind, textKinds } from "../../../server/modules/mail/kinds.ts";
 import { withTenant } from "../../context/context.ts";
 import { defineList } from "../../context/list-command.ts";
 import { requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
@@ -7,11 +7,11 @@ import { invalidFlag, printRecord } from "../../terminal/console.ts";
 
 const service = () => import("../../../server/modules/mail/templates.ts");
 
-const kinds = Object.keys(mailKinds).filter((kind) => kind !== "test");
 const kind = wordArg("Kind of mail, such as order_paid", {
   parse(flag: string, text: string): MailKind {
-    if (kinds.includes(text)) return text as MailKind;
-    throw invalidFlag(flag, `must be one of ${kinds.join(", ")}`);
+    const kind = textKinds.find((one) => one === text);
+    if (kind !== undefined) return kind;
+    throw invalidFlag(flag, `must be one of ${textKinds.join(", ")}`);
   },
 });
 const language = valueArg("tag", "Language of the texts: ar, de, en, es, fr, pt or zh (default: the store's)");

@@ -9,7 +9,6 @@ export const discounts = sqliteTable(
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
     code: text("code").notNull(),
-    /** The code in lower case. */
     codeKey: text("code_key").notNull(),
     /** The reduction in thousandths of a percent; null for an amount. */
     percent: integer("percent"),
@@ -46,7 +45,6 @@ export const discountUses = sqliteTable(
     tenantId: tenantIdColumn(),
     discountId: ownerColumn("discount_id", () => discounts.id),
     userId: text("user_id"),
-    /** The buyer's email in its comparable form. */
     emailKey: text("email_key"),
   },
   (t) => [

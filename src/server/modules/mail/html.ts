@@ -34,7 +34,6 @@ export function renderHtml(content: MailContent, logo: string | null): string {
   return fill(layout, parts, (_name, value) => value);
 }
 
-/** Renders a code on a line of its own. */
 function codeOf(code: string): string {
   return `<p style="margin:24px 0;text-align:center"><bdi dir="ltr" class="code" style="${codeStyle}">${escapeHtml(code)}</bdi></p>`;
 }

@@ -29,6 +29,8 @@ export type AnyMailKind = keyof typeof mailKinds;
 
 export type MailKind = Exclude<AnyMailKind, "test">;
 
+export const textKinds = (Object.keys(mailKinds) as AnyMailKind[]).filter((kind) => kind !== "test");
+
 export const orderMailKinds = [
   ...(["order_placed", "order_paid", "order_shipped", "order_refunded"] as const),
   ...(["order_cancelled", "order_expired"] as const),

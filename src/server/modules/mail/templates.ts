@@ -3,19 +3,15 @@ import type { Ctx } from "../../context.ts";
 import { pick } from "../../db/selection.ts";
 import { all, equals, ofStore, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { invalidField } from "../../errors.ts";
+import { forbidden, invalidField } from "../../errors.ts";
 import { checkNote, requireText } from "../../values/fields.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
-import { type MailKind, mailKinds } from "./kinds.ts";
+import { type MailKind, mailKinds, textKinds } from "./kinds.ts";
 import { mailTexts } from "./table.ts";
 import { type MailText, mailTemplates } from "./texts.ts";
 
-/** The language defaults to that of the store. */
-interface TemplateName {
-  kind: MailKind;
-  language?: string | undefined;
-}
+type TemplateName = { kind: MailKind; language?: string | undefined };
 
 type MailTemplate = Awaited<ReturnType<typeof listTemplates>>[number];
 
@@ -40,8 +36,6 @@ const removeText = statement((q) =>
     .where(and(ofStore(mailTexts), equals(mailTexts.kind, "kind"), equals(mailTexts.language, "language"))),
 );
 
-const maxParagraphs = 30;
-
 function placeholdersOf(kind: MailKind): string[] {
   const names: readonly string[] = mailKinds[kind];
   const prefix = names.includes("number") ? "order." : "";
@@ -54,13 +48,12 @@ export async function listTemplates(ctx: Ctx, named?: string) {
   const language = named ?? (ctx.tenant.language in mailTemplates ? ctx.tenant.language : "en");
   const templates = Object.hasOwn(mailTemplates, language) ? mailTemplates[language] : undefined;
   if (!templates) throw invalidField("language", `must be one of ${Object.keys(mailTemplates).join(", ")}`);
-  return (Object.keys(mailKinds) as (keyof typeof mailKinds)[]).flatMap((kind) => {
-    if (kind === "test") return [];
+  return textKinds.map((kind) => {
     const row = rows.find((one) => one.kind === kind && one.language === language);
     const text: MailText = row ? JSON.parse(row.text) : templates[kind];
     const { subject, heading = null, paragraphs } = text;
     const is_own = row !== undefined;
-    return [{ kind, language, is_own, subject, heading, paragraphs, placeholders: placeholdersOf(kind) }];
+    return { kind, language, is_own, subject, heading, paragraphs, placeholders: placeholdersOf(kind) };
   });
 }
 
@@ -71,8 +64,8 @@ export async function getTemplate(ctx: Ctx, { kind, language }: TemplateName): P
 }
 
 /**
- * Replaces texts of a kind of mail and language; texts that are not given stay. Errors: validationFailed for an unknown
- * placeholder, and for a text without the code or link that its kind needs.
+ * Replaces texts of a kind of mail and language; texts that are not given stay. Errors: forbidden for staff who are
+ * no owners; validationFailed for an unknown placeholder, and for a text without the code or link that its kind needs.
  */
 export function setTemplate(
   ctx: Ctx,
@@ -80,12 +73,13 @@ export function setTemplate(
   given: { [Name in keyof MailText]?: MailText[Name] | undefined },
 ): Promise<MailTemplate> {
   return inTransaction(ctx, async (tx) => {
+    requireOwner(tx);
     const before = await getTemplate(tx, name);
     const { placeholders: known } = before;
     const { subject = before.subject, heading = before.heading, paragraphs = before.paragraphs } = given;
     requireText("subject", subject, 200);
     if (heading !== null) requireText("heading", heading, 200);
-    if (paragraphs.length > maxParagraphs) throw invalidField("paragraphs", `must be at most ${maxParagraphs}`);
+    if (paragraphs.length > 30) throw invalidField("paragraphs", "must be at most 30");
     for (const text of paragraphs) checkNote("paragraphs", text, 2000);
     for (const [field, texts] of Object.entries({ subject: [subject], heading: [heading ?? ""], paragraphs })) {
       const unknown = texts.flatMap((text) => text.match(/\{[^{}]*\}/g) ?? []).find((name) => !known.includes(name));
@@ -108,6 +102,10 @@ export function resetTemplate(ctx: Ctx, name: TemplateName): Promise<MailTemplat
     await run(tx.db, removeText, { ...before, tenantId: tx.tenant.id });
     return record(tx, before);
   });
+}
+
+function requireOwner({ actor }: Ctx): void {
+  if (actor.kind === "user" && actor.role !== "owner") throw forbidden("Only owners may change the texts of mails.");
 }
 
 async function record(tx: Ctx, { kind, language }: MailTemplate): Promise<MailTemplate> {

@@ -134,7 +134,6 @@ export const orderLines = sqliteTable(
     totalMinor: integer("total_minor").notNull(),
     taxClass: text("tax_class").notNull().default("standard"),
     requiresShipping: integer("requires_shipping", { mode: "boolean" }).notNull().default(true),
-    /** Grams of one piece. */
     weight: integer("weight_g"),
     /** Whether the item's stock was counted at the time of the order, so that it was reserved. */
     isCounted: integer("is_counted", { mode: "boolean" }).notNull(),

@@ -15,7 +15,6 @@ export const paymentAccounts = sqliteTable(
     key: text("key").notNull(),
     /** The last characters of the key, which may be shown. */
     keyEnd: text("key_end").notNull(),
-    /** JSON array of payment methods. */
     methods: text("methods").notNull(),
     endpointId: text("endpoint_id"),
     /** The secrets that verify webhook calls. After a rotation, the older one is valid until `olderUntil`. */
@@ -52,7 +51,6 @@ export const disputes = sqliteTable(
   "disputes",
   {
     tenantId: tenantIdColumn(),
-    /** The provider's id of the dispute. */
     id: text("id").notNull(),
     orderId: ownerColumn("order_id", () => orders.id),
     paymentId: ownerColumn("payment_id", () => payments.id),

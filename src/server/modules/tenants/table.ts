@@ -44,7 +44,6 @@ export const tenants = sqliteTable(
     /** Where the store is: its taxes apply to orders without an address. */
     country: text("country"),
     timezone: text("timezone").notNull().default("UTC"),
-    /** Whether prices of new orders include tax. */
     pricesIncludeTax: text("prices_include_tax", { enum: ["no", "yes"] })
       .notNull()
       .default("no"),

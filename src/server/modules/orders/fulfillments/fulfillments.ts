@@ -86,7 +86,6 @@ function sendAll(values: Params, pieces: readonly Piece[], sign: 1 | -1): InStat
 }
 
 interface Parcel {
-  /** The order's id. */
   id: string;
   fulfillment_id: string;
 }
