@@ -3,7 +3,6 @@ import type { Call } from "../http/route.ts";
 import type { StreamPart } from "../pagination/list-page.ts";
 import type { RouteRequest } from "./answers.ts";
 
-/** Maximum open streams of a store in this process. */
 const maxStreams = 20;
 /** Proxies and clients close a connection on which nothing arrives for 30 seconds, so a frame is sent more often. */
 const heartbeatMs = 15_000;

@@ -49,7 +49,6 @@ export function readServerConfig(options: Options) {
     tls: acme ? { cert: acme.file, key: acme.file } : given,
     noDocs: onOrOff(get("BODEGA_NO_DOCS", "no-docs")),
     backOffice: onOrOff(get("BODEGA_BACK_OFFICE", "back-office")),
-    /** With a token, the server serves `/metrics`. */
     metricsToken: matching(get("BODEGA_METRICS_TOKEN"), /^[\x21-\x7e]{16,}$/, tokenHint),
     auditAddressesMs:
       duration(get("BODEGA_AUDIT_ADDRESSES", "audit-addresses"), day, 3650 * day, addressesHint) ?? 365 * day,

@@ -144,7 +144,6 @@ export async function showAccount(ctx: Ctx) {
   };
 }
 
-/** The remedy for problems that `checkAccount` finds. */
 export const registerAgain = "Connect the store again, with BODEGA_PUBLIC_URL set as for the server:";
 
 /** Compares the account with what Stripe knows. Without `problems`, all is right. Errors: unavailable, wrongState. */
