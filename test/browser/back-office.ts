@@ -111,7 +111,7 @@ export function describeBackOffice(stage: Stage): void {
       await see(page, "You are offline.");
     }, 90_000);
 
-    test("on a phone: creates a product with dropped and chosen pictures, publishes it, and changes its price after a fault in German", async () => {
+    test("on a phone: creates a product with dropped and chosen pictures, publishes it, and changes its price and a mail after faults in German", async () => {
       const visit = await signIn();
       const { page } = visit;
       await find(page, "h1", "To do");
@@ -156,12 +156,19 @@ export function describeBackOffice(stage: Stage): void {
       await submit(page, "main form", { price: "13,90" });
       await see(page, "Gespeichert.");
       await expectUsable(page);
-      expect(asked).toHaveLength(2);
       const id = new URL(page.url()).hash.split("/").at(-1);
       const product = await stage.call<{ images: object[] }>("GET", `/products/${id}/`);
       expect(product).toMatchObject({ title: hostile, price: 13.9, stock: 4, status: "published" });
       expect(product.images).toHaveLength(2);
       await stage.call("DELETE", `/products/${id}/`);
+      await open(page, "#/mails?language=fr");
+      await click(page, "summary", "Code für ein neues Passwort");
+      await submit(page, "details[open] form", { subject: "{order.number}" });
+      await see(page, "{order.number} ist kein Platzhalter dieser E-Mail.");
+      await submit(page, "details[open] form", { subject: "{store}" });
+      await find(page, "summary", "Code für ein neues Passwort · geändert");
+      await expectUsable(page);
+      expect(asked).toHaveLength(2);
     }, 90_000);
 
     test("admits staff with their second factor only, to the store of the tab, ends a session that is replaced, and cannot be framed", async () => {

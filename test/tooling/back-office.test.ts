@@ -28,7 +28,7 @@ test("the back office has the same words in all languages, all that it uses, and
   expect(named.filter(isWord).filter((name) => !en.includes(name))).toEqual([]);
   // Words such as `status.paid` are put together: `status.${status}`.
   const prefixes = [...texts.matchAll(/`(\w+\.(?:\w+\.)*)\$\{/g)].map(([, prefix]) => prefix as string);
-  const kinds = ["sales", "shipping", "taxes", "codes", "account"];
+  const kinds = ["sales", "shipping", "taxes", "codes", "mails", "account"];
   const isUsed = (word: string) =>
     named.includes(word) ||
     prefixes.some((prefix) => word.startsWith(prefix)) ||

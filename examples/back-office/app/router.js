@@ -15,6 +15,7 @@ const pages = {
   shipping: ["settings/shipping"],
   taxes: ["settings/taxes"],
   codes: ["settings/codes"],
+  mails: ["settings/mails"],
   sales: ["settings/sales"],
   account: ["account/account"],
   "sign-in": ["account/sign-in"],

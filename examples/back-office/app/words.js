@@ -32,7 +32,11 @@ export const formatDay = (date) => formatDate(date, { dateStyle: "medium" });
 
 export const formatNumber = (number) => new Intl.NumberFormat(current).format(number);
 
-export const countryName = (code) => new Intl.DisplayNames(current, { type: "region" }).of(code);
+const nameOf = (type, code) => new Intl.DisplayNames(current, { type }).of(code);
+
+export const countryName = (code) => nameOf("region", code);
+
+export const languageName = (code) => nameOf("language", code);
 
 export function formatMoney(amount, currency, style) {
   return new Intl.NumberFormat(current, { style: "currency", currency, ...style }).format(amount);
