@@ -51,7 +51,6 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
   };
   /** Each call, in order, with the text that was sent. */
   const calls: ApiCall[] = [];
-  const kept = new Map<string, { text: string; reply: Reply; until: number }>();
 
   async function send(webhook: Webhook, at = now()): Promise<number> {
     const sent = postWebhook(webhook, at);
@@ -70,23 +69,19 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
     },
   });
 
-  /** Works once for each `Idempotency-Key`, for 24 hours. A refused request is not kept. */
-  function workOnce(request: ApiCall): Reply {
-    const { call, text, headers } = request;
-    const key = String(headers["idempotency-key"] ?? "");
-    const before = kept.get(key);
-    if (before && before.until > now()) {
-      const other = "Keys for idempotent requests can only be used with the same parameters.";
-      return before.text === `${call} ${text}` ? before.reply : api(400, "idempotency_error", other);
-    }
+  function work({ call, text, headers }: ApiCall): Reply {
     const checked = attempt(() => {
       checkRequest(call, text, String(headers["stripe-version"]), Math.floor(now() / 1000));
       return {};
     });
-    const authorization = headers.authorization ?? null;
-    const reply = checked.status === 200 ? standIn.answer({ call, text, authorization }) : checked;
-    if (key && reply.status === 200) kept.set(key, { text: `${call} ${text}`, reply, until: now() + 86_400_000 });
-    return reply;
+    const key = headers["idempotency-key"];
+    const asked = {
+      call,
+      text,
+      authorization: headers.authorization ?? null,
+      key: key === undefined ? null : String(key),
+    };
+    return checked.status === 200 ? standIn.answer(asked) : checked;
   }
 
   /** Answers a call, or cuts the connection. */
@@ -97,7 +92,7 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
     const [fault] = index < 0 ? [] : settings.faults.splice(index, 1);
     if (fault?.kind === "cutBefore") return undefined;
     if (fault && fault.kind !== "cutAfterCommit") return replies[fault.kind];
-    const reply = workOnce(request);
+    const reply = work(request);
     return fault ? undefined : reply;
   }
 

@@ -1,7 +1,7 @@
 import { address, go, parse } from "./address.js";
 import { readBasket } from "./basket/basket.js";
 import { h, toast, translate } from "./dom.js";
-import { optionally } from "./errors.js";
+import { isOffline, optionally } from "./errors.js";
 import { render } from "./router.js";
 import { config, isSignedIn } from "./shop.js";
 import { priceNote, readStore, sentence } from "./store.js";
@@ -82,7 +82,7 @@ async function drawAccount() {
 function watchConnection() {
   let isKept = false;
   const say = (word) => find("#notice").replaceChildren(word ? h("p", {}, t(word)) : "");
-  addEventListener("offline", () => say("notice.offline"));
+  addEventListener("offline", () => isOffline() && say("notice.offline"));
   addEventListener("online", () => {
     say();
     if (find(".apology") || isKept) void render({ fresh: true });
@@ -90,7 +90,7 @@ function watchConnection() {
   navigator.serviceWorker?.addEventListener("message", ({ data }) => {
     isKept = data === "kept";
     if (isKept) say("notice.kept");
-    else if (navigator.onLine) say();
+    else if (!isOffline()) say();
   });
-  if (!navigator.onLine) say("notice.offline");
+  if (isOffline()) say("notice.offline");
 }

@@ -9,7 +9,6 @@ import { addUser, type NewUser } from "../modules/users/service.ts";
 import { keyPurposes } from "../security/scopes.ts";
 import { claimDatabase } from "../security/secret-key.ts";
 
-/** The parts of a shop to create; null leaves a part out. */
 export interface ShopPlan {
   namespace: string;
   store: {

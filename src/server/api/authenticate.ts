@@ -70,7 +70,6 @@ interface Attempt {
 
 const originRemedy = "Use the key from an allowed origin, or allow this one: bodega origin add";
 
-/** Errors that count towards tooManyAuthAttempts. */
 const countedKinds: ReadonlySet<AppError["kind"]> = new Set([
   "invalidAppCredentials",
   "appAuthFailed",

@@ -40,7 +40,6 @@ export interface PipelineDeps extends AuthDeps, LogDeps {
   publicUrl?: string | undefined;
   payments?: PaymentOptions | undefined;
   isDraining: () => boolean;
-  /** The number of open streams by store. */
   streams: Map<string, number>;
 }
 

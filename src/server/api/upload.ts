@@ -13,7 +13,8 @@ export async function readUpload(request: Request, upload: Upload, memory: BodyM
   const held = reserveMemory(memory, store);
   const { release } = held;
   const type = request.headers.get("content-type") ?? "";
-  const isForm = /^multipart\/form-data *;/i.test(type);
+  // A signature is verified over the bytes as they were sent, so calls with JSON are not parsed here.
+  const isForm = !upload.types.includes("application/json") && /^multipart\/form-data *;/i.test(type);
   try {
     const limits = { bytes: upload.bytes + (isForm ? formBytes : 0), ms: maxMs };
     const bytes = await collectInTime(request, limits, held);

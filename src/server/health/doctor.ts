@@ -57,7 +57,6 @@ const recordChecks: Checks<RecordSubject> = {
   ...{ rewards: orders.rewards, points: orders.orderPoints, resources: products.resourceTotals },
   ...{ counts: products.productCounts, pictures: products.pictureUses, search: products.searchIndex },
 };
-/** Checks that `db check` omits. */
 export const environmentChecks = [directoryChecks, serverChecks, databaseChecks, storeChecks].flatMap(Object.keys);
 /** Checks that `--ignore` can omit. The other checks open the directory and the database, so they always run. */
 export const optionalChecks = [

@@ -65,7 +65,6 @@ export class SnapshotCopy {
   }
 }
 
-/** Objects to remove between two segments. */
 const batch = 10;
 
 /** Removes objects that no state within the kept time needs, a few at a time. */

@@ -8,7 +8,6 @@ import { createChannel, type IpcRequest, WorkerRegistry } from "../monitoring/wo
 import type { ReplicationStatus } from "../replication/place-health.ts";
 import type { Certificate } from "../tls/certificate.ts";
 
-/** The figures of the main process include the workers. */
 export type ServerMonitor = ReturnType<typeof startMonitor>;
 
 export type Monitor = Pick<ServerMonitor, "meter" | "recentRequests" | "metricsText">;

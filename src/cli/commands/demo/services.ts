@@ -39,8 +39,9 @@ export async function startDemoServices(config: Config, given: number | undefine
     const text = await request.text();
     if (pathname.startsWith("/v1/")) {
       const call = `${method} ${pathname.slice(4)}`;
-      const authorization = headers.get("authorization");
-      const { status, body } = stripe.answer({ call, text: method === "POST" ? text : search.slice(1), authorization });
+      const [authorization, key] = [headers.get("authorization"), headers.get("idempotency-key")];
+      const sent = method === "POST" ? text : search.slice(1);
+      const { status, body } = stripe.answer({ call, text: sent, authorization, key });
       save();
       return new Response(body, { status, headers: { "Content-Type": "application/json" } });
     }

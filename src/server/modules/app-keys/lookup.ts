@@ -138,7 +138,6 @@ async function readCredentials(db: Database, namespace: string, appId?: string):
   return db.kind === "server" ? { ...known, stored: JSON.stringify([tenant, keyRow]) } : known;
 }
 
-/** Whether a store of this namespace exists, suspended or not. */
 export async function hasTenant(db: Database, namespace: string): Promise<boolean> {
   return (await get(db, selectTenant, { namespace })) !== undefined;
 }

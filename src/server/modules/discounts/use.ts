@@ -14,7 +14,6 @@ import { splitReduction } from "./calculate.ts";
 import { codeKey } from "./service.ts";
 import { discounts, discountUses } from "./table.ts";
 
-/** The user of a code: a customer, an email address, or both. */
 export interface CodeUser {
   userId: string | null;
   emailKey: string | null;

@@ -6,7 +6,6 @@ import { fill, type MailTemplates, type MailText, mailTemplates, namesIn } from 
 
 export type MailStore = Pick<typeof tenants.$inferSelect, "title" | "domain" | "url" | "logo" | "language"> & {
   legalUrls?: string;
-  /** The store's own texts for this kind of mail, by language. */
   texts?: Record<string, MailText>;
 };
 

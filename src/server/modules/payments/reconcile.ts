@@ -20,7 +20,6 @@ const checkMs = 120_000;
 /** An open page is read when its order ends at the latest, so that the page is closed before the order. */
 export const nextCheck = (now: number, orderEnds: string) =>
   toTimestamp(Math.min(now + checkMs, Date.parse(orderEnds)));
-/** How often calls of visitors can read a page at the provider. */
 const everyMs = 5000;
 
 const ofCheckout = byId(checkouts);

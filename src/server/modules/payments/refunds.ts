@@ -89,6 +89,7 @@ export async function advance(
   await run(tx.db, updateRefund, { tenantId: tx.tenant.id, id, state, providerId, error });
   // If a dispute was won on appeal, its refund fails without an error.
   if (state === "failed" && error !== null) await needAttention(tx, orderId, "refund_failed");
+  else if (before === "failed") await endAttention(tx, orderId, ["refund_failed"]);
   await refreshPaymentStatus(tx, orderId, "order.updated");
 }
 

@@ -57,7 +57,6 @@ const userErasures = [
   sql`delete from ${rateLimits} where instr(key, ${param("id")}) > 0`,
 ].map((erasure) => statement(erasure));
 
-/** An order with at least `id`, `number` and `status`. */
 type OwnOrder = Record<string, unknown>;
 
 /**

@@ -3,7 +3,6 @@ import { multiplyDivide, splitAmount } from "../../values/money.ts";
 /** Rates are whole thousandths of a percent: 19 % is 19000. */
 export const rateScale = 100_000;
 
-/** A line of an order. Amounts are in minor units. */
 export interface TaxedAmount {
   /** The amount after discount. */
   amount: number;

@@ -31,7 +31,6 @@ const nameRates = statement((q) =>
     .where(equals(tenants.id, "tenantId")),
 );
 
-/** Lists the tax rates of the store, by country and class. */
 export async function listTaxRates(ctx: Ctx): Promise<TaxRate[]> {
   const rows = await all(ctx.db, selectRates, { tenantId: ctx.tenant.id });
   return rows.map(({ taxClass, country, rate }) => ({ class: taxClass, country, rate: showTaxRate(rate) }));

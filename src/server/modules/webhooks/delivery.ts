@@ -105,7 +105,6 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
 export interface WebhookTarget {
   webhookId: string;
   url: string;
-  /** The signing secret, encrypted. */
   secret: string;
   allowPrivate: boolean;
 }

@@ -13,7 +13,7 @@ export interface Row extends Record<"id" | "object" | "status" | "currency", str
 export type Line = Record<"description" | "currency", string> & Record<"quantity" | "amount_total", number>;
 const newLists = () => ({
   ...{ webhook_endpoints: [] as Row[], "checkout/sessions": [] as Row[], payment_intents: [] as Row[] },
-  ...{ charges: [] as Row[], refunds: [] as Row[], disputes: [] as Row[], events: [] as Row[] },
+  ...{ charges: [] as Row[], refunds: [] as Row[], disputes: [] as Row[], events: [] as Row[], replies: [] as Row[] },
 });
 export type ListName = keyof ReturnType<typeof newLists>;
 

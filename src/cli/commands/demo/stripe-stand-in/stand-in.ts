@@ -5,8 +5,8 @@ import { answer } from "./requests.ts";
 
 /** A webhook on its way to an endpoint. */
 export type Webhook = Record<"url" | "type" | "body" | "secret", string>;
-/** A request to the API. `call` is method and path, such as "POST refunds". */
-export type ApiRequest = { call: string; text: string; authorization: string | null };
+/** A request to the API. `call` is method and path, such as "POST refunds"; `key` is its `Idempotency-Key`. */
+export type ApiRequest = { call: string; text: string } & Record<"authorization" | "key", string | null>;
 export type Reply = { status: number; body: string };
 
 interface Options {
@@ -31,14 +31,25 @@ export function openStripeStandIn({ now, page, send }: Options) {
   };
   const books = new Books({ now, tell });
 
-  function work({ call, text, authorization }: ApiRequest): object {
+  function work({ call, text, authorization }: Omit<ApiRequest, "key">): object {
     const isKey = /^Bearer [sr]k_(?:test|live)_\w{8,}$/.test(authorization ?? "");
     if (!isKey) throw new Refusal("Invalid API Key provided", { status: 401 });
     books.expireDue();
     return answer(books, call, readForm(text), page());
   }
 
-  return { books, answer: (request: ApiRequest): Reply => attempt(() => work(request)) };
+  /** Works once for each `Idempotency-Key`, for 24 hours. A refused request is not kept. */
+  function workOnce({ key, ...request }: ApiRequest): object {
+    const sent = `${request.call} ${request.text}`;
+    const before = books.lists.replies.find((one) => one.key === key && one.created > books.seconds() - 86_400);
+    if (before?.sent === sent) return before.reply as object;
+    if (before) throw new Refusal("Keys for idempotent requests can only be used with the same parameters.");
+    const reply = structuredClone(work(request));
+    if (key !== null) books.add("replies", "rep", { key, sent, reply });
+    return reply;
+  }
+
+  return { books, answer: (request: ApiRequest): Reply => attempt(() => workOnce(request)) };
 }
 
 const render = (value: object) => JSON.stringify(value, (name, part) => (name === "hidden" ? undefined : part));

@@ -20,7 +20,6 @@ import { maxShownStock } from "./rendering.ts";
 /** Maximum stock of a product or variant. The sum of all variants of a product is still exact in JSON. */
 export const maxStock = 1_000_000_000_000;
 export const maxTitle = 300;
-/** The maximum weight of one piece, in grams. */
 export const maxWeight = 1_000_000_000;
 export const maxCategories = 50;
 export const maxVariants = 100;
