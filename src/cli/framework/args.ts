@@ -72,7 +72,7 @@ export type SharedValues = ArgValues<typeof sharedArgs>;
 type More = Omit<Partial<Arg>, "type" | "description">;
 type ValueArg = { readonly type: "string"; readonly valueHint: string; readonly description: string };
 
-// Without NoInfer, TypeScript would infer M from the place of the call instead of from `more`.
+// Without NoInfer, TypeScript would infer M from the type that the caller expects instead of from `more`.
 export function valueArg<const M extends More>(valueHint: string, description: string, more?: M) {
   return { type: "string", valueHint, description, ...more } as ValueArg & NoInfer<M>;
 }

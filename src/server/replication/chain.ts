@@ -41,8 +41,8 @@ interface Limits {
 }
 
 /**
- * Yields the state after each segment.
- * @returns false if segments remain that must not be applied, because they are later or need a new snapshot.
+ * Yields the state after each applied segment.
+ * @returns false if segments were not applied, because they are later than `until` or need a newer snapshot.
  * @throws validationFailed, which names a segment that is damaged, missing, out of order or of another database;
  * unavailable if the place cannot be read.
  */

@@ -28,7 +28,7 @@ export function requireStandby(config: Config): Pick<StandbyState, "place" | "st
 type TakeOverOptions = Omit<StandbyOptions, "config">;
 
 /**
- * Claims the place, which ends its server, and turns the standby's copy into the database of the directory.
+ * Claims the replica's place, so that the server that replicates there stops. Then makes the copy the database.
  * @throws as `requireStandby` and `Standby.catchUp`; conflict if another server takes over meanwhile.
  */
 export async function takeOver(config: Config, options: TakeOverOptions): Promise<Config> {

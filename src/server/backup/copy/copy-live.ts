@@ -26,7 +26,7 @@ const maxWaitMs = 5000;
 export async function copyLive(path: string, target: string, options: Required<CopyOptions>): Promise<void> {
   const users = await lockShared(path);
   const readers = new FileLock(await loadLibsql(), `${path}-readers`);
-  // Closed last, because closing any descriptor of a file drops all locks that this process has on the file.
+  // Stays open during all attempts, because closing any descriptor of a file drops all locks of this process on it.
   const source = await open(path, "r");
   try {
     let attempt = 1;

@@ -11,7 +11,7 @@ const wantedBytes = 16 * MiB;
 /** On a small disk, the file takes at most this share of the free space. */
 const maxShare = 1 / 4;
 const chunkBytes = 64 * 1024;
-/** When a running server frees the file, it keeps this much, because its next start needs room for the WAL's index. */
+/** A running server shrinks the file to this size, not to 0: its next start needs the space for the WAL's index. */
 const startBytes = MiB;
 
 /**

@@ -33,7 +33,7 @@ export const orderStates = recordCheck({
     from ${orders} o where not ${isCoherent} and ${inScope("o")}`,
 });
 
-/** Computes amounts and statuses of orders again, from lines, payments, sent pieces and all but failed refunds. */
+/** Recomputes amounts and statuses of orders from lines, payments, sent pieces and refunds (except failed ones). */
 export const orderTotals = recordCheck({
   remedy:
     "Amounts are never changed. Cancel the order if it is unpaid; otherwise compare it with payments and a backup.",

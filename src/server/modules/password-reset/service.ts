@@ -21,7 +21,7 @@ import { addUser, getUser, prepareUser, recordUserEvent } from "../users/service
 import { users } from "../users/table.ts";
 
 /**
- * Mails a reset code, if a user has the address (specification, section 4). The statements are the same for every
+ * Mails a reset code, if a user has the address (specification, section 4). The same SQL runs for every
  * address, so that the time reveals nothing; the user is looked up when the mail is sent. Errors: validationFailed.
  */
 export async function requestReset(ctx: Ctx, input: { email: string; language?: string | undefined }): Promise<void> {

@@ -180,7 +180,7 @@ async function renewHash(ctx: Ctx, { id, passwordHash: from }: SignInUser, passw
   }
 }
 
-/** Mails a code if a customer has the address. The statements are the same for every address. Errors: forbidden. */
+/** Mails a code if a customer has the address. The same SQL runs for all addresses, so the time reveals nothing. */
 export async function mailLoginCode(ctx: Ctx, input: { email: string; lang: string | undefined }): Promise<void> {
   if (ctx.tenant.signInByMail === "off") throw forbidden("Customers cannot sign in by mail in this store.");
   const key = emailKey(input.email);

@@ -136,7 +136,7 @@ async function findPlaces(ctx: Ctx, expressions: string[], known: 0 | 1, max: nu
   return (await all(ctx.db, select, values)).map(({ place }) => place);
 }
 
-/** Returns the words of a search. For an unknown one, known words that differ by one letter are searched as well. */
+/** Returns the words of a search. For an unknown word, known words one typing error away are searched as well. */
 export async function correctWords(ctx: Ctx, q: string): Promise<SearchWord[]> {
   const words = searchWords(ctx.tenant.id, q);
   const anywhere = words.map((word) => word.anywhere);
@@ -159,7 +159,7 @@ export async function correctWords(ctx: Ctx, q: string): Promise<SearchWord[]> {
   return words;
 }
 
-/** Returns the stems of all words that differ by one letter after the first; none if a word is not to be corrected. */
+/** Returns the stems of the spellings one typing error away with the same first letter; none for a very short word. */
 function stemsNear(word: string): string[] {
   const alphabet = alphabets.find((letters) => [...word].every((letter) => letters.includes(letter)));
   if (word.length < minStem || word.length > longestCorrected || alphabet === undefined) return [];
