@@ -4,6 +4,7 @@ import { previewMails } from "../../../src/server/modules/mail/preview.ts";
 import { listTemplates, resetTemplate, setTemplate } from "../../../src/server/modules/mail/templates.ts";
 import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
 import { previewOrderMail, resendOrderMail } from "../../../src/server/modules/orders/mails/order-mail.ts";
+import { inviteUser } from "../../../src/server/modules/password-reset/service.ts";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { openAccount } from "../../support/account.ts";
 import { tenantContext } from "../../support/factories.ts";
@@ -153,6 +154,8 @@ onDatabase("file", (suite) => {
       (await outbox()).filter(({ kind }) => ["new_order", "needs_attention"].includes(kind)).map(shown);
     const shown = ({ kind, to, values }: OutboxMail) => [kind, (to as { email: string }).email, values?.reason];
     await openAccount(shop, { role: "owner", email: "owner@shop.example" });
+    // An address in an invitation may be mistyped, so it gets no buyer's data before somebody accepts.
+    await inviteUser(await tenantContext(shop), { email: "new@shop.example", role: "owner" });
     await placeAsGuest(page, product, { email: "bob@example.com" });
     expect(await staff()).toEqual([["new_order", "owner@shop.example", undefined]]);
     const notify = JSON.stringify(["one@shop.example", "two@shop.example"]);

@@ -48,7 +48,6 @@ export interface MailContents {
   thread?: string | undefined;
 }
 
-/** A context without a caller, because background jobs queue mail too. */
 export type MailCtx = Pick<Ctx, "db" | "tenant" | "now" | "vault">;
 
 /**

@@ -12,6 +12,7 @@ const selectStaff = statement<{ email: string; name: string | null; lang: string
   union all select email, name, lang from (
     select email, name, lang from ${users}
     where ${ofStore(users)} and role = 'owner' and status = 'active' and not exists (select 1 from notified)
+      and (password_hash is not null or email_verified)
     order by created_at limit 10)`);
 
 export type StaffAddress = NonNullable<(typeof selectStaff)["row"]>;

@@ -1,8 +1,10 @@
+type Details = { status?: number } & Partial<Record<"type" | "param" | "code", string>>;
+
 /** An error in Stripe's shape. */
 export class Refusal extends Error {
   readonly status: number;
   readonly body: object;
-  constructor(message: string, { status = 400, ...more }: { param?: string; code?: string; status?: number } = {}) {
+  constructor(message: string, { status = 400, ...more }: Details = {}) {
     super(message);
     this.status = status;
     this.body = { error: { type: "invalid_request_error", message, ...more } };

@@ -43,7 +43,7 @@ export function openStripeStandIn({ now, page, send }: Options) {
     const sent = `${request.call} ${request.text}`;
     const before = books.lists.replies.find((one) => one.key === key && one.created > books.seconds() - 86_400);
     if (before?.sent === sent) return before.reply as object;
-    if (before) throw new Refusal("Keys for idempotent requests can only be used with the same parameters.");
+    if (before) throw new Refusal("The key was used with other parameters.", { type: "idempotency_error" });
     const reply = structuredClone(work(request));
     if (key !== null) books.add("replies", "rep", { key, sent, reply });
     return reply;
