@@ -37,7 +37,7 @@ const toasts = document.querySelector("#toast");
 let fading;
 let isForNext = false;
 
-/** Shows a text for some seconds, at most until the page is left. A text that is for the next page stays then. */
+/** Shows a text for some seconds, at most until the page is left. A text for the next page stays then. */
 export function toast(text, { next = false } = {}) {
   isForNext = next;
   toasts.replaceChildren(h("p", text));

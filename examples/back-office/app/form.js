@@ -81,7 +81,7 @@ export function omit(root, ...names) {
   for (const name of names) root.elements[name].closest(".field, .choice").remove();
 }
 
-/** Reads the fields: numbers, texts without spaces at their ends, null for what is empty, and whether boxes are checked. */
+/** Reads the fields: numbers, trimmed texts, null for what is empty, and whether boxes are checked. */
 function readForm({ elements }) {
   const values = {};
   for (const { name, type, value, checked, dataset } of elements) {

@@ -1,14 +1,18 @@
 import { h, page } from "../dom.js";
-import { actionButton } from "../errors.js";
+import { actionButton, coded } from "../errors.js";
 import { fold, form } from "../form.js";
 import { none } from "../list.js";
 import { replace } from "../replace.js";
 import { t } from "../words.js";
 
-/** A page of rates, which the server replaces as a whole: each has a form, and saving one sends all. */
+/** A page of rates. Each has a form, and saving one sends all. */
 export function drawReplacedList(kind, rates, parts) {
-  const { name, fill, read, save } = parts;
-  const redraw = async (next) => replace(content, drawReplacedList(kind, await save(next), parts), t("product.saved"));
+  const { name, fill, read, load, save } = parts;
+  const redraw = async (next) => {
+    // A colleague may have saved others meanwhile.
+    if (JSON.stringify(await load()) !== JSON.stringify(rates)) throw coded(5303);
+    replace(content, drawReplacedList(kind, await save(next), parts), t("product.saved"));
+  };
   const drawRate = (rate, index) => {
     const change = (values) => redraw(rates.with(index, read(values, rate)));
     const remove = async () => {

@@ -14,6 +14,7 @@ const partsIn = (currency) => ({
     countries: listed(countries.toUpperCase()),
     postcodes: listed(postcodes),
   }),
+  load: () => shop.shipping.rates(),
   save: (rates) => shop.shipping.replaceRates({ rates: rates.map(({ id: _, ...rate }) => rate) }),
 });
 
