@@ -5,7 +5,7 @@ import type { AxeResults } from "axe-core";
 import puppeteer, { type Browser, type BrowserContext, type ElementHandle, type Page } from "puppeteer-core";
 
 /** Milliseconds to wait for a page, long enough for a busy machine. */
-const timeout = 15_000;
+const timeout = 30_000;
 
 /** The path of Debian's Chromium; undefined if it is not installed. */
 export const chromium = Bun.which("chromium") ?? undefined;

@@ -29,7 +29,8 @@ async function waitUntil(condition: () => boolean): Promise<void> {
 
 beforeEach(async () => {
   dir = makeDir();
-  db = (await openDatabase({ dataDir: dir })) as FileDatabase;
+  // On a busy machine, emptying a large WAL can take longer than writes usually wait.
+  db = (await openDatabase({ dataDir: dir, lockDeadlineMs: 30_000 })) as FileDatabase;
   await db.execute(createTable);
 });
 
@@ -189,7 +190,7 @@ describe("the WAL", () => {
   });
 
   test("makes writes wait while it is too large, until a checkpoint or their deadline", async () => {
-    const server = (await openDatabase({ dataDir: dir, hasCheckpointer: true, lockDeadlineMs: 2000 })) as FileDatabase;
+    const server = (await openDatabase({ dataDir: dir, hasCheckpointer: true, lockDeadlineMs: 5000 })) as FileDatabase;
     await server.execute(insertRow("first"));
     truncateSync(join(dir, "bodega.db-wal"), 300 * 1024 * 1024);
     await expect(server.execute(insertRow("refused"))).rejects.toMatchObject({ code: 5001 });
