@@ -130,6 +130,8 @@ export function describeCard(stage: Stage): void {
         if (isCut && request.method() === "POST" && request.url().includes("/checkout/")) void request.abort();
         else void request.continue();
       });
+      // Requests of a service worker are not intercepted.
+      await page.setBypassServiceWorker(true);
       await page.setRequestInterception(true);
       await order(page, { add: words.en.add, email: "closed@example.com" });
       await click(page, orderAndPay);
