@@ -69,7 +69,7 @@ export async function openShop(stage: Stage) {
   await run("discount", "create", "TENTH", ...n, "--percent", "10");
   await run("discount", "create", "FIVE", ...n, "--amount", "5", "--minimum", "20");
   await run("discount", "create", "POST", ...n, "--free-shipping", "--limit", "3");
-  await run("user", "create", ...n, "--email", "owner@example.com", "--role", "owner", "--no-password");
+  await run("user", "create", ...n, "--email", "owner@example.com", "--role", "owner", "--random-password");
   await run("payment", "connect", "stripe", ...n, "--key-file", "stripe.key");
   const page = await json<{ app_id: string; app_secret: string }>(
     ...["key", "issue", ...n, "--name", "page", "--for", "storefront", "--allow-no-origin", "--publish"],
