@@ -10,19 +10,11 @@ const demo = ["-n", "demo"];
 const berlin = ["--name", "Ada Lovelace", "--line1", "1 Street", "--city", "Berlin", "--postal-code", "10115"];
 const toBerlin = [...berlin, "--shipping-rate", "standard"];
 
-interface Order extends Omit<OrderReply, "id" | "number"> {
+interface Order extends Omit<OrderReply, "id" | "number" | "shipping_address"> {
   order_id: string;
   number: number | null;
-  due: number;
-  received: number;
-  tax: number;
-  shipping: number;
   customer_email: string | null;
-  transfer_reference: string | null;
-  expires_at: string;
-  created_at: string;
   shipping_address: { country: string };
-  shipping_rates?: { name: string; price: number }[];
 }
 
 const create = (...flags: string[]) => json<Order>("order", "create", ...demo, ...flags);

@@ -1,87 +1,9 @@
+import type { OrderDocument } from "../../src/server/modules/orders/views.ts";
 import type { CallOptions } from "./client.ts";
 import type { Shop } from "./factories.ts";
 
-/** A line of an order in a reply. */
-export interface LineReply {
-  id: string;
-  product_id: string;
-  variant_id: string | null;
-  title: string;
-  variant_title: string | null;
-  sku: string | null;
-  options: Record<string, string>;
-  image: string | null;
-  price_minor: number;
-  quantity: number;
-  subtotal_minor: number;
-  discount_minor: number;
-  tax_minor: number;
-  total: number;
-  total_minor: number;
-  fulfilled_quantity: number;
-  cancelled_quantity: number;
-  refunded_quantity: number;
-  refunded_minor: number;
-  restocked_quantity: number;
-}
-
-/** The fields of an order in a reply that tests use. */
-export interface OrderReply {
-  id: string;
-  number: number;
-  user_id: string | null;
-  status: string;
-  payment_status: string;
-  fulfillment_status: string;
-  currency: string;
-  items: LineReply[];
-  subtotal: number;
-  subtotal_minor: number;
-  discount_minor: number;
-  shipping_minor: number;
-  shipping_tax_minor: number;
-  tax_minor: number;
-  tax_lines: { class: string; rate: number; base_minor: number; tax_minor: number }[];
-  total: number;
-  total_minor: number;
-  received_minor: number;
-  due_minor: number;
-  shipping_rate: { id: string; name: string } | null;
-  discount_code: string | null;
-  needs_attention?: string[];
-  disputes?: { id: string; status: string; due_at: string | null }[];
-  withdrawals?: object[];
-  staff_note?: string | null;
-  email: string | null;
-  payments: { id: string; reference: string | null; amount_minor: number }[];
-  fulfillments: { id: string; lines: { line_id: string; quantity: number }[]; tracking: object | null }[];
-  refunded: number;
-  refunded_minor: number;
-  points_used: number;
-  points_earned: number;
-  points_returned: number;
-  points_reversed: number;
-  payment_reference: string | null;
-  shipping_address: Record<string, string> | null;
-  note: string | null;
-  lang: string;
-  refunds: {
-    state?: string;
-    id: string;
-    amount_minor: number;
-    lines: { line_id: string; quantity: number; amount_minor: number; restock: boolean }[];
-    reason: string | null;
-    points_returned: number;
-    points_reversed: number;
-  }[];
-  version: number;
-  created_at: string;
-  updated_at: string;
-  expires_at: string;
-  paid_at: string | null;
-  fulfilled_at: string | null;
-  cancelled_at: string | null;
-}
+/** An order in a reply. */
+export type OrderReply = OrderDocument & { number: number };
 
 /** Settings of a store in which customers may have any number of unpaid orders. */
 export const unlimitedOrders = { pendingOrders: 0, stockShare: 100, ordersPerMinute: 0 };

@@ -2,6 +2,7 @@ import type { Ctx } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { expireDueOrders } from "../../src/server/modules/orders/expiry.ts";
 import { type PaymentDeps, pollEvents, readDueCheckouts } from "../../src/server/modules/payments/jobs.ts";
+import type { Checkout } from "../../src/server/modules/payments/model.ts";
 import { createRefundEngine } from "../../src/server/modules/payments/refund-delivery.ts";
 import { connectStripe } from "../../src/server/modules/payments/stripe/connect.ts";
 import type { TenantInput } from "../../src/server/modules/tenants/input.ts";
@@ -14,16 +15,6 @@ import { type Stripe, startStripe } from "./stripe.ts";
 
 export const stripeKey = "sk_test_51standInOfStripe";
 export const returnUrls = { success_url: "http://localhost/paid", cancel_url: "http://localhost/basket" };
-
-/** A payment page as replies show it. */
-export interface PageReply {
-  id: string;
-  state: string;
-  url: string;
-  amount_minor: number;
-  currency: string;
-  expires_at: string;
-}
 
 /** The stand-in of an application whose stores take card payments. */
 const standIns = new WeakMap<TestApp, Promise<Stripe>>();
@@ -63,9 +54,9 @@ export async function openPayShop(
     order: (fields: object = {}) => makeOrder(shop, [{ product_id: product.id, quantity: 2 }], { ...fields }),
     read: async (order: { id: string }) => (await shop.call<OrderReply>(`GET /orders/${order.id}/`)).data,
     openPage: (order: { id: string }) =>
-      shop.call<PageReply>(`POST /orders/${order.id}/checkout/`, { body: returnUrls }),
-    async checkout(order: { id: string }): Promise<PageReply> {
-      const { status, data, text } = await shop.call<PageReply>(`POST /orders/${order.id}/checkout/`, {
+      shop.call<Checkout>(`POST /orders/${order.id}/checkout/`, { body: returnUrls }),
+    async checkout(order: { id: string }): Promise<Checkout> {
+      const { status, data, text } = await shop.call<Checkout>(`POST /orders/${order.id}/checkout/`, {
         body: returnUrls,
       });
       if (status !== 200) throw new Error(`No page was opened: ${text}`);

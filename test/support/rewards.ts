@@ -1,30 +1,11 @@
 import { expect } from "bun:test";
+import type { Static } from "@sinclair/typebox";
+import type { RewardEntry, Rewards } from "../../src/server/modules/rewards/model.ts";
 import type { Shop } from "./factories.ts";
 
-/** A points account in a reply. */
-export interface RewardsReply {
-  user_id: string;
-  balance: number;
-  value: number;
-  value_minor: number;
-  currency: string;
-  expiring: { points: number; expires_at: string } | null;
-  version: number;
-  updated_at: string | null;
-}
-
+export type RewardsReply = Static<typeof Rewards>;
 /** A row of the points ledger in a reply. */
-export interface EntryReply {
-  id: string;
-  user_id: string;
-  kind: string;
-  points: number;
-  balance: number;
-  source: string | null;
-  order_id: string | null;
-  note: string | null;
-  created_at: string;
-}
+export type EntryReply = Static<typeof RewardEntry>;
 
 /** Gives a user points with the shop's key. */
 export async function givePoints({ call }: Shop, userId: string, points: number): Promise<EntryReply> {

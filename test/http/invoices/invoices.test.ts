@@ -1,5 +1,7 @@
 import { expect } from "bun:test";
+import type { Static } from "@sinclair/typebox";
 import { issueInvoices } from "../../../src/server/modules/invoices/issue.ts";
+import type { Invoice } from "../../../src/server/modules/invoices/model.ts";
 import { accountingCsv, readAccounting } from "../../../src/server/modules/orders/export/accounting.ts";
 import { purgePersons } from "../../../src/server/modules/orders/guests/persons.ts";
 import { eraseGuest } from "../../../src/server/modules/personal-data/guests.ts";
@@ -10,14 +12,7 @@ import { findInconsistencies } from "../../support/record-check.ts";
 import { addressIn, openPage, placeAsGuest, setShipping, setTaxes } from "../../support/sale.ts";
 import { onDatabase, onEachDatabase, type Suite } from "../../support/suite.ts";
 
-interface InvoiceReply {
-  number: number;
-  kind: string;
-  order_id: string;
-  total_minor: number;
-  html: string | null;
-  issued_at: string;
-}
+type InvoiceReply = Static<typeof Invoice>;
 
 const invoiceFrom = "Kiln & Co. <Pottery>\nGasse 1\n10115 Berlin\nUSt-IdNr. DE123";
 const buyer = { ...addressIn(), name: "Eve <script>alert(1)</script>", company: "Eve GmbH", vat_id: "ATU1" };

@@ -221,66 +221,6 @@ onEachDatabase((suite) => {
     expect(read.headers.get("etag")).toBe('"1"');
   });
 
-  onFile.each([
-    ["EUR", 19.9],
-    ["JPY", 1990],
-    ["KWD", 0.025],
-  ])(
-    "the reply to an order in %s is the text that a read of it gets, and a repeated request",
-    async (currency, price) => {
-      const shop = await suite.shop({ tenant: { currency } as never });
-      const odd = 'A "quote", a \\ and a / – \u00ad é 🛋';
-      const options = [
-        { z: odd, "2": "two", "10": "ten" },
-        { z: "plain", "2": "two", "10": "ten" },
-      ];
-      const variants = options.map((options, index) => ({ options, sku: `V-${index}`, stock: 9 }));
-      const sofa = (await shop.createProduct({ title: odd, price, variants })) as unknown as {
-        variants: { id: string }[];
-      };
-      const lamp = await shop.createProduct({
-        price,
-        allow_backorder: true,
-        stock: 0,
-        images: [{ url: "https://a.example/%22" }],
-      });
-      const items = [
-        ...sofa.variants.map(({ id }) => ({ variant_id: id, quantity: 2 })),
-        { product_id: lamp.id, quantity: 1 },
-      ];
-      const body = {
-        items,
-        note: `${odd}\n\tTwice.`,
-        tax: price,
-        shipping: price,
-        shipping_address: { ...address, line2: odd },
-      };
-      const headers = { "Idempotency-Key": currency };
-      const replies = [await shop.call<OrderReply>("POST /orders/", { body, headers })];
-      replies.push(await shop.call<OrderReply>("POST /orders/", { body, headers }));
-      replies.push(await shop.call<OrderReply>(`GET /orders/${replies[0]?.data.id}/`));
-      const texts = replies.map(({ text }) => text.slice(text.indexOf('"data"')).replace(/,"access_token":"\w+"/, ""));
-      expect(texts[0]).toInclude('"total_minor"');
-      expect(texts).toEqual(Array(3).fill(texts[0]));
-
-      // The program writes the event of a new order; a statement writes later events.
-      await shop.call(`POST /orders/${replies[0]?.data.id}/cancel/`, { body: {} });
-      const { text, data } = await shop.call<{ data: object }[]>("GET /events/", {
-        query: { types: "order.created,order.cancelled" },
-      });
-      const { number, total } = (replies[0] as { data: OrderReply }).data;
-      const facts = { number, payment_status: "unpaid", fulfillment_status: "unfulfilled", total, currency };
-      expect(data.map((event) => event.data)).toEqual([
-        { ...facts, status: "pending" },
-        { ...facts, status: "cancelled" },
-      ]);
-      const forms = [...text.matchAll(/"number":1,.*?"status":"(?:pending|cancelled)",(.*?)}/g)].map(
-        ([, form]) => form,
-      );
-      expect(forms).toEqual(Array(2).fill(forms[0]));
-    },
-  );
-
   onFile("reserving stock does not change the product's version, and is recorded as an event", async (shop) => {
     const lamp = await shop.createProduct({ stock: 5 });
     const order = await makeOrder(shop, [{ product_id: lamp.id, quantity: 2 }, { product_id: lamp.id }]);

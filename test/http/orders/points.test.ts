@@ -21,7 +21,7 @@ onEachDatabase((suite) => {
     return { shop, eve, product };
   }
 
-  test("points reduce the price of the goods, split over the lines, and are spent when ordering", async () => {
+  onFile("points reduce the price of the goods, split over the lines, and are spent when ordering", async () => {
     const { shop, eve, product } = await open();
     const { id: cheap } = await shop.createProduct({ price: 5 });
     const items = [{ product_id: product, quantity: 1 }, { product_id: cheap }];
@@ -72,25 +72,6 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, eve)).toBe(500);
   });
 
-  onFile("refunds return used points and reverse earned ones in proportion; together they are exact", async () => {
-    const { shop, eve, product } = await open();
-    const order = await makeOrder(shop, [{ product_id: product, quantity: 3 }], {
-      customer_id: eve,
-      use_points: 100,
-    });
-    const paid = await actOn(shop, order, "pay");
-    expect([paid.total_minor, paid.points_earned]).toEqual([2900, 29]);
-    expect(await checkAccount(shop, eve)).toBe(429);
-    const body = { lines: [{ line_id: order.items[0]?.id, quantity: 1 }] };
-    const first = await actOn(shop, order, "refund", { body });
-    expect([first.refunded_minor, first.points_returned, first.points_reversed]).toEqual([966, 33, 9]);
-    expect(first.refunds[0]).toMatchObject({ points_returned: 33, points_reversed: 9 });
-    expect(await checkAccount(shop, eve)).toBe(453);
-    const last = await actOn(shop, order, "refund");
-    expect([last.refunded_minor, last.points_returned, last.points_reversed]).toEqual([2900, 100, 29]);
-    expect(await checkAccount(shop, eve)).toBe(500);
-  });
-
   onFile("a refund of all lines returns all used points, also when the shipping is not refunded", async () => {
     const { shop, eve, product } = await open();
     const fields = { customer_id: eve, use_points: 300, shipping: 7 };
@@ -107,46 +88,6 @@ onEachDatabase((suite) => {
     const all = await actOn(shop, order, "refund");
     expect([all.points_returned, all.points_reversed, all.payment_status]).toEqual([300, 24, "refunded"]);
     expect(await checkAccount(shop, eve)).toBe(500);
-  });
-
-  onFile("points of an order that is cancelled, or refunded in parts, keep their own expiry", async () => {
-    const { shop, eve, product } = await open();
-    await suite.app.db.execute({
-      sql: "update tenants set points_days = 10 where namespace = ?",
-      args: [shop.namespace],
-    });
-    const lots = async () => {
-      const { rows } = await suite.app.db.execute({
-        sql: "select remaining, expires_at from reward_lots where user_id = ? and remaining > 0 order by expires_at",
-        args: [eve],
-      });
-      return rows.map((row) => [row.remaining, row.expires_at]);
-    };
-    const day = 24 * hour;
-    const inDays = (days: number) => new Date(suite.app.clock.now() + days * day).toISOString();
-    // Moves the clock to the end of the day, when points expire.
-    suite.app.clock.advance(day - (suite.app.clock.now() % day));
-    await givePoints(shop, eve, 200);
-    suite.app.clock.advance(5 * day);
-    await givePoints(shop, eve, 100);
-    const fields = { customer_id: eve, use_points: 800 };
-    const cancelled = await makeOrder(shop, [{ product_id: product }], fields);
-    expect(await lots()).toEqual([]);
-    await actOn(shop, cancelled, "cancel");
-    const whole = [
-      [500, null],
-      [200, inDays(5)],
-      [100, inDays(10)],
-    ];
-    expect(await lots()).toEqual(whole);
-    const order = await makeOrder(shop, [{ product_id: product, quantity: 4 }], fields);
-    await actOn(shop, order, "pay");
-    const line_id = order.items[0]?.id;
-    for (const quantity of [2, 1, 1]) await actOn(shop, order, "refund", { body: { lines: [{ line_id, quantity }] } });
-    const sums = new Map<unknown, number>();
-    for (const [points, at] of await lots()) sums.set(at, (sums.get(at) ?? 0) + Number(points));
-    expect([...sums].map(([at, points]) => [points, at])).toEqual(whole);
-    expect(await checkAccount(shop, eve)).toBe(800);
   });
 
   /** Creates a customer. Paid orders have earned these points, and each of the `unpaid` orders has spent 100 points. */
@@ -193,21 +134,6 @@ onEachDatabase((suite) => {
       expect(await readEvents(shop, "order.refunded")).toHaveLength(events + 3);
     });
   }
-
-  onFile(
-    "points that a partial refund could not reverse are reversed when points come back, and the rest is kept",
-    async () => {
-      const { shop, paid, spent, reversed, balance } = await openSpent([100], 1);
-      const [first, last] = [...paid, ...spent] as [OrderReply, OrderReply];
-      const body = { lines: [{ line_id: first.items[0]?.id, quantity: 40 }] };
-      await actOn(shop, first, "refund", { body });
-      expect([await balance(), await reversed()]).toEqual([0, [0]]);
-      await actOn(shop, last, "cancel");
-      expect([await balance(), await reversed()]).toEqual([60, [40]]);
-      await actOn(shop, first, "refund");
-      expect([await balance(), await reversed()]).toEqual([0, [100]]);
-    },
-  );
 
   onFile("points that a refund returns are reversed for the refund of another order", async () => {
     const { shop, paid, spent, reversed, balance } = await openSpent([100], 1);

@@ -16,7 +16,7 @@ for (const kind of ["file", "server"] as const) {
   onDatabase(kind, (suite) => {
     const { test } = suite;
     // Fewer on a server, because a transaction there takes several round trips, and only one runs at a time.
-    const [buyers, attempts] = kind === "file" ? [64, 25] : [16, 8];
+    const [buyers, attempts] = kind === "file" ? [32, 6] : [16, 6];
     test(`${buyers} buyers with ${attempts} attempts each, some with the item on two lines, get exactly the stock of 50`, async (shop) => {
       const product = await shop.createProduct({ stock: 50 });
       const codes = new Set<number>();
@@ -62,14 +62,14 @@ for (const kind of ["file", "server"] as const) {
       expect(data.length).toBe(100);
     });
 
-    test("50 concurrent refunds of one item each refund exactly the three ordered items", async (shop) => {
+    test("20 concurrent refunds of one item each refund exactly the three ordered items", async (shop) => {
       const product = await shop.createProduct({ stock: 9, price: 10 });
       const order = await makeOrder(shop, [{ product_id: product.id, quantity: 3 }]);
       await actOn(shop, order, "pay");
       const body = { lines: [{ line_id: order.items[0]?.id, quantity: 1 }], restock: true };
-      const replies = await together(50, () => shop.call(`POST /orders/${order.id}/refund/`, { body }));
+      const replies = await together(20, () => shop.call(`POST /orders/${order.id}/refund/`, { body }));
       expect(replies.filter(({ status }) => status === 200)).toHaveLength(3);
-      expect(replies.filter(({ code }) => code === 5306)).toHaveLength(47);
+      expect(replies.filter(({ code }) => code === 5306)).toHaveLength(17);
       expect(await stockOf(shop, product.id)).toEqual({ stock: 9, reserved: 0 });
       const { data } = await shop.call<OrderReply>(`GET /orders/${order.id}/`);
       expect(data).toMatchObject({ refunded_minor: 3000, payment_status: "refunded", status: "cancelled", version: 5 });

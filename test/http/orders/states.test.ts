@@ -2,13 +2,13 @@ import { expect } from "bun:test";
 import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
 import type { Shop } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const minute = 60_000;
 type Act = "cancel" | "pay" | "fulfill" | "refund";
 
 /** The states of an order: the acts that lead to a state, and the acts that are possible in it. */
-const states: { state: string; path: Act[]; possible: Act[] }[] = [
+const states: { state: OrderReply["status"]; path: Act[]; possible: Act[] }[] = [
   { state: "pending", path: [], possible: ["cancel", "pay"] },
   { state: "paid", path: ["pay"], possible: ["fulfill", "refund"] },
   { state: "completed", path: ["pay", "fulfill"], possible: ["refund"] },
@@ -18,8 +18,8 @@ const states: { state: string; path: Act[]; possible: Act[] }[] = [
   { state: "completed", path: ["pay", "fulfill", "refund"], possible: [] },
 ];
 
-onEachDatabase((suite) => {
-  const { test, onFile } = suite;
+onDatabase("file", (suite) => {
+  const { test } = suite;
   async function order(shop: Shop, quantity = 2): Promise<{ product: string; made: OrderReply }> {
     const { id } = await shop.createProduct({ stock: 10, price: 10 });
     return { product: id, made: await makeOrder(shop, [{ product_id: id, quantity }]) };
@@ -40,7 +40,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  onFile("pay commits stock and increases the product's version; cancel releases stock and does not", async (shop) => {
+  test("pay commits stock and increases the product's version; cancel releases stock and does not", async (shop) => {
     const { product, made } = await order(shop, 3);
     suite.app.clock.advance(minute);
     const paid = await actOn(shop, made, "pay");
@@ -82,7 +82,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile("an order from before the stock was counted does not reduce it", async (shop) => {
+  test("an order from before the stock was counted does not reduce it", async (shop) => {
     const { id } = await shop.createProduct();
     const [kept, given] = [await makeOrder(shop, [{ product_id: id }]), await makeOrder(shop, [{ product_id: id }])];
     await shop.call(`PATCH /products/${id}/`, { body: { stock: 5 } });
@@ -104,7 +104,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, id)).toEqual({ stock: 1, reserved: 0 });
   });
 
-  onFile("unpaid orders expire after an hour, and only once with any number of background jobs", async (shop) => {
+  test("unpaid orders expire after an hour, and only once with any number of background jobs", async (shop) => {
     const { clock, system } = suite.app;
     // First expires the orders of other tests.
     clock.advance(60 * minute);

@@ -71,6 +71,38 @@ describe("a call of Stripe", () => {
     expect((await world.read(order)).payment_status).toBe("paid");
   });
 
+  test("that is signed and lies changes nothing, because the payment is read at Stripe", async () => {
+    const { books } = world.stripe;
+    const order = await world.order();
+    const page = await world.checkout(order);
+    const secret = String(books.lists.webhook_endpoints[0]?.hidden?.secret);
+    const object = { ...books.find("checkout/sessions", world.sessionOf(page)), status: "complete", hidden: undefined };
+    const type = "checkout.session.completed";
+    const body = JSON.stringify({ ...{ id: "evt_lie", object: "event", livemode: false, type }, data: { object } });
+    const url = `${world.app.url}/payments/stripe/?namespace=${world.shop.namespace}`;
+    expect(await world.stripe.send({ url, type, body, secret })).toBe(200);
+    expect((await world.read(order)).payment_status).toBe("unpaid");
+  });
+
+  test("about a small payment elsewhere in the account that names the order does not pay it", async () => {
+    const { books } = world.stripe;
+    const order = await world.order();
+    const { id: checkout } = await world.checkout(order);
+    // As a payment link with `client_reference_id` in its address, which any visitor can write.
+    const metadata = { checkout, order: order.id };
+    const link = books.add("checkout/sessions", "cs_test", {
+      ...{ status: "open", payment_status: "unpaid", payment_intent: null, expires_at: books.seconds() + 3600 },
+      ...{ client_reference_id: checkout, metadata, amount_total: 50, currency: "eur" },
+      hidden: { lines: [], intent: { metadata } },
+    });
+    world.stripe.pay(link.id);
+    await world.stripe.settle();
+    expect(world.stripe.replied.at(-1)).toEqual({ type: "checkout.session.completed", status: 200 });
+    await world.runJobs();
+    await world.shop.call(`POST /orders/${order.id}/checkout/check/`);
+    expect(await world.read(order)).toMatchObject({ status: "pending", received_minor: 0, needs_attention: [] });
+  });
+
   test("that was handled is not read again when it is repeated", async () => {
     const { index } = await makeReport();
     await world.stripe.deliver(index);

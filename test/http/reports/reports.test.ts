@@ -5,7 +5,7 @@ import { type Shop, tenantContext } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply, unlimitedOrders } from "../../support/orders.ts";
 import { addressIn, setTaxes } from "../../support/sale.ts";
 import { runScenarios, scenariosOf } from "../../support/scenarios.ts";
-import { onEachDatabase, type Suite } from "../../support/suite.ts";
+import { onDatabase, type Suite } from "../../support/suite.ts";
 
 const hourMs = 3_600_000;
 const whole = { since: "2000", until: "2004" };
@@ -37,8 +37,8 @@ async function open(suite: Suite) {
 const refund = (shop: Shop, order: OrderReply, body: object) => actOn(shop, order, "refund", { body });
 const sum = (rows: ReportRow[], field: string) => rows.reduce((total, row) => total + Number(row[field]), 0);
 
-onEachDatabase((suite) => {
-  const { onFile } = suite;
+onDatabase("file", (suite) => {
+  const { test } = suite;
   runScenarios(suite, [
     ...scenariosOf("GET /reports/sales/", [
       ["a store without sales has an empty report", undefined, 200, { has: ['"data":[]'] }],
@@ -49,7 +49,7 @@ onEachDatabase((suite) => {
     ]),
   ]);
 
-  suite.test("sold and returned are apart, and all sums equal those that the orders have", async () => {
+  test("sold and returned are apart, and all sums equal those that the orders have", async () => {
     const { shop, sell, report } = await open(suite);
     const [german, austrian] = [await sell("DE"), await sell("AT")];
     await sell("DE", { email: "eve@example.com" });
@@ -94,7 +94,7 @@ onEachDatabase((suite) => {
     expect(customers.at(-1)).toMatchObject({ customer: "eve@example.com", orders: 1, returned: 0 });
   });
 
-  onFile("days, weeks and months are those of the store's time zone, and refunds count when they happen", async () => {
+  test("days, weeks and months are those of the store's time zone, and refunds count when they happen", async () => {
     const { shop, sell, report } = await open(suite);
     const { clock } = shop.app;
     const before = clock.now();
@@ -127,7 +127,7 @@ onEachDatabase((suite) => {
     clock.advance(before - clock.now());
   });
 
-  onFile("staff and keys that read orders see the sales of their own store only", async () => {
+  test("staff and keys that read orders see the sales of their own store only", async () => {
     const { shop, sell } = await open(suite);
     await sell("DE");
     const { data } = await shop.call<ReportRow[]>("GET /reports/sales/");

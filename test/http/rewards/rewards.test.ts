@@ -48,7 +48,7 @@ onEachDatabase((suite) => {
     expect(headers.get("etag")).toBe('"1"');
   });
 
-  test("a redemption spends points once for each source, and never more than the balance", async () => {
+  onFile("a redemption spends points once for each source, and never more than the balance", async () => {
     const { shop, customer, own, account } = await openShop();
     await givePoints(shop, customer.id, 100);
     const body = { points: 60, source: "coupon-1", note: "A coupon" };

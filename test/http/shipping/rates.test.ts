@@ -1,5 +1,7 @@
 import { expect } from "bun:test";
+import type { Static } from "@sinclair/typebox";
 import { importShippingRates } from "../../../src/server/modules/shipping/csv.ts";
+import type { ShippingOffer } from "../../../src/server/modules/shipping/model.ts";
 import { openAccount } from "../../support/account.ts";
 import { bearer, type Shop, tenantContext } from "../../support/factories.ts";
 import { failureOf } from "../../support/failure.ts";
@@ -8,13 +10,7 @@ import { addressIn, openPage, setShipping } from "../../support/sale.ts";
 import { type ApiScenario, runScenarios, type ScenarioRow, scenariosOf } from "../../support/scenarios.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
-interface Offer {
-  id: string;
-  name: string;
-  zone: string;
-  price: number;
-  price_minor: number;
-}
+type Offer = Static<typeof ShippingOffer>;
 
 const rate = { zone: "home", countries: ["DE"], name: "Parcel", price: 4.9 };
 const rates = (...rows: Record<string, unknown>[]) => ({ body: { rates: rows.map((row) => ({ ...rate, ...row })) } });
@@ -84,30 +80,33 @@ onEachDatabase((suite) => {
     { zone: "near", countries: ["AT", "LU"], name: "Near", price: 12 },
     { zone: "else", countries: ["*"], name: "World", price: 30 },
   ];
-  test("one zone applies: the one with the longest matching postcode, else the country's, else the one for all others", async () => {
-    const { offers } = await open(zones);
-    const home = [
-      ["Parcel", 4.9],
-      ["Express", 9.9],
-    ];
-    const found: [country: string, postcode: string, offers: unknown[]][] = [
-      ["DE", "10115", home],
-      ["DE", "", home],
-      ["DE", "25 9 99", [["Ferry", 12]]],
-      ["DE", "25860", [["Ferry", 12]]],
-      ["DE", "25938", [["Port", 3]]],
-      ["DE", "D-25938", [["Port", 3]]],
-      ["DE", "DE 25.938", [["Port", 3]]],
-      ["DE", "２５９３８", [["Port", 3]]],
-      ["GB", "Sw1a 1aa", [["Port", 3]]],
-      ["GB", "E1 6AN", [["World", 30]]],
-      ["AT", "25938", [["Near", 12]]],
-      ["FR", "25938", [["World", 30]]],
-    ];
-    for (const [country, postcode, expected] of found) {
-      expect([country, postcode, await offers(country, postcode)]).toEqual([country, postcode, expected as never]);
-    }
-  });
+  onFile(
+    "one zone applies: the one with the longest matching postcode, else the country's, else the one for all others",
+    async () => {
+      const { offers } = await open(zones);
+      const home = [
+        ["Parcel", 4.9],
+        ["Express", 9.9],
+      ];
+      const found: [country: string, postcode: string, offers: unknown[]][] = [
+        ["DE", "10115", home],
+        ["DE", "", home],
+        ["DE", "25 9 99", [["Ferry", 12]]],
+        ["DE", "25860", [["Ferry", 12]]],
+        ["DE", "25938", [["Port", 3]]],
+        ["DE", "D-25938", [["Port", 3]]],
+        ["DE", "DE 25.938", [["Port", 3]]],
+        ["DE", "２５９３８", [["Port", 3]]],
+        ["GB", "Sw1a 1aa", [["Port", 3]]],
+        ["GB", "E1 6AN", [["World", 30]]],
+        ["AT", "25938", [["Near", 12]]],
+        ["FR", "25938", [["World", 30]]],
+      ];
+      for (const [country, postcode, expected] of found) {
+        expect([country, postcode, await offers(country, postcode)]).toEqual([country, postcode, expected as never]);
+      }
+    },
+  );
 
   onFile("value and weight bound a rate, and goods of enough value after discount are shipped for 0", async () => {
     const { shop, offers, order, rates } = await open(

@@ -7,7 +7,7 @@ import { failureOf } from "../../support/failure.ts";
 import { actOn, makeOrder, type OrderReply, unlimitedOrders } from "../../support/orders.ts";
 import { addressIn, createCode, openPage, setShipping, setTaxes } from "../../support/sale.ts";
 import { type ApiScenario, runScenarios, type ScenarioRow, scenariosOf } from "../../support/scenarios.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const rate = { class: "standard", country: "DE", rate: 19 };
 const rates = (...rows: Record<string, unknown>[]) => ({ body: { rates: rows.map((row) => ({ ...rate, ...row })) } });
@@ -36,8 +36,8 @@ const scenarios: ApiScenario[] = scenariosOf("PUT /taxes/rates/", [
   ["a class that is repeated in its country", rates({}, { rate: 7 }), 5102, "rates.1"],
 ]);
 
-onEachDatabase((suite) => {
-  const { test, onFile } = suite;
+onDatabase("file", (suite) => {
+  const { test } = suite;
   runScenarios(suite, scenarios);
 
   /** Creates a mug at 19 % and a book at 7 % in Germany, 20 % and 10 % in Austria. */
@@ -109,7 +109,7 @@ onEachDatabase((suite) => {
     expect(own.shipping_tax_minor).toBe(13);
   });
 
-  onFile("prices without tax get it added, to lines and to shipping", async () => {
+  test("prices without tax get it added, to lines and to shipping", async () => {
     const { place } = await open("no");
     const order = await place("DE");
     // 27.18 × 19 % is 5.1642, and 12.22 × 7 % is 0.8554.
@@ -120,7 +120,7 @@ onEachDatabase((suite) => {
     expect(sum(items.map((line) => line.tax_minor)) + shipping_tax_minor).toBe(602);
   });
 
-  onFile("code and points are subtracted before tax; the partial refunds add up to exactly the total", async () => {
+  test("code and points are subtracted before tax; the partial refunds add up to exactly the total", async () => {
     const { shop, items } = await open("no");
     await createCode(shop, { code: "TEN", percent: 10 });
     const order = await makeOrder(shop, items, {
@@ -138,7 +138,7 @@ onEachDatabase((suite) => {
     expect(last).toMatchObject({ payment_status: "refunded", refunded_minor: order.total_minor, due_minor: 0 });
   });
 
-  onFile("without an address, the store's country applies; without any rate, nothing is taxed", async () => {
+  test("without an address, the store's country applies; without any rate, nothing is taxed", async () => {
     const { shop, mug } = await open("yes");
     await setShipping(shop, []);
     const items = [{ product_id: mug.id }];
@@ -148,28 +148,25 @@ onEachDatabase((suite) => {
     expect(await makeOrder(shop, items)).toMatchObject({ total_minor: 1190, tax_minor: 0, tax_lines: [] });
   });
 
-  onFile(
-    "a backend's own tax is added without tax lines, and its own shipping replaces only the shipping rates",
-    async () => {
-      const { shop, items } = await open("yes");
-      const taxed = await makeOrder(shop, items, { tax: 1.25, shipping: 3 });
-      expect(taxed as object).toMatchObject({
-        ...{
-          prices_include_tax: false,
-          tax_lines: [],
-          tax_minor: 125,
-          shipping_tax_minor: 0,
-          total_minor: 3450 + 300 + 125,
-        },
-      });
-      const shipped = await makeOrder(shop, items, { shipping: 4.9 });
-      expect(shipped as object).toMatchObject({ prices_include_tax: true, tax_minor: 514, total_minor: 3940 });
-      const { code, fields } = await shop.call("POST /orders/", { body: { items, tax: 1 } });
-      expect([code, fields]).toEqual([5102, ["shipping_address"]]);
-    },
-  );
+  test("a backend's own tax is added without tax lines, and its own shipping replaces only the shipping rates", async () => {
+    const { shop, items } = await open("yes");
+    const taxed = await makeOrder(shop, items, { tax: 1.25, shipping: 3 });
+    expect(taxed as object).toMatchObject({
+      ...{
+        prices_include_tax: false,
+        tax_lines: [],
+        tax_minor: 125,
+        shipping_tax_minor: 0,
+        total_minor: 3450 + 300 + 125,
+      },
+    });
+    const shipped = await makeOrder(shop, items, { shipping: 4.9 });
+    expect(shipped as object).toMatchObject({ prices_include_tax: true, tax_minor: 514, total_minor: 3940 });
+    const { code, fields } = await shop.call("POST /orders/", { body: { items, tax: 1 } });
+    expect([code, fields]).toEqual([5102, ["shipping_address"]]);
+  });
 
-  onFile("a change of the store, of rates or of products affects only later orders", async () => {
+  test("a change of the store, of rates or of products affects only later orders", async () => {
     const { shop, place, mug, items } = await open("yes");
     const before = await place("DE");
     await updateTenant(shop.app.system, shop.namespace, { pricesIncludeTax: "no" });
@@ -187,7 +184,7 @@ onEachDatabase((suite) => {
     expect(after as object).toMatchObject({ prices_include_tax: false, tax_minor: 0 });
   });
 
-  onFile("only staff and keys with settings:write read and change tax rates", async (shop) => {
+  test("only staff and keys with settings:write read and change tax rates", async (shop) => {
     const staff = await openAccount(shop, { role: "staff" });
     const eve = await openAccount(shop);
     const page = await openPage(shop);
@@ -203,7 +200,7 @@ onEachDatabase((suite) => {
   });
 
   const importIn = async (shop: Shop, text: string) => importTaxRates(await tenantContext(shop), text);
-  onFile("a file of tax rates is read; a fault names line, column and value, and nothing is changed", async (shop) => {
+  test("a file of tax rates is read; a fault names line, column and value, and nothing is changed", async (shop) => {
     const read = await importIn(shop, "class,country,region,rate\nstandard,de,,19\nreduced,DE,,5.125\n");
     expect(read).toEqual([
       { class: "reduced", country: "DE", rate: 5.125 },

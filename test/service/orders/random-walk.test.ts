@@ -20,8 +20,8 @@ import { findInconsistencies } from "../../support/record-check.ts";
 import { checkAccount } from "../../support/rewards.ts";
 import { makeUser } from "../../support/users.ts";
 
-const steps = 2000;
-const checkEvery = 500;
+const steps = Number(process.env.BODEGA_TEST_STEPS ?? 500);
+const checkEvery = 250;
 const minute = 60_000;
 /** The seed of the walk. A failure prints it, and `BODEGA_TEST_SEED` repeats the walk. */
 const seed = Number(process.env.BODEGA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 32));
@@ -79,7 +79,7 @@ test("in any order of acts, no points are left after all orders are cancelled or
   const { ctx, shop, orders, users, pick } = walk;
   try {
     const used = () => [...orders.values()].filter((one) => one.points_used > 0).length;
-    for (let step = 0; step < 600 || used() < 20; step++) {
+    for (let step = 0; step < 300 || used() < 20; step++) {
       const dice = pick(100);
       if (dice < 38) await order(walk);
       else if (dice < 42) await expire(walk);
