@@ -2599,25 +2599,26 @@ export interface components {
             request_id: string;
             data: components["schemas"]["CreatedRegistration"];
         };
+        /** @description For `web`: the result of `PushSubscription.toJSON()`. */
+        PushSubscription: {
+            /** @description An https address on the public internet, with port 443 or 8443. */
+            endpoint: string;
+            /**
+             * Format: double
+             * @description As browsers send it; ignored.
+             */
+            expirationTime?: number | null;
+            keys: {
+                /** @description Public key of curve P-256: 65 bytes in base64url. */
+                p256dh: string;
+                /** @description 16 bytes in base64url. */
+                auth: string;
+            };
+        };
         RegistrationInput: {
             /** @enum {string} */
             platform: "web" | "ios" | "android";
-            /** @description For `web`: the result of `PushSubscription.toJSON()`. */
-            subscription?: {
-                /** @description An https address on the public internet, with port 443 or 8443. */
-                endpoint: string;
-                /**
-                 * Format: double
-                 * @description As browsers send it; ignored.
-                 */
-                expirationTime?: number | null;
-                keys: {
-                    /** @description Public key of curve P-256: 65 bytes in base64url. */
-                    p256dh: string;
-                    /** @description 16 bytes in base64url. */
-                    auth: string;
-                };
-            };
+            subscription?: components["schemas"]["PushSubscription"];
             /** @description For `ios` and `android`: the device's token from APNs or FCM. */
             token?: string;
             /** @description Topics of the notifications to receive in addition to those about the user's orders. */
@@ -2653,22 +2654,7 @@ export interface components {
         RegistrationPatch: {
             /** @description Secret of the registration, `rsec_…`, from the reply that created it. */
             management_secret: string;
-            /** @description For `web`: the result of `PushSubscription.toJSON()`. */
-            subscription?: {
-                /** @description An https address on the public internet, with port 443 or 8443. */
-                endpoint: string;
-                /**
-                 * Format: double
-                 * @description As browsers send it; ignored.
-                 */
-                expirationTime?: number | null;
-                keys: {
-                    /** @description Public key of curve P-256: 65 bytes in base64url. */
-                    p256dh: string;
-                    /** @description 16 bytes in base64url. */
-                    auth: string;
-                };
-            };
+            subscription?: components["schemas"]["PushSubscription"];
             /** @description For `ios` and `android`: the device's token from APNs or FCM. */
             token?: string;
             /** @description Topics of the notifications to receive in addition to those about the user's orders. */
@@ -3642,6 +3628,21 @@ export interface components {
             };
         };
         /**
+         * @description 5302: The request conflicts with an existing record.
+         *
+         *     5306: The record's current state does not allow this.
+         *
+         *     5307: This idempotency key was used for another request.
+         */
+        conflict_wrongState_idempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /**
          * @description An error.
          *
          *     5100 (400): Malformed request. Correct the request. The message says what is wrong.
@@ -3734,6 +3735,19 @@ export interface components {
                 "application/json": components["schemas"]["DiscountReply"];
             };
         };
+        /**
+         * @description 5302: The request conflicts with an existing record.
+         *
+         *     5307: This idempotency key was used for another request.
+         */
+        conflict_idempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description 5307: This idempotency key was used for another request. */
         idempotencyKeyReused: {
             headers: {
@@ -3787,6 +3801,19 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["MediaReply"];
+            };
+        };
+        /**
+         * @description 5306: The record's current state does not allow this.
+         *
+         *     5307: This idempotency key was used for another request.
+         */
+        wrongState_idempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
             };
         };
         /**
@@ -3849,6 +3876,27 @@ export interface components {
                 "application/json": components["schemas"]["OrderReply"];
             };
         };
+        /**
+         * @description 5302: The request conflicts with an existing record.
+         *
+         *     5304: Out of stock.
+         *
+         *     5305: Not enough points.
+         *
+         *     5307: This idempotency key was used for another request.
+         *
+         *     5308: The store does not deliver to this address.
+         *
+         *     5309: The discount code does not apply.
+         */
+        conflict_outOfStock_notEnoughPoints_idempotencyKeyReused_notDelivered_discountRefused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Success */
         AcceptedReply: {
             headers: {
@@ -3903,6 +3951,19 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["ResetPasswordReplyReply"];
+            };
+        };
+        /**
+         * @description 5102: Validation failed.
+         *
+         *     5217: The password is too weak.
+         */
+        validationFailed_weakPassword: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description 5213: Too many attempts. */
@@ -4008,6 +4069,19 @@ export interface components {
                 "application/json": components["schemas"]["ErasedReply"];
             };
         };
+        /**
+         * @description 5211: A two-factor code is required.
+         *
+         *     5212: Invalid email, password or one-time code.
+         */
+        twoFactorRequired_invalidLogin: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Success */
         ProductListReply: {
             headers: {
@@ -4033,6 +4107,19 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["DeletedProductReply"];
+            };
+        };
+        /**
+         * @description 5107: Too many requests.
+         *
+         *     5213: Too many attempts.
+         */
+        tooManyRequests_tooManyAttempts: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description 5212: Invalid email, password or one-time code. */
@@ -4135,6 +4222,19 @@ export interface components {
                 "application/json": components["schemas"]["CreatedRegistrationReply"];
             };
         };
+        /**
+         * @description 5302: The request conflicts with an existing record.
+         *
+         *     5306: The record's current state does not allow this.
+         */
+        conflict_wrongState: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
         /** @description Success */
         RegistrationReply: {
             headers: {
@@ -4232,6 +4332,21 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["RewardEntryReply"];
+            };
+        };
+        /**
+         * @description 5302: The request conflicts with an existing record.
+         *
+         *     5305: Not enough points.
+         *
+         *     5307: This idempotency key was used for another request.
+         */
+        conflict_notEnoughPoints_idempotencyKeyReused: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description Success */
@@ -4586,21 +4701,7 @@ export interface operations {
         };
         responses: {
             201: components["responses"]["CategoryReply"];
-            /**
-             * @description 5302: The request conflicts with an existing record.
-             *
-             *     5306: The record's current state does not allow this.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["conflict_wrongState_idempotencyKeyReused"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -4725,19 +4826,7 @@ export interface operations {
         };
         responses: {
             201: components["responses"]["DiscountReply"];
-            /**
-             * @description 5302: The request conflicts with an existing record.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["conflict_idempotencyKeyReused"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -4873,19 +4962,7 @@ export interface operations {
             /** @description The store already has this file. */
             200: components["responses"]["MediaReply"];
             201: components["responses"]["MediaReply"];
-            /**
-             * @description 5306: The record's current state does not allow this.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["wrongState_idempotencyKeyReused"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -4991,27 +5068,7 @@ export interface operations {
             200: components["responses"]["OrderReply"];
             201: components["responses"]["OrderReply"];
             404: components["responses"]["notFound"];
-            /**
-             * @description 5302: The request conflicts with an existing record.
-             *
-             *     5304: Out of stock.
-             *
-             *     5305: Not enough points.
-             *
-             *     5307: This idempotency key was used for another request.
-             *
-             *     5308: The store does not deliver to this address.
-             *
-             *     5309: The discount code does not apply.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["conflict_outOfStock_notEnoughPoints_idempotencyKeyReused_notDelivered_discountRefused"];
             429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -5138,19 +5195,7 @@ export interface operations {
         responses: {
             200: components["responses"]["OrderReply"];
             404: components["responses"]["notFound"];
-            /**
-             * @description 5306: The record's current state does not allow this.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["wrongState_idempotencyKeyReused"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -5182,19 +5227,7 @@ export interface operations {
         responses: {
             201: components["responses"]["OrderReply"];
             404: components["responses"]["notFound"];
-            /**
-             * @description 5306: The record's current state does not allow this.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["wrongState_idempotencyKeyReused"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -5283,19 +5316,7 @@ export interface operations {
         responses: {
             200: components["responses"]["OrderReply"];
             404: components["responses"]["notFound"];
-            /**
-             * @description 5306: The record's current state does not allow this.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["wrongState_idempotencyKeyReused"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -5366,19 +5387,7 @@ export interface operations {
         responses: {
             200: components["responses"]["ResetPasswordReplyReply"];
             400: components["responses"]["resetCodeInvalid"];
-            /**
-             * @description 5102: Validation failed.
-             *
-             *     5217: The password is too weak.
-             */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            422: components["responses"]["validationFailed_weakPassword"];
             429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["UnsignedError"];
             "5XX": components["responses"]["ServerError"];
@@ -5404,19 +5413,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["UserReply"];
-            /**
-             * @description 5306: The record's current state does not allow this.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["wrongState_idempotencyKeyReused"];
             429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -5488,19 +5485,7 @@ export interface operations {
         responses: {
             200: components["responses"]["OrderReply"];
             404: components["responses"]["notFound"];
-            /**
-             * @description 5306: The record's current state does not allow this.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["wrongState_idempotencyKeyReused"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -5532,21 +5517,7 @@ export interface operations {
         responses: {
             200: components["responses"]["OrderReply"];
             404: components["responses"]["notFound"];
-            /**
-             * @description 5302: The request conflicts with an existing record.
-             *
-             *     5306: The record's current state does not allow this.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["conflict_wrongState_idempotencyKeyReused"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -5580,19 +5551,7 @@ export interface operations {
         responses: {
             200: components["responses"]["OrderReply"];
             404: components["responses"]["notFound"];
-            /**
-             * @description 5306: The record's current state does not allow this.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["wrongState_idempotencyKeyReused"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -5620,19 +5579,7 @@ export interface operations {
         responses: {
             200: components["responses"]["OrderReply"];
             404: components["responses"]["notFound"];
-            /**
-             * @description 5306: The record's current state does not allow this.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["wrongState_idempotencyKeyReused"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -5711,19 +5658,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["ErasedReply"];
-            /**
-             * @description 5211: A two-factor code is required.
-             *
-             *     5212: Invalid email, password or one-time code.
-             */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["twoFactorRequired_invalidLogin"];
             409: components["responses"]["wrongState"];
             429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
@@ -5769,19 +5704,7 @@ export interface operations {
         responses: {
             200: components["responses"]["ErasedReply"];
             404: components["responses"]["notFound"];
-            /**
-             * @description 5306: The record's current state does not allow this.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["wrongState_idempotencyKeyReused"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -5876,19 +5799,7 @@ export interface operations {
         };
         responses: {
             201: components["responses"]["ProductReply"];
-            /**
-             * @description 5302: The request conflicts with an existing record.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["conflict_idempotencyKeyReused"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -6043,19 +5954,7 @@ export interface operations {
             200: components["responses"]["UserReply"];
             401: components["responses"]["invalidLogin"];
             412: components["responses"]["preconditionFailed"];
-            /**
-             * @description 5107: Too many requests.
-             *
-             *     5213: Too many attempts.
-             */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            429: components["responses"]["tooManyRequests_tooManyAttempts"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -6098,19 +5997,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["AcceptedReply"];
-            /**
-             * @description 5306: The record's current state does not allow this.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["wrongState_idempotencyKeyReused"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -6342,19 +6229,7 @@ export interface operations {
             /** @description The device was already registered. Its registration was renewed. */
             200: components["responses"]["CreatedRegistrationReply"];
             201: components["responses"]["CreatedRegistrationReply"];
-            /**
-             * @description 5302: The request conflicts with an existing record.
-             *
-             *     5306: The record's current state does not allow this.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["conflict_wrongState"];
             429: components["responses"]["tooManyRequests"];
             "4XX": components["responses"]["PublicError"];
             "5XX": components["responses"]["ServerError"];
@@ -6642,21 +6517,7 @@ export interface operations {
             200: components["responses"]["RewardEntryReply"];
             201: components["responses"]["RewardEntryReply"];
             404: components["responses"]["notFound"];
-            /**
-             * @description 5302: The request conflicts with an existing record.
-             *
-             *     5305: Not enough points.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["conflict_notEnoughPoints_idempotencyKeyReused"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -6684,21 +6545,7 @@ export interface operations {
             200: components["responses"]["RewardEntryReply"];
             201: components["responses"]["RewardEntryReply"];
             404: components["responses"]["notFound"];
-            /**
-             * @description 5302: The request conflicts with an existing record.
-             *
-             *     5305: Not enough points.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["conflict_notEnoughPoints_idempotencyKeyReused"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -6749,19 +6596,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["LoginSessionReply"];
-            /**
-             * @description 5211: A two-factor code is required.
-             *
-             *     5212: Invalid email, password or one-time code.
-             */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            401: components["responses"]["twoFactorRequired_invalidLogin"];
             429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["UnsignedError"];
             "5XX": components["responses"]["ServerError"];
@@ -6832,19 +6667,7 @@ export interface operations {
         responses: {
             200: components["responses"]["SessionReply"];
             401: components["responses"]["invalidLogin"];
-            /**
-             * @description 5102: Validation failed.
-             *
-             *     5217: The password is too weak.
-             */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            422: components["responses"]["validationFailed_weakPassword"];
             429: components["responses"]["tooManyAttempts"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -6912,32 +6735,8 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["SignUpReplyReply"];
-            /**
-             * @description 5102: Validation failed.
-             *
-             *     5217: The password is too weak.
-             */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description 5107: Too many requests.
-             *
-             *     5213: Too many attempts.
-             */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            422: components["responses"]["validationFailed_weakPassword"];
+            429: components["responses"]["tooManyRequests_tooManyAttempts"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -7209,32 +7008,8 @@ export interface operations {
         };
         responses: {
             201: components["responses"]["UserReply"];
-            /**
-             * @description 5302: The request conflicts with an existing record.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
-            /**
-             * @description 5102: Validation failed.
-             *
-             *     5217: The password is too weak.
-             */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["conflict_idempotencyKeyReused"];
+            422: components["responses"]["validationFailed_weakPassword"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -7307,19 +7082,7 @@ export interface operations {
         responses: {
             200: components["responses"]["UserReply"];
             404: components["responses"]["notFound"];
-            /**
-             * @description 5302: The request conflicts with an existing record.
-             *
-             *     5306: The record's current state does not allow this.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["conflict_wrongState"];
             412: components["responses"]["preconditionFailed"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
@@ -7370,21 +7133,7 @@ export interface operations {
         responses: {
             201: components["responses"]["VariantReply"];
             404: components["responses"]["notFound"];
-            /**
-             * @description 5302: The request conflicts with an existing record.
-             *
-             *     5306: The record's current state does not allow this.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["conflict_wrongState_idempotencyKeyReused"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -7576,19 +7325,7 @@ export interface operations {
             200: components["responses"]["WishlistItemReply"];
             201: components["responses"]["WishlistItemReply"];
             404: components["responses"]["notFound"];
-            /**
-             * @description 5306: The record's current state does not allow this.
-             *
-             *     5307: This idempotency key was used for another request.
-             */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"];
-                };
-            };
+            409: components["responses"]["wrongState_idempotencyKeyReused"];
             "4XX": components["responses"]["Error"];
             "5XX": components["responses"]["ServerError"];
         };

@@ -95,31 +95,20 @@ onDatabase("file", (suite) => {
     const ajv = describedBy(raw);
     const address = { line1: "Elm 1", city: "Bonn", country: "DE" };
     const message = { title: "Sale", body: "Lamps\nfor half", everyone: true };
-    const user = { email: "eve@example.com" };
     for (const [request, schema, right, wrong] of [
       [
         "POST /products/",
         "ProductInput",
-        { title: "Lampe für 50\u00a0€", price: 2 },
-        [{ title: "\u00a0" }, { title: "a\nb" }],
-      ],
-      [
-        "POST /products/",
-        "ProductInput",
-        { title: "Lamp", price: 2, tags: ["a b"] },
-        [{ tags: ["a\tb"] }, { sku: " " }],
+        { title: "Lampe für 50\u00a0€", price: 2, tags: ["a b"] },
+        [{ title: "\u00a0" }, { title: "a\nb" }, { tags: ["a\tb"] }, { sku: " " }],
       ],
       [
         "POST /users/",
         "UserInput",
-        { ...user, name: "Eve", addresses: [address] },
-        [{ name: "" }, { name: "a\u007f" }],
-      ],
-      [
-        "POST /users/",
-        "UserInput",
-        { email: "ada@example.com", addresses: [{ ...address, is_default: true }, address] },
+        { email: "ada@example.com", name: "Ada", addresses: [{ ...address, is_default: true }, address] },
         [
+          { name: "" },
+          { name: "a\u007f" },
           { addresses: [{ ...address, country: "XX" }] },
           { addresses: [{ ...address, country: "de" }] },
           { addresses: [1, 2].map(() => ({ ...address, is_default: true })) },
@@ -147,8 +136,8 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("the description has at most 280 KB, one schema for each record, and neither constants nor unions of them", () => {
-    expect(text.length).toBeLessThan(280_000);
+  test("the description has at most 275 KB, one schema for each record, and neither constants nor unions of them", () => {
+    expect(text.length).toBeLessThan(275_000);
     expect(text).not.toMatch(/"const"|Part"/);
     expect(text).not.toMatch(/"anyOf":\[\{[^[\]]*"enum":\[[^\]]*\]\},\{[^[\]]*"enum"/);
   });
@@ -199,9 +188,8 @@ onDatabase("file", (suite) => {
 
   test("lists name the fields that can be asked for", async (shop) => {
     for (const [name, { parameters }] of operations) {
-      const pattern = parameters.find((one) => one.name === "fields")?.schema?.pattern;
-      if (!parameters.some((one) => one.name === "fields")) continue;
-      expect([name, pattern]).toEqual([name, expect.any(String)]);
+      const fields = parameters.find((one) => one.name === "fields");
+      if (fields) expect([name, fields.schema?.pattern]).toEqual([name, expect.any(String)]);
     }
     const [, { parameters }] = operations.find(([name]) => name === "GET /products/") as (typeof operations)[number];
     const form = new RegExp(parameters.find((one) => one.name === "fields")?.schema?.pattern ?? "", "u");
@@ -215,18 +203,6 @@ onDatabase("file", (suite) => {
     ] as const) {
       expect([fields, form.test(fields)]).toEqual([fields, status === 200]);
       expect((await shop.call("GET /products/", { query: { fields } })).status).toBe(status);
-    }
-  });
-
-  test("every reference resolves", () => {
-    const refs = [...text.matchAll(/"\$ref":"#([^"]+)"/g)].map((match) => match[1] as string);
-    expect(refs.length).toBeGreaterThan(0);
-    for (const ref of refs) {
-      const found = ref
-        .split("/")
-        .slice(1)
-        .reduce<unknown>((node, part) => (node as Record<string, unknown> | undefined)?.[part], raw);
-      expect({ ref, found: typeof found }).toEqual({ ref, found: "object" });
     }
   });
 
@@ -244,15 +220,10 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("every operation lists its own errors and the common ones, by status and with their meanings", () => {
+  test("every operation lists its headers, its own errors and the common ones, by status and with their meanings", () => {
     for (const [name, { parameters, responses }] of operations) {
-      const {
-        reply,
-        readEtagSource,
-        errors = [],
-        access,
-        path,
-      } = routes.find((route) => nameOf(route) === name) as Route;
+      const route = routes.find((one) => nameOf(one) === name) as Route;
+      const { reply, readEtagSource, errors = [], path, conditional = false } = route;
       for (const [status, { description }] of Object.entries(responses)) {
         if (!(Number(status) >= 400)) continue;
         for (const code of codesOf(description)) {
@@ -262,7 +233,14 @@ onDatabase("file", (suite) => {
       }
       if (path.includes(":")) expect([name, ...allCodes(responses)]).toContain(codeOf("notFound"));
       expect([name, allCodes(responses)]).toEqual([name, expect.arrayContaining([...errors.map(codeOf), ...general])]);
-      expect(access.length).toBeGreaterThan(0);
+      const headers = parameters.filter((one) => one.in === "header").map((one) => one.name);
+      const codes = allCodes(responses);
+      expect([name, headers.includes("Idempotency-Key"), codes.includes(5307)]).toEqual([
+        name,
+        takesKey(route),
+        takesKey(route),
+      ]);
+      expect([name, headers.includes("If-Match"), codes.includes(5303)]).toEqual([name, conditional, conditional]);
       const successes = Object.keys(responses).filter((status) => Number(status) < 300);
       // These creates also return 200: for a dry run, or for an existing record.
       const isTried = parameters.some((one) => one.name === "dry_run") && successes.includes("201");
@@ -284,22 +262,6 @@ onDatabase("file", (suite) => {
       const [, { responses }] = operations.find(([one]) => one === name) as (typeof operations)[number];
       const listed = Object.entries(responses).flatMap(([, { description }]) => codesOf(description));
       expect([name, listed.toSorted()]).toEqual([name, codes.toSorted()]);
-    }
-  });
-
-  test("a route that supports Idempotency-Key or If-Match declares the header and its errors", () => {
-    for (const route of routes) {
-      const name = nameOf(route);
-      const operation = operations.find(([one]) => one === name)?.[1] as Operation;
-      const headers = operation.parameters.filter((one) => one.in === "header").map((one) => one.name);
-      const codes = allCodes(operation.responses);
-      expect([name, headers.includes("Idempotency-Key"), codes.includes(5307)]).toEqual([
-        name,
-        takesKey(route),
-        takesKey(route),
-      ]);
-      const isConditional = route.conditional === true;
-      expect([name, headers.includes("If-Match"), codes.includes(5303)]).toEqual([name, isConditional, isConditional]);
     }
   });
 

@@ -48,21 +48,18 @@ export function errorResponses(route: Route, schemas: Schemas): Record<string, J
   const kinds = ownErrors(route);
   const isInvalid = kinds.some((kind) => statusOf(kind) === statusOf("validationFailed"));
   const byStatus = Map.groupBy(isInvalid ? ["validationFailed" as const, ...kinds] : kinds, statusOf);
+  const share = (name: string, lines: string[]) => {
+    schemas.responses[name] ??= { description: lines.join("\n\n"), content };
+    return { $ref: `#/components/responses/${name}` };
+  };
   const responses = [...byStatus].map(([status, list]) => {
-    const description = list.map((kind) => `${codeOf(kind)}: ${meaningOf(kind)}`).join("\n\n");
-    const [kind, ...more] = list;
-    if (kind === undefined || more.length > 0) return [status, { description, content }];
-    schemas.responses[kind] ??= { description, content };
-    return [status, { $ref: `#/components/responses/${kind}` }];
+    const lines = list.map((kind) => `${codeOf(kind)}: ${meaningOf(kind)}`);
+    return [status, share(list.join("_"), lines)];
   });
   const [name, more] = generalErrors(route);
-  const share = (shared: string, isShared: (status: number) => boolean) => {
-    const lines = more.filter((kind) => isShared(statusOf(kind))).map(explain);
-    schemas.responses[shared] ??= { description: ["An error.", ...lines].join("\n\n"), content };
-    return { $ref: `#/components/responses/${shared}` };
-  };
-  const client = share(name, (status) => status < 500);
-  const server = share("ServerError", (status) => status >= 500);
+  const isServerError = (kind: ErrorKind) => statusOf(kind) >= 500;
+  const client = share(name, ["An error.", ...more.filter((kind) => !isServerError(kind)).map(explain)]);
+  const server = share("ServerError", ["An error.", ...more.filter(isServerError).map(explain)]);
   return { ...Object.fromEntries(responses), "4XX": client, "5XX": server };
 }
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from "@sinclair/typebox";
-import { deleted, input, nullable, oneOf, output, text, textUpTo, timestamp } from "../../../values/schema.ts";
+import { closed, deleted, input, nullable, oneOf, output, text, textUpTo, timestamp } from "../../../values/schema.ts";
 
 export const topicForm = "^[a-z0-9][a-z0-9._-]{0,63}$";
 export const topicExpects = "1 to 64 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit";
@@ -12,23 +12,24 @@ const topics = Type.Array(Type.String({ pattern: topicForm, expects: topicExpect
 });
 const managementSecret = text(100, "Secret of the registration, `rsec_…`, from the reply that created it.");
 
+const subscription = Type.Object(
+  {
+    endpoint: textUpTo(2000, "An https address on the public internet, with port 443 or 8443."),
+    expirationTime: Type.Optional(nullable(Type.Number({ description: "As browsers send it; ignored." }))),
+    keys: closed({
+      p256dh: textUpTo(200, "Public key of curve P-256: 65 bytes in base64url."),
+      auth: textUpTo(200, "16 bytes in base64url."),
+    }),
+  },
+  {
+    $id: "PushSubscription",
+    additionalProperties: false,
+    description: "For `web`: the result of `PushSubscription.toJSON()`.",
+  },
+);
+
 const targetParts = {
-  subscription: Type.Optional(
-    Type.Object(
-      {
-        endpoint: textUpTo(2000, "An https address on the public internet, with port 443 or 8443."),
-        expirationTime: Type.Optional(nullable(Type.Number({ description: "As browsers send it; ignored." }))),
-        keys: Type.Object(
-          {
-            p256dh: textUpTo(200, "Public key of curve P-256: 65 bytes in base64url."),
-            auth: textUpTo(200, "16 bytes in base64url."),
-          },
-          { additionalProperties: false },
-        ),
-      },
-      { additionalProperties: false, description: "For `web`: the result of `PushSubscription.toJSON()`." },
-    ),
-  ),
+  subscription: Type.Optional(subscription),
   token: Type.Optional(text(512, "For `ios` and `android`: the device's token from APNs or FCM.")),
 };
 
