@@ -52,13 +52,12 @@ describe("declarations of routes", () => {
     ]);
   });
 
-  for (const route of routes.filter(takesKey)) {
-    test(`${nameOf(route)} returns nothing that must not be stored`, () => {
+  test("no route that supports a key returns a secret, which must not be stored", () => {
+    for (const route of routes.filter(takesKey)) {
       const names = [...JSON.stringify(route.reply.data).matchAll(/"(\w+)":/g)].map(([, name]) => name as string);
-      expect(names.filter((name) => secretNames.test(name))).toEqual([]);
-      expect(route.reply.page).toBeUndefined();
-    });
-  }
+      expect([nameOf(route), names.filter((name) => secretNames.test(name))]).toEqual([nameOf(route), []]);
+    }
+  });
 });
 
 let runs = 0;
@@ -138,11 +137,9 @@ onEachDatabase((suite) => {
 
   onFile("a dry run runs each time, stores no reply, and ignores stored ones", async () => {
     const send = keyed();
-    const query = { dry_run: "true" };
-    const dry = [await call("POST /trial/", { ...send, query }), await call("POST /trial/", { ...send, query })];
-    const real = await call("POST /trial/", send);
-    const dryAgain = await call("POST /trial/", { ...send, query });
-    const all = [...dry, real, dryAgain];
+    const dry = { ...send, query: { dry_run: "true" } };
+    const all = [];
+    for (const options of [dry, dry, send, dry]) all.push(await call("POST /trial/", options));
     expect(new Set(all.map(({ data }) => data.run)).size).toBe(4);
     expect(all.map(({ headers }) => headers.get("idempotency-replayed"))).toEqual([null, null, null, null]);
     expect((await call("POST /trial/", { ...send, query: { dry_run: "false" } })).code).toBe(5307);

@@ -29,7 +29,7 @@ async function countProducts({ call }: Shop): Promise<number> {
 }
 
 onEachDatabase((suite) => {
-  const { test } = suite;
+  const { test, onFile } = suite;
   let shop: Shop;
   beforeAll(async () => {
     shop = await suite.shop();
@@ -50,17 +50,17 @@ onEachDatabase((suite) => {
     expect(await countProducts(own)).toBe(1);
   });
 
-  test("fifty concurrent requests with one key create one order, and get equal replies, also from two processes", async (own) => {
+  test("concurrent requests with one key create one order, and get equal replies, also from two processes", async (own) => {
     const { id } = await own.createProduct({ stock: 50 });
     const sent = withKey(newKey(), { body: { items: [{ product_id: id, quantity: 2 }] } });
     const second = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
     const elsewhere = createClient(second, { namespace: own.namespace, auth: own.auth });
     const replies = await Promise.all(
-      Array.from({ length: 50 }, (_, n) => (n % 2 ? own.call : elsewhere)("POST /orders/", sent)),
+      Array.from({ length: 20 }, (_, n) => (n % 2 ? own.call : elsewhere)("POST /orders/", sent)),
     );
     expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
     expect(new Set(replies.map(({ data }) => JSON.stringify(data))).size).toBe(1);
-    expect(replies.filter(isReplay)).toHaveLength(49);
+    expect(replies.filter(isReplay)).toHaveLength(19);
     const { data: orders } = await own.call<unknown[]>("GET /orders/");
     expect(orders).toHaveLength(1);
     const { data: product } = await own.call<ProductReply>(`GET /products/${id}/`);
@@ -68,73 +68,63 @@ onEachDatabase((suite) => {
     await second.stop();
   });
 
-  test("twenty concurrent requests create one user, whose password is hashed outside the transaction", async (own) => {
+  onFile(
+    "twenty concurrent requests create one user, whose password is hashed outside the transaction",
+    async (own) => {
+      const key = newKey();
+      const body = { email: "twenty@example.com", password: "Vermilion-Kettle-4871" };
+      const replies = await Promise.all(
+        Array.from({ length: 20 }, () => own.call("POST /users/", withKey(key, { body }))),
+      );
+      expect(new Set(replies.map(({ status, text }) => [status, status === 201 ? "" : text].join()))).toEqual(
+        new Set(["201,"]),
+      );
+      expect(new Set(replies.map(({ data }) => JSON.stringify(data))).size).toBe(1);
+      expect(replies.filter(isReplay)).toHaveLength(19);
+      expect(await readUsers(own)).toHaveLength(1);
+      const changed = { ...body, password: "Cobalt+Teapot+1593!" };
+      expect((await own.call("POST /users/", withKey(key, { body: changed }))).code).toBe(5307);
+    },
+  );
+
+  onFile(
+    "a request whose members, slash, or place of namespace or credentials differ is the same request",
+    async () => {
+      const { namespace, key: appKey } = shop;
+      const { app_id, app_secret } = appKey;
+      const key = newKey();
+      const first = await shop.call("POST /products/", withKey(key));
+      for (const [request, options] of [
+        ["POST /products/", { raw: '{"metadata":{"c":{"e":2,"d":1},"b":[1,2],"a":1},"price":19.0,"title":"Lamp"}' }],
+        ["POST /products/", { namespace: null, body: { ...lamp, namespace } }],
+        ["POST /products/", { auth: null, query: { app_id, app_secret } }],
+        ["POST /products", {}],
+      ] as const) {
+        const again = await shop.call(request, withKey(key, options));
+        expect([again.status, again.data, isReplay(again)]).toEqual([201, first.data, true]);
+      }
+    },
+  );
+
+  onFile("a key used again with another body, language, subject or path is 5307, and nothing is done", async () => {
     const key = newKey();
-    const body = { email: "twenty@example.com", password: "Vermilion-Kettle-4871" };
-    const replies = await Promise.all(
-      Array.from({ length: 20 }, () => own.call("POST /users/", withKey(key, { body }))),
-    );
-    expect(new Set(replies.map(({ status, text }) => [status, status === 201 ? "" : text].join()))).toEqual(
-      new Set(["201,"]),
-    );
-    expect(new Set(replies.map(({ data }) => JSON.stringify(data))).size).toBe(1);
-    expect(replies.filter(isReplay)).toHaveLength(19);
-    expect(await readUsers(own)).toHaveLength(1);
-    const changed = { ...body, password: "Cobalt+Teapot+1593!" };
-    expect((await own.call("POST /users/", withKey(key, { body: changed }))).code).toBe(5307);
+    const first = await shop.call("POST /products/", withKey(key));
+    const before = [await countProducts(shop), (await readUsers(shop)).length];
+    for (const [request, options] of [
+      ["POST /products/", { body: { ...lamp, price: 20 } }],
+      ["POST /products/", { body: { ...lamp, metadata: { ...lamp.metadata, b: [2, 1] } } }],
+      ["POST /products/", { query: { lang: "de" } }],
+      ["POST /products/", { query: { user_id: "usr_01h455vb4pex5vsknk084sn02q" } }],
+      ["POST /users/", { body: { email: "another-path@example.com" } }],
+    ] as const) {
+      const other = await shop.call(request, withKey(key, options));
+      expect([options, other.status, other.code]).toEqual([options, 409, 5307]);
+    }
+    expect([await countProducts(shop), (await readUsers(shop)).length]).toEqual(before as [number, number]);
+    expect((await shop.call("POST /products/", withKey(key))).data).toEqual(first.data);
   });
 
-  for (const [name, again] of [
-    [
-      "with its members in another order",
-      { raw: '{"metadata":{"c":{"e":2,"d":1},"b":[1,2],"a":1},"price":19.0,"title":"Lamp"}' },
-    ],
-    [
-      "with its namespace in the body",
-      { namespace: null, body: (own: Shop) => ({ ...lamp, namespace: own.namespace }) },
-    ],
-    [
-      "with its credentials in the query",
-      { auth: null, query: ({ key }: Shop) => ({ app_id: key.app_id, app_secret: key.app_secret }) },
-    ],
-    ["at the path without its slash", { request: "POST /products" }],
-  ] as const) {
-    test(`a request ${name} is the same request`, async () => {
-      const key = newKey();
-      const first = await shop.call("POST /products/", withKey(key));
-      const { request = "POST /products/", ...options } = again as Record<string, unknown> & { request?: string };
-      for (const part of ["body", "query"]) {
-        const made = options[part];
-        if (typeof made === "function") options[part] = made(shop);
-      }
-      const second = await shop.call(request, withKey(key, options));
-      expect([second.status, second.data, isReplay(second)]).toEqual([201, first.data, true]);
-    });
-  }
-
-  for (const [name, request, options] of [
-    ["another body", "POST /products/", { body: { ...lamp, price: 20 } }],
-    [
-      "a body with its items in another order",
-      "POST /products/",
-      { body: { ...lamp, metadata: { ...lamp.metadata, b: [2, 1] } } },
-    ],
-    ["another language", "POST /products/", { query: { lang: "de" } }],
-    ["another subject", "POST /products/", { query: { user_id: "usr_01h455vb4pex5vsknk084sn02q" } }],
-    ["another path", "POST /users/", { body: { email: "another-path@example.com" } }],
-  ] as const) {
-    test(`a key used again with ${name} is 5307, and nothing is done`, async () => {
-      const key = newKey();
-      const first = await shop.call("POST /products/", withKey(key));
-      const before = [await countProducts(shop), (await readUsers(shop)).length];
-      const other = await shop.call(request, withKey(key, options));
-      expect([other.status, other.code, isReplay(other)]).toEqual([409, 5307, false]);
-      expect([await countProducts(shop), (await readUsers(shop)).length]).toEqual(before as [number, number]);
-      expect((await shop.call("POST /products/", withKey(key))).data).toEqual(first.data);
-    });
-  }
-
-  test("the same idempotency key in another store, or from another app key or user, is a different key", async () => {
+  onFile("the same idempotency key in another store, or from another app key or user, is a different key", async () => {
     const [own, other] = [await suite.shop(), await suite.shop()];
     const key = newKey();
     const staff = await openAccount(own, { role: "staff" });
@@ -152,7 +142,7 @@ onEachDatabase((suite) => {
     expect((await staff.call("POST /products/", withKey(key))).data).toEqual(replies[3]?.data as never);
   });
 
-  test("a failed or refused request runs when it is repeated", async (own) => {
+  onFile("a failed or refused request runs when it is repeated", async (own) => {
     const key = newKey();
     const body = { ...lamp, slug: "the-lamp" };
     const { data } = await own.call<ProductReply>("POST /products/", { body });
@@ -166,7 +156,7 @@ onEachDatabase((suite) => {
     expect(isReplay(await own.call("POST /products/", withKey(key, { body })))).toBe(true);
   });
 
-  test("a malformed key is 5100", async () => {
+  onFile("a malformed key is 5100", async () => {
     for (const key of ["", "a b", "x".repeat(256), "caf\u00e9", "a, b"]) {
       const { code, status } = await shop.call("POST /products/", withKey(key));
       expect({ key, code, status }).toEqual({ key, code: 5100, status: 400 });
@@ -211,20 +201,20 @@ function watchTurns(db: Database): { db: Database; transactions: () => number; t
 }
 
 onDatabase("file", (suite) => {
-  for (const route of routes.filter(takesKey)) {
-    test(`${route.method} ${route.path} waits only for the database inside its transaction`, async () => {
-      const watch = watchTurns(suite.database.db);
-      const app = startTestApp({ db: watch.db, clock: suite.app.clock });
-      const world = await openWorld(await createShop(app));
+  test("a route waits only for the database inside the transaction of its stored reply", async () => {
+    const watch = watchTurns(suite.database.db);
+    const app = startTestApp({ db: watch.db, clock: suite.app.clock });
+    const world = await openWorld(await createShop(app));
+    for (const route of routes.filter(takesKey)) {
       const call = await (routeCalls[route.id] as (world: World) => Promise<RouteCall>)(world);
       const body = route.id === "createUser" ? { ...call.body, password: "Vermilion-Kettle-4871" } : call.body;
       const before = { transactions: watch.transactions(), turned: watch.turned() };
       const headers = { "idempotency-key": `waiting-${route.id}` };
-      const reply = await makeCall(world, { ...call, ...(body && { body }) }, { headers });
-      expect(reply.error).toBeUndefined();
-      expect(watch.transactions()).toBe(before.transactions + 1);
-      expect(watch.turned()).toBe(before.turned);
-      await app.stop();
-    });
-  }
+      const { error } = await makeCall(world, { ...call, ...(body && { body }) }, { headers });
+      const seen = { error, transactions: watch.transactions(), turned: watch.turned() };
+      const expected = { error: undefined, ...before, transactions: before.transactions + 1 };
+      expect([route.id, seen]).toEqual([route.id, expected]);
+    }
+    await app.stop();
+  });
 });

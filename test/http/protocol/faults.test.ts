@@ -7,7 +7,7 @@ import { openStoreDatabase } from "../../../src/server/admin/open-database.ts";
 import { readWithCredentials } from "../../../src/server/api/read-with-credentials.ts";
 import { migrate } from "../../../src/server/db/migrate.ts";
 import { AppError } from "../../../src/server/errors.ts";
-import { app as appAccess, defineRoute, publicAccess, type Route, reply } from "../../../src/server/http/route.ts";
+import { defineRoute, publicAccess, type Route, reply } from "../../../src/server/http/route.ts";
 import type { CredentialLookup, ResolvedCredentials } from "../../../src/server/modules/app-keys/lookup.ts";
 import { startTestApp, type TestApp } from "../../support/app.ts";
 import { type Call, createClient } from "../../support/client.ts";
@@ -45,23 +45,15 @@ const faults: Record<string, () => unknown> = {
   undefined: () => undefined,
 };
 
+const common = { tag: "Faults", access: [publicAccess], reply: { data: Type.Object({}) } } as const;
+
 const routes: Route[] = [
   ...Object.entries(faults).map(([name, work]) =>
-    defineRoute("GET", `/faults/${name}/`, `fault-${name}`, {
-      tag: "Faults",
-      summary: "Fails",
-      access: [publicAccess],
-      reply: { data: Type.Object({}) },
-      errors: [],
-      handle: work as never,
-    }),
+    defineRoute("GET", `/faults/${name}/`, `fault-${name}`, { ...common, summary: "Fails", handle: work as never }),
   ),
   defineRoute("POST", "/unavailable/", "unavailable", {
-    tag: "Faults",
+    ...common,
     summary: "Cannot now",
-    access: [appAccess("products:write")],
-    reply: { data: Type.Object({}) },
-    errors: [],
     handle: () => {
       throw new AppError("unavailable", "The database is busy.", { cause: new Error(inside), isInternal: true });
     },
@@ -70,11 +62,8 @@ const routes: Route[] = [
 
 /** Reads twice. The first read seems to take eleven seconds. */
 const slowReads = defineRoute("GET", "/slow-reads/", "slow-reads", {
-  tag: "Faults",
+  ...common,
   summary: "Reads slowly",
-  access: [publicAccess],
-  reply: { data: Type.Object({}) },
-  errors: [],
   async handle({ ctx }) {
     const first = ctx.db.execute("SELECT 1");
     const now = performance.now.bind(performance);
@@ -96,16 +85,14 @@ onDatabase("file", (suite) => {
   });
   afterAll(() => app.stop());
 
-  for (const name of Object.keys(faults)) {
-    test(`a handler that fails (${name}) gets "Internal error." without details`, async () => {
-      const { code, status, error, text, requestId } = await call(`GET /faults/${name}/`);
-      expect([code, status, error?.message]).toEqual([5000, 500, "Internal error."]);
-      expect(text).not.toContain(inside);
-      const logged = app.entries.at(-1);
-      expect(logged).toMatchObject({ request_id: requestId, status: 500, code: 5000, path: `/faults/${name}/` });
-      expect(logged?.fault).toMatch(/\S/);
-    });
-  }
+  test.each(Object.keys(faults))('a handler that fails (%s) gets "Internal error." without details', async (name) => {
+    const { code, status, error, text, requestId } = await call(`GET /faults/${name}/`);
+    expect([code, status, error?.message]).toEqual([5000, 500, "Internal error."]);
+    expect(text).not.toContain(inside);
+    const logged = app.entries.at(-1);
+    expect(logged).toMatchObject({ request_id: requestId, status: 500, code: 5000, path: `/faults/${name}/` });
+    expect(logged?.fault).toMatch(/\S/);
+  });
 
   test("the log has the error in one line, without stack or path", async () => {
     await call("GET /faults/error/");
@@ -136,15 +123,6 @@ onDatabase("file", (suite) => {
     expect(text).not.toContain(inside);
     expect(app.entries.at(-1)?.fault).toContain("The database is busy.");
     expect(app.entries.at(-1)?.fault).toContain(inside);
-  });
-
-  test("a server that is shutting down is alive and not ready", async () => {
-    const leaving = startTestApp({ db: suite.database.db, isDraining: () => true });
-    const ask = createClient(leaving);
-    expect((await ask("GET /health/live")).status).toBe(200);
-    const ready = await ask("GET /health/ready");
-    expect([ready.code, ready.status]).toEqual([5001, 503]);
-    await leaving.stop();
   });
 });
 

@@ -76,10 +76,10 @@ onDatabase("file", (suite) => {
     }
   }
 
-  test("every route that returns a versioned record sends its ETag", async () => {
+  test("every other route that returns a versioned record sends its ETag", async () => {
     const single = routes.filter(({ reply }) => "version" in (reply.data.properties ?? {}));
-    expect(single.length).toBeGreaterThan(10);
-    for (const route of single) {
+    expect(single.length).toBeGreaterThan(changes.length);
+    for (const route of single.filter((one) => !changes.includes(one))) {
       const call = await (routeCalls[route.id] as (world: World) => Promise<RouteCall>)(world);
       const reply = await makeCall(world, call);
       expect([nameOf(route), tagOf(reply)]).toEqual([nameOf(route), `"${reply.data.version}"`]);
