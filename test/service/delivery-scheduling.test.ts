@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Answer, Attempt, Source } from "../../src/server/delivery/channel.ts";
+import { readRetryAfter } from "../../src/server/delivery/outbound.ts";
 import { Scheduler } from "../../src/server/delivery/scheduler.ts";
 import { pushPolicy } from "../../src/server/modules/notifications/sending/delivery.ts";
 import { createClock } from "../support/clock.ts";
@@ -50,4 +51,29 @@ describe("where each delivery has its own receiver", () => {
     first?.end();
     expect(start("abc").map(({ source }) => source.key)).toEqual(["c"]);
   });
+});
+
+test("Retry-After of a 429 or 503 is read as seconds or as a date, up to an hour", () => {
+  const now = Date.UTC(2030, 0, 15, 12);
+  for (const [status, retryAfter, seconds] of [
+    [429, "120", 120],
+    [503, "120", 120],
+    [503, new Date(now + 90_000).toUTCString(), 90],
+    [429, "99999999999999999999", 3600],
+    [503, "0", 0],
+    [429, "soon", 0],
+    [429, undefined, 0],
+    [500, "120", 0],
+  ] as const) {
+    expect([retryAfter, readRetryAfter({ status, retryAfter }, now)]).toEqual([retryAfter, seconds * 1000]);
+  }
+});
+
+test("the large push services are trusted from the start, even if strangers name similar hosts", () => {
+  const trusted = (hosts: string) => hosts.split(" ").filter((host) => pushPolicy.isWellKnown?.(host));
+  const known = "fcm.googleapis.com updates.push.services.mozilla.com web.push.apple.com wns2-by3p.notify.windows.com";
+  expect(trusted(known)).toEqual(known.split(" "));
+  expect(trusted("x.fcm.googleapis.com notify.windows.com.example evilnotify.windows.com push.example.com")).toEqual(
+    [],
+  );
 });

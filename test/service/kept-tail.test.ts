@@ -26,16 +26,8 @@ const kinds = {
   "Japanese with pictures": (length: number) =>
     repeat(length, () => `${"価格の".repeat(below(9))}🏮${below(100)}`).toWellFormed(),
 };
-const lengths = [0, 1, 2, 3, 100, 1023, 4096, 20_000, 65_535, 65_536, 65_537, 131_072, 131_073, 200_000];
-const heads = [
-  "",
-  "{",
-  `{"request_id":"${crypto.randomUUID()}`,
-  "é",
-  "x".repeat(255),
-  "x".repeat(256),
-  "z".repeat(65_535),
-];
+const lengths = [0, 1, 3, 1023, 65_535, 65_536, 65_537, 131_072, 131_073];
+const heads = ["", `{"request_id":"${crypto.randomUUID()}`, "é", "x".repeat(256), "z".repeat(65_535)];
 
 const decoders = {
   gzip: { bun: Bun.gunzipSync, node: gunzipSync },
@@ -51,11 +43,11 @@ function expectText(bytes: Uint8Array, text: string) {
 describe("a new head and a cached tail together are one valid message of the coding", () => {
   for (const kind of Object.keys(kinds) as Kind[]) {
     test(kind, async () => {
-      for (const length of [...lengths, ...Array.from({ length: 6 }, () => below(200_000))]) {
+      for (const length of [...lengths, below(200_000)]) {
         const text = kinds[kind](length);
         const tail = new KeptTail(text);
+        expectText(await tail.join("{", undefined), `{${text}`);
         for (const head of [...heads, "h".repeat(below(65_536))]) {
-          expectText(await tail.join(head, undefined), head + text);
           for (const coding of codings) {
             const message = await tail.join(head, coding);
             for (const decode of Object.values(decoders[coding])) expectText(decode(message), head + text);
@@ -67,24 +59,23 @@ describe("a new head and a cached tail together are one valid message of the cod
 });
 
 test("a tail of many windows is one message", async () => {
-  const text = kinds["a product list"](20_000_000);
+  const text = kinds["a product list"](5_000_000);
   const tail = new KeptTail(text);
   for (const coding of codings) expectText(decoders[coding].node(await tail.join("{", coding)), `{${text}`);
 });
 
 test("the gzip command accepts the checksum and the length", async () => {
   const text = kinds["a product list"](50_000);
-  const message = await new KeptTail(text).join(heads[2] as string, "gzip");
+  const message = await new KeptTail(text).join(heads[1] as string, "gzip");
   const { stdout, stderr, exitCode } = Bun.spawnSync(["gzip", "-dc"], { stdin: message });
   expect([exitCode, stderr.toString()]).toEqual([0, ""]);
-  expectText(stdout, heads[2] + text);
+  expectText(stdout, heads[1] + text);
 });
 
 test("the window of a zstd message holds the tail and is one that browsers accept", async () => {
   // The size of the window (RFC 8878, section 3.1.1.1.2).
   const windowOf = (message: Bytes) => 2 ** (10 + ((message[5] as number) >> 3));
   for (const [length, window] of [
-    [0, 2 ** 17],
     [2 ** 17, 2 ** 17],
     [2 ** 17 + 1, 2 ** 18],
     [20_000_000, 2 ** 23],

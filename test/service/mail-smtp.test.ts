@@ -47,11 +47,17 @@ onDatabase("file", (suite) => {
     return { status: row?.status, error: row?.last_error };
   }
 
-  test("TLS is used when it is offered, with or without credentials", async () => {
-    for (const signIn of [undefined, credentials]) {
-      const server = await startServer({ security: "starttls", ...(signIn && { credentials: signIn }) });
+  test("mail is sent over TLS, where the server offers it or requires it", async () => {
+    for (const [security, signIn] of [
+      ["starttls", {}],
+      ["starttls", { credentials }],
+      ["tls", { credentials }],
+    ] as const) {
+      const server = await startServer({ security, ...signIn });
       expect(await sendOne(server.url, { trusted: certificate })).toMatchObject({ status: "sent" });
-      expect(server.received).toMatchObject([{ secure: true, user: signIn?.user }]);
+      expect(server.received).toMatchObject([
+        { secure: true, user: "credentials" in signIn ? credentials.user : undefined },
+      ]);
     }
   });
 
@@ -65,12 +71,8 @@ onDatabase("file", (suite) => {
     const values = { code: "012345" };
     for (const { email: emailKey } of [owner, customer])
       await queueMail(ctx, { kind: "reset_code", to: { emailKey }, values });
-    const about = {
-      kind: "needs_attention",
-      to: { email: owner.email },
-      values: { number: "7", reason: "overpaid" },
-    } as const;
-    await queueMail(ctx, about);
+    const about = { number: "7", reason: "overpaid" };
+    await queueMail(ctx, { kind: "needs_attention", to: { email: owner.email }, values: about });
     const app = { db: suite.app.db, clock: suite.app.clock };
     const sender = openSender(app, { url: server.url }, { backOffice: "https://api.example" });
     await sender.runUntilIdle();
@@ -85,28 +87,20 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("smtps is encrypted from the first byte", async () => {
-    const server = await startServer({ security: "tls", credentials });
-    expect(await sendOne(server.url, { trusted: certificate })).toMatchObject({ status: "sent" });
-    expect(server.received).toMatchObject([{ secure: true, user: credentials.user }]);
-  });
-
-  for (const security of ["starttls", "tls"] as const) {
-    test(`an untrusted certificate is refused (${security})`, async () => {
+  test.each(["starttls", "tls"] as const)(
+    "a certificate that is untrusted or for another host is refused (%s)",
+    async (security) => {
       const server = await startServer({ security, credentials });
-      const { status, error } = await sendOne(server.url);
-      expect({ status, received: server.received }).toEqual({ status: "waiting", received: [] });
-      expect(error).toBe("the TLS connection to the mail server failed (DEPTH_ZERO_SELF_SIGNED_CERT)");
-    });
-
-    test(`a certificate for another host is refused (${security})`, async () => {
-      const server = await startServer({ security });
-      const url = server.url.replace("127.0.0.1", "0.0.0.0");
-      const { status, error } = await sendOne(url, { trusted: certificate });
-      expect({ status, received: server.received }).toEqual({ status: "waiting", received: [] });
-      expect(error).toBe("the TLS connection to the mail server failed (ERR_TLS_CERT_ALTNAME_INVALID)");
-    });
-  }
+      const elsewhere = server.url.replace("127.0.0.1", "0.0.0.0");
+      const outcomes = [await sendOne(server.url), await sendOne(elsewhere, { trusted: certificate })];
+      expect(outcomes).toEqual(
+        ["DEPTH_ZERO_SELF_SIGNED_CERT", "ERR_TLS_CERT_ALTNAME_INVALID"].map((code) => {
+          return { status: "waiting", error: `the TLS connection to the mail server failed (${code})` };
+        }),
+      );
+      expect(server.received).toEqual([]);
+    },
+  );
 
   test("a URL cannot disable the checks of certificates", () => {
     const options = smtpOptions({ url: "smtp://u:p@mail.example/?tls.rejectUnauthorized=false&ignoreTLS=true" });
@@ -135,16 +129,11 @@ onDatabase("file", (suite) => {
 
   test("a server without the required TLS gets neither credentials nor mail", async () => {
     const stages: string[] = [];
-    const server = await startServer({
-      credentials,
-      behave: (stage) => {
-        stages.push(stage);
-        return undefined;
-      },
-    });
+    const behave = (stage: string) => void stages.push(stage);
+    const server = await startServer({ credentials, behave: behave as () => undefined });
     // Uses an address of this machine that is not a loopback address.
-    const { status, error } = await sendOne(server.url.replace("127.0.0.1", "0.0.0.0"));
-    expect({ status, error }).toEqual({ status: "waiting", error: expect.stringMatching(/\(ETLS\)/) });
+    const error = expect.stringMatching(/\(ETLS\)/);
+    expect(await sendOne(server.url.replace("127.0.0.1", "0.0.0.0"))).toEqual({ status: "waiting", error });
     expect(stages).toEqual(["connect"]);
     expect(await sendOne(server.url)).toMatchObject({ status: "sent" });
   });
@@ -152,22 +141,16 @@ onDatabase("file", (suite) => {
   test("with wrong credentials mail waits, and the error does not contain them", async () => {
     const server = await startServer({ credentials });
     const url = server.url.replace(encodeURIComponent(credentials.password), "wr0ng-passw0rd");
-    const { status, error } = await sendOne(url);
-    expect({ status, error }).toEqual({
-      status: "waiting",
-      error: "the mail server rejected the credentials (EAUTH): 535",
-    });
+    const error = "the mail server rejected the credentials (EAUTH): 535";
+    expect(await sendOne(url)).toEqual({ status: "waiting", error });
   });
 
   test("an attempt ends if the server hangs, at any step", async () => {
     const timeoutMs = 100;
     const hanging = await startServer({ behave: (stage) => (stage === "rcpt" ? "hang" : undefined) });
     for (const url of [await startMute(), await startMute("220 hello\r\n"), hanging.url]) {
-      const { status, error } = await sendOne(url, { timeoutMs });
-      expect({ status, error }).toEqual({
-        status: "waiting",
-        error: expect.stringMatching(/\((ETIMEDOUT|ECONNECTION)\)$/),
-      });
+      const error = expect.stringMatching(/\((ETIMEDOUT|ECONNECTION)\)$/);
+      expect(await sendOne(url, { timeoutMs })).toEqual({ status: "waiting", error });
     }
   });
 
@@ -181,12 +164,12 @@ onDatabase("file", (suite) => {
   test("one connection sends many mails", async () => {
     const server = await startServer();
     const ctx = await tenantContext(await suite.shop());
-    for (let n = 0; n < 40; n++) {
+    for (let n = 0; n < 15; n++) {
       await queueMail(ctx, { kind: "password_changed", to: { email: `u${n}@example.org` }, values: {} });
     }
     const sender = openSender({ db: suite.app.db, clock: suite.app.clock }, { url: server.url });
     await sender.runUntilIdle();
-    expect(server.received).toHaveLength(40);
+    expect(server.received).toHaveLength(15);
     expect(server.connections()).toBeLessThanOrEqual(4);
     await sender.stop(1000);
   });
@@ -217,13 +200,9 @@ onDatabase("file", (suite) => {
   });
 
   /** Sends a test mail as `bodega mail test` does. */
-  async function tryServer(url: string | undefined, trusted?: string): Promise<TestMail> {
+  async function tryServer(url: string | undefined): Promise<TestMail> {
     const ctx = await tenantContext(await suite.shop());
-    const smtp = {
-      ...(url !== undefined && { url }),
-      trusted,
-      timeoutMs: 1000,
-    };
+    const smtp = { ...(url !== undefined && { url }), timeoutMs: 1000 };
     return testMail(ctx, { to: "ada@example.org", language: "fr", mailFrom: "shop@example.com", smtp });
   }
 

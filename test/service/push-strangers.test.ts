@@ -75,7 +75,7 @@ describe("with many registrations of strangers that never answer", () => {
       const opened = await openPushes(suite, { sender: { sendPush } });
       const { id: userId } = await createUser(opened.ctx, { email: "ann@example.com" });
       await registerGood(opened, "proven", { isProven: true });
-      await registerJunk(opened, 1000);
+      await registerJunk(opened, 500);
       for (let n = 0; n < 50; n++) await registerGood(opened, `new-${n}`);
       await registerGood(opened, "order", { userId });
       await opened.queue();
@@ -88,9 +88,7 @@ describe("with many registrations of strangers that never answer", () => {
       expect(peak.hanging).toBeWithin(1, pushPolicy.untrusted.total + 1);
       await opened.sender.stop(0);
     });
-  });
 
-  onDatabase("file", (suite) => {
     test("a device that hangs counts as one that never received a message", async () => {
       const { heard, sendPush } = openServices();
       const opened = await openPushes(suite, { sender: { sendPush, timeoutMs: 50 } });
@@ -109,28 +107,20 @@ describe("with many registrations of strangers that never answer", () => {
       await opened.sender.stop(0);
     });
 
-    for (const endpoint of [
-      "https://fcm.googleapis.com/fcm/send/new",
-      "https://updates.push.services.mozilla.com/new",
-      "https://web.push.apple.com/new",
-      "https://wns2-by3p.notify.windows.com/new",
-    ]) {
-      const { host } = new URL(endpoint);
-      test(`at ${host} a new device does not wait for the strangers' devices, even directly after a start`, async () => {
-        const { heard, sendPush } = openServices();
-        const opened = await openPushes(suite, { sender: { sendPush } });
-        await registerJunk(opened, 400);
-        await opened.register({ target: { endpoint, keys } });
-        await opened.queue();
-        // The clock stands still, so attempts that hang do not time out.
-        await until("it is told", async () => {
-          await opened.sender.poll();
-          return heard.length > 0;
-        });
-        expect(heard).toEqual([new URL(endpoint).pathname.slice(1)]);
-        await opened.sender.stop(0);
+    test("at a large push service a new device does not wait for the strangers' devices, even directly after a start", async () => {
+      const { heard, sendPush } = openServices();
+      const opened = await openPushes(suite, { sender: { sendPush } });
+      await registerJunk(opened, 400);
+      await opened.register({ target: { endpoint: "https://fcm.googleapis.com/new", keys } });
+      await opened.queue();
+      // The clock stands still, so attempts that hang do not time out.
+      await until("it is told", async () => {
+        await opened.sender.poll();
+        return heard.length > 0;
       });
-    }
+      expect(heard).toEqual(["new"]);
+      await opened.sender.stop(0);
+    });
 
     test("one poll skips a limited number of deliveries that cannot be sent now", async () => {
       const { sendPush } = openServices();

@@ -13,12 +13,8 @@ afterAll(closeReceivers);
 onDatabase("file", (suite) => {
   test("receivers that never answer delay no other receiver of their store, and no other store", async () => {
     const held: ServerResponse[] = [];
-    const {
-      record,
-      ctx,
-      sender,
-      receiver: dead,
-    } = await openHook(suite, { answer: (response) => held.push(response) });
+    const hook = await openHook(suite, { answer: (response) => held.push(response) });
+    const { record, ctx, sender, receiver: dead } = hook;
     for (let i = 1; i < 19; i++) await addWebhook(ctx, { url: dead.url, allowPrivate: true });
     const sound = await openReceiver();
     await addWebhook(ctx, { url: sound.url, allowPrivate: true });
@@ -77,30 +73,18 @@ onDatabase("file", (suite) => {
     await until("the connection is closed", () => held.every((response) => response.closed));
   });
 
-  const retryAfter: [string, number, (now: number) => string, number][] = [
-    ["seconds of a 429", 429, () => "120", 120],
-    ["seconds of a 503", 503, () => "120", 120],
-    ["a date", 503, (now) => new Date(now + 90_000).toUTCString(), 90],
-    ["at most an hour", 429, () => "99999999999999999999", 3600],
-    ["not less than would be waited anyway", 503, () => "0", 5],
-    ["not what cannot be read", 429, () => "soon", 5],
-    ["not of other answers", 500, () => "120", 5],
-  ];
-  for (const [what, code, header, seconds] of retryAfter) {
-    test(`Retry-After applies to all waiting deliveries: ${what}`, async () => {
-      const hook = await openHook(suite, {
-        answer: (response) => response.writeHead(code, { "retry-after": header(hook.clock.now()) }).end(),
-      });
-      const { record, sender, clock, deliveries } = hook;
-      await record();
-      expect(await sender.runUntilIdle()).toBe(1);
-      const [{ next_attempt_at } = {}] = await deliveries();
-      expect((Date.parse(next_attempt_at as string) - clock.now()) / 1000).toBeWithin(seconds, seconds * 1.2 + 0.01);
-      await record();
-      clock.advance(seconds * 1000 - 1);
-      expect(await sender.runUntilIdle()).toBe(0);
-      clock.advance(1);
-      expect(await sender.runUntilIdle()).toBe(1);
+  test("Retry-After applies to all waiting deliveries of the receiver", async () => {
+    const { record, sender, clock, deliveries } = await openHook(suite, {
+      answer: (response) => response.writeHead(429, { "retry-after": "120" }).end(),
     });
-  }
+    await record();
+    expect(await sender.runUntilIdle()).toBe(1);
+    const [{ next_attempt_at } = {}] = await deliveries();
+    expect(Date.parse(next_attempt_at as string) - clock.now()).toBe(120_000);
+    await record();
+    clock.advance(120_000 - 1);
+    expect(await sender.runUntilIdle()).toBe(0);
+    clock.advance(1);
+    expect(await sender.runUntilIdle()).toBe(1);
+  });
 });
