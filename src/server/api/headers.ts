@@ -38,6 +38,7 @@ function withoutPort(hop: string): string {
 export class RequestClient implements NonNullable<Ctx["client"]> {
   readonly #ipOf: (request: Request) => string | null;
   readonly #request: Request;
+  #ip: string | null | undefined;
 
   constructor(ipOf: (request: Request) => string | null, request: Request) {
     this.#ipOf = ipOf;
@@ -45,7 +46,8 @@ export class RequestClient implements NonNullable<Ctx["client"]> {
   }
 
   get ip() {
-    return this.#ipOf(this.#request);
+    this.#ip ??= this.#ipOf(this.#request);
+    return this.#ip;
   }
 
   get userAgent() {

@@ -87,9 +87,9 @@ export function isUniqueViolation(error: unknown, column?: string): boolean {
   return violates(error, /UNIQUE constraint failed: ([^\n]*)/, column);
 }
 
-/** True for a failed CHECK; with `name`, only for that constraint. */
+/** True for a failed CHECK or NOT NULL; with `name`, only for that constraint or column (`table.column`). */
 export function isCheckViolation(error: unknown, name?: string): boolean {
-  return violates(error, /CHECK constraint failed: ([^\n]*)/, name);
+  return violates(error, /(?:CHECK|NOT NULL) constraint failed: ([^\n]*)/, name);
 }
 
 /** True for a row that refers to a missing row, or that other rows still refer to. */

@@ -11,6 +11,7 @@ import mailCauses from "../../../drizzle/0005_mail_causes.sql" with { type: "tex
 import invoices from "../../../drizzle/0006_invoices.sql" with { type: "text" };
 import acme from "../../../drizzle/0007_acme.sql" with { type: "text" };
 import storeMails from "../../../drizzle/0008_store_mails.sql" with { type: "text" };
+import discountUses from "../../../drizzle/0009_discount_uses.sql" with { type: "text" };
 import { AppError, conflict, unavailable, wrongState } from "../errors.ts";
 import { isUniqueViolation } from "./db-errors.ts";
 import { Connection } from "./local/connection.ts";
@@ -36,6 +37,7 @@ export const migrations: readonly Migration[] = [
   { name: "0006_invoices", sql: invoices },
   { name: "0007_acme", sql: acme },
   { name: "0008_store_mails", sql: storeMails },
+  { name: "0009_discount_uses", sql: discountUses },
 ];
 
 /** A table that exists in a libSQL server's database while a restore fills it. Such a database must not be used. */

@@ -1,3 +1,4 @@
+import { isIPv4 } from "node:net";
 import ipaddr from "ipaddr.js";
 
 export function rangeMatcher(cidrs: readonly string[]): (address: ipaddr.IPv4 | ipaddr.IPv6) => boolean {
@@ -8,7 +9,7 @@ export function rangeMatcher(cidrs: readonly string[]): (address: ipaddr.IPv4 | 
 
 /** Limits count an IPv4 address itself, and the /64 of an IPv6 address, since one household has a whole /64. */
 export function addressGroup(address: string): string {
-  if (!ipaddr.isValid(address)) return address;
+  if (isIPv4(address) || !ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);
   if (parsed.kind() === "ipv4") return parsed.toString();
   const network = ipaddr.IPv6.networkAddressFromCIDR(`${parsed.toString()}/64`);

@@ -23,7 +23,7 @@ export const discounts = sqliteTable(
     endsAt: text("ends_at"),
     maxUses: integer("max_uses"),
     maxPerCustomer: integer("max_per_customer"),
-    /** The number of the code's rows in `discount_uses`. */
+    /** The number of the code's rows in `discount_uses`, which triggers count. */
     uses: integer("uses").notNull().default(0),
     createdAt: text("created_at").notNull(),
   },

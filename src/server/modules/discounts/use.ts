@@ -8,7 +8,7 @@ import { discountRefused } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { categories } from "../catalogue/categories/table.ts";
 import { products } from "../catalogue/products/table.ts";
-import { addressSubject, checkLimit, consumeLimit } from "../rate-limits/service.ts";
+import { addressSubject, checkLimit, consumeLimit, hasHits } from "../rate-limits/service.ts";
 import { users } from "../users/table.ts";
 import { splitReduction } from "./calculate.ts";
 import { codeKey } from "./service.ts";
@@ -26,12 +26,15 @@ const hasUses = sql`(max_per_customer is null or max_per_customer > (
 const isUsable = sql`(begins_at is null or begins_at <= ${param("now")}) and (ends_at is null or ends_at > ${param("now")})
   and (max_uses is null or uses < max_uses) and ${hasUses}`;
 const isCode = sql`${ofStore(discounts)} and code_key = ${param("codeKey")}`;
+const refusals = { name: "refused codes", max: 10, windowMs: 10 * 60_000 };
+
 // Unknown, future, ended and used-up codes get the same reply, so that nobody can find codes by trying.
 const selectUsable = statement((q) =>
   q
     .select({
       ...pick(discounts, "id", "code", "percent", "amountMinor", "freeShipping", "minimumMinor"),
       ...pick(discounts, "productIds", "categoryIds"),
+      hasRefusals: hasHits(refusals),
     })
     .from(discounts)
     .where(sql`${isCode} and ${isUsable}`),
@@ -49,38 +52,33 @@ const selectEligible = statement((q) =>
           union select c.parent_id from ${categories} c join above on c.id = above.id where c.parent_id is not null)
         select 1 from above where id in (select value from json_each(${param("categoryIds")}))))`),
 );
-// If the code no longer applies, the statement sets `uses` to -1 and fails, because a CHECK refuses that.
-const countUse = (condition: SQL) =>
-  statement(sql`update ${discounts} set uses = case when ${condition} then uses + 1 else -1 end where ${isCode}`);
-const countNew = countUse(isUsable);
+// Triggers count the rows of each code. If the code no longer applies, the row has no code, and is refused.
+const insertUse = (condition: SQL) =>
+  statement(sql`
+    insert into ${discountUses} (order_id, tenant_id, discount_id, user_id, email_key)
+    select ${param("orderId")}, tenant_id, case when ${condition} then id end, ${param("userId")}, ${param("emailKey")}
+    from ${discounts} where ${isCode}`);
+const insertNew = insertUse(isUsable);
 // An order that is paid after it expired uses its code again. The code may have ended, but its limits still apply.
-const countAgain = countUse(hasUses);
-const insertUse = statement(sql`
-  insert into ${discountUses} (order_id, tenant_id, discount_id, user_id, email_key)
-  select ${param("orderId")}, tenant_id, id, ${param("userId")}, ${param("emailKey")} from ${discounts} where ${isCode}`);
-const uncountUse = statement(sql`
-  update ${discounts} set uses = uses - 1 where id = (
-    select discount_id from ${discountUses} where order_id = ${param("id")} and tenant_id = ${param("tenantId")})`);
+const insertAgain = insertUse(hasUses);
 const deleteUse = statement(sql`
   delete from ${discountUses} where order_id = ${param("id")} and tenant_id = ${param("tenantId")}`);
-
-const refusals = { name: "refused codes", max: 10, windowMs: 10 * 60_000 };
 
 /**
  * Finds a code. Call it before the transaction that uses the code: a rollback would undo the count of refused codes.
  * @throws discountRefused; tooManyRequests after ten refused codes in ten minutes.
  */
 export async function checkCode(ctx: Ctx, code: string, user: CodeUser): Promise<UsableDiscount> {
-  const subject = ctx.client === undefined ? undefined : addressSubject(ctx.vault, ctx.client.ip, ctx.tenant.id);
-  const tooMany = "Too many discount codes did not apply.";
-  if (subject !== undefined && (await checkLimit(ctx, refusals, subject)) > 0) {
-    await consumeLimit(ctx, refusals, subject, tooMany);
-  }
-  const values = { tenantId: ctx.tenant.id, codeKey: codeKey(code), now: toTimestamp(ctx.now()), ...user };
+  const { client, vault, tenant } = ctx;
+  const values = { tenantId: tenant.id, codeKey: codeKey(code), now: toTimestamp(ctx.now()), ...user };
   const found = await get(ctx.db, selectUsable, values);
-  if (found) return found;
-  if (subject !== undefined) await consumeLimit(ctx, refusals, subject, tooMany);
-  throw discountRefused();
+  if (found && !found.hasRefusals) return found;
+  const subject = client && addressSubject(vault, client.ip, tenant.id);
+  if (subject !== undefined && (!found || (await checkLimit(ctx, refusals, subject)) > 0)) {
+    await consumeLimit(ctx, refusals, subject, "Too many discount codes did not apply.");
+  }
+  if (!found) throw discountRefused();
+  return found;
 }
 
 /**
@@ -111,25 +109,26 @@ export async function applyDiscount(
   return splitReduction(subtotals, isEligible, percent === null ? { amount: amountMinor ?? 0 } : { percent });
 }
 
-/** Statements that record the use of a code by an order. The database refuses them if the code no longer applies. */
-export function useDiscount(tx: Ctx, { code }: UsableDiscount, orderId: string, user: CodeUser): InStatement[] {
-  const values = { tenantId: tx.tenant.id, codeKey: codeKey(code), orderId, now: toTimestamp(tx.now()), ...user };
-  return [bind(countNew, values), bind(insertUse, values)];
+/** The statement that records the use of a code by an order. The database refuses it if the code no longer applies. */
+export function useDiscount(tx: Ctx, { code }: UsableDiscount, orderId: string, user: CodeUser): InStatement {
+  return bind(insertNew, useValues(tx, code, orderId, user));
 }
 
 /** Whether the database refused a use because the code no longer applies. */
 export function isUseRefused(error: unknown): boolean {
-  return isCheckViolation(error, "discounts_uses");
+  return isCheckViolation(error, "discount_uses.discount_id");
 }
 
-/** Statements that remove an order's use of a code. If the order has used none, they change nothing. */
-export function releaseDiscount(tx: Pick<Ctx, "tenant">, orderId: string): InStatement[] {
-  const values = { tenantId: tx.tenant.id, id: orderId };
-  return [bind(uncountUse, values), bind(deleteUse, values)];
+/** The statement that removes an order's use of a code. If the order has used none, it changes nothing. */
+export function releaseDiscount(tx: Pick<Ctx, "tenant">, orderId: string): InStatement {
+  return bind(deleteUse, { tenantId: tx.tenant.id, id: orderId });
 }
 
-/** Statements that use an expired order's code again. The database refuses them if the code's limits are exceeded. */
-export function retakeDiscount(tx: Ctx, code: string, orderId: string, user: CodeUser): InStatement[] {
-  const values = { tenantId: tx.tenant.id, codeKey: codeKey(code), orderId, ...user };
-  return [bind(countAgain, values), bind(insertUse, values)];
+/** The statement that uses an expired order's code again. The database refuses it if the code's limits are exceeded. */
+export function retakeDiscount(tx: Ctx, code: string, orderId: string, user: CodeUser): InStatement {
+  return bind(insertAgain, useValues(tx, code, orderId, user));
+}
+
+function useValues(tx: Ctx, code: string, orderId: string, user: CodeUser) {
+  return { tenantId: tx.tenant.id, codeKey: codeKey(code), orderId, now: toTimestamp(tx.now()), ...user };
 }

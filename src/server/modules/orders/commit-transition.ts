@@ -98,7 +98,7 @@ export async function releaseOrder(tx: OrderCtx, id: string, how: "cancel" | "ex
   }
   const event = how === "cancel" ? "order.cancelled" : "order.expired";
   const mail: OrderChange["mail"] = [how === "cancel" ? "order_cancelled" : "order_expired"];
-  return commitTransition(tx, id, { event, stock: ["release", how], first: releaseDiscount(tx, id), mail });
+  return commitTransition(tx, id, { event, stock: ["release", how], first: [releaseDiscount(tx, id)], mail });
 }
 
 const selectOthers = statement((q) =>

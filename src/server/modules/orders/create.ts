@@ -192,7 +192,7 @@ async function insert(
       once.filter(({ isCounted }) => isCounted),
       "order",
     ),
-    ...(discount ? useDiscount(tx, discount, id, { userId, emailKey }) : []),
+    ...(discount ? [useDiscount(tx, discount, id, { userId, emailKey })] : []),
     bind(insertEvent, placed),
     bind(selectOrder, placed),
   ];

@@ -190,7 +190,7 @@ async function retake(tx: Ctx, order: OrderRow): Promise<boolean> {
       if (points > 0 && userId !== null) {
         await spendPoints(tx, { userId, points, source: `order:${id}:redeem:late`, orderId: id });
       }
-      const code = discountCode === null ? [] : retakeDiscount(tx, discountCode, id, { userId, emailKey });
+      const code = discountCode === null ? [] : [retakeDiscount(tx, discountCode, id, { userId, emailKey })];
       await tx.db.batch([...moveStock(tx, "reserve", counted, "order"), ...code]);
     });
     return true;

@@ -112,7 +112,7 @@ export function refundOrder(
         ...inserts,
         bind(updateOrder, { ...after, ...values }),
         ...(after.status === "paid" ? [bind(computeFulfillment, values)] : []),
-        ...(after.status === order.status ? [] : releaseDiscount(tx, id)),
+        ...(after.status === order.status ? [] : [releaseDiscount(tx, id)]),
         ...moveStock(tx, "restock", items, "restock"),
       ],
       mail: mailOf(order, after, refundIds),

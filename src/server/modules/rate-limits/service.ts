@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
 import { bind, get, param, run, statement } from "../../db/statement.ts";
 import { tooManyRequests } from "../../errors.ts";
@@ -70,6 +70,11 @@ export async function checkLimit(ctx: WorkCtx, limit: RateLimit, subject: string
   const row = await get(ctx.db, selectHits, values);
   if (!row || row.hits < limit.max) return 0;
   return Math.max(1, (row.oldest ?? values.now) + limit.windowMs - values.now);
+}
+
+/** SQL for whether any subject has hits of the limit. It needs no subject, whose hash is slow. */
+export function hasHits({ name }: RateLimit): SQL<number> {
+  return sql`exists (select 1 from ${rateLimits} where key between ${`${name}:`} and ${`${name};`})`;
 }
 
 export function purgeRateLimits(ctx: WorkCtx): Promise<number> {
