@@ -78,11 +78,10 @@ export async function runHistory(stage: Stage, random: () => number, steps: numb
     throw new Error(`${(error as Error).stack}\n${history.log.join("\n")}`);
   } finally {
     for (const { mortal } of stage.workers) mortal.revive();
-    await stage.database.db.execute({ sql: "delete from payment_accounts", args: [] });
-    await stage.database.db.execute({
-      sql: "update checkouts set next_check_at = null, state = iif(state = 'open', 'failed', state)",
-      args: [],
-    });
+    await stage.database.db.execute("delete from payment_accounts");
+    await stage.database.db.execute(
+      "update checkouts set next_check_at = null, state = iif(state = 'open', 'failed', state)",
+    );
     await stripe.stop();
   }
 }
@@ -228,16 +227,15 @@ class History {
     );
   }
 
-  async pay() {
+  async pay(async = false) {
     this.#stripe.books.expireDue();
     const session = this.#pick(this.#openSessions());
-    if (session) this.#stripe.pay(session.id, { async: false });
+    if (session) this.#stripe.pay(session.id, { async });
   }
 
-  async payLate() {
-    this.#stripe.books.expireDue();
-    const session = this.#pick(this.#openSessions());
-    if (session) this.#stripe.pay(session.id, { async: true });
+  /** The bank decides about the payment later. */
+  payLate() {
+    return this.pay(true);
   }
 
   /** Another amount or currency is paid than the page asked for. */
@@ -345,12 +343,10 @@ class History {
   }
 
   async dispute() {
-    const charge = this.#pick(this.#stripe.books.lists.charges);
-    if (charge && !charge.disputed) {
-      const left = charge.amount - Number(charge.amount_refunded);
-      const status = this.#pick(["needs_response", "warning_needs_response"]) as string;
-      if (left > 0) this.#stripe.dispute(String(charge.payment_intent), { amount: left, status });
-    }
+    const charge = this.#pick(this.#stripe.books.lists.charges.filter(({ disputed }) => !disputed));
+    const amount = charge ? charge.amount - Number(charge.amount_refunded) : 0;
+    const status = this.#pick(["needs_response", "warning_needs_response"]) as string;
+    if (amount > 0) this.#stripe.dispute(String(charge?.payment_intent), { amount, status });
   }
 
   async moveDispute() {
@@ -384,10 +380,8 @@ class History {
   async #checkAlways(): Promise<void> {
     this.#stripe.books.expireDue();
     // An order that gave up waiting for a page may learn of a payment later.
-    const undecided = await this.#rows<{ id: string; status: string }>(
-      `select o.id, o.status from checkouts c join orders o on o.id = c.order_id
-       where c.is_processing and o.id in (select value from json_each(?))`,
-      JSON.stringify(this.#orders),
+    const undecided = await this.#ofOrders<{ id: string; status: string }>(
+      `select o.id, o.status from checkouts c join orders o on o.id = c.order_id where c.is_processing and o.id in`,
     );
     const early = undecided.some(({ id, status }) => status === "expired" && this.#waiting.has(id));
     if (early) throw new Error("An order has expired although its payment is being decided.");
@@ -399,11 +393,11 @@ class History {
     const ids = known.map((one) => one.metadata.order);
     if (twice.length > 0 || new Set(ids).size < ids.length) throw new Error("Two pages of an order are open at once.");
     for (const { id, metadata } of known) {
-      const { rows } = await this.#stage.database.db.execute({
-        sql: "select status, expires_at from orders where id = ?",
-        args: [metadata.order as string],
-      });
-      const { status, expires_at: end } = rows[0] as unknown as { status: string; expires_at: string };
+      const [row] = await this.#rows<{ status: string; expires_at: string }>(
+        "select status, expires_at from orders where id = ?",
+        metadata.order as string,
+      );
+      const { status, expires_at: end } = row as NonNullable<typeof row>;
       const mayHaveGivenUp = status === "expired" && this.#stage.clock.now() - Date.parse(end) >= 60 * minute;
       if (["expired", "cancelled"].includes(status) && !mayHaveGivenUp) {
         throw new Error(`Order is ${status} while its page ${id} is open.`);
@@ -435,21 +429,22 @@ class History {
     return (await this.#stage.database.db.execute({ sql, args })).rows as unknown as T[];
   }
 
+  /** Returns rows of the orders of this history. The statement ends with the column of the order's id and `in`. */
+  #ofOrders<T>(sql: string, sorted = ""): Promise<T[]> {
+    return this.#rows(`${sql} (select value from json_each(?)) ${sorted}`, JSON.stringify(this.#orders));
+  }
+
   /** Compares the facts here with those at Stripe. */
   async check(): Promise<void> {
     const { lists } = this.#stripe.books;
     for (const order of this.#orders) await this.#checkOrder(order);
-    const left = await this.#rows(
-      "select 1 from checkouts c join orders o on o.id = c.order_id where c.state = 'open' and o.id in (select value from json_each(?))",
-      JSON.stringify(this.#orders),
-    );
+    const left = await this.#ofOrders("select 1 from checkouts where state = 'open' and order_id in");
     if (left.length > 0) throw new Error("A page is open at rest.");
     const paid = lists["checkout/sessions"].filter(({ payment_status }) => payment_status === "paid");
-    const [{ count } = { count: -1 }] = await this.#rows<{ count: number }>(
-      "select count(*) as count from payments where provider = 'stripe' and order_id in (select value from json_each(?))",
-      JSON.stringify(this.#orders),
-    );
-    if (count !== paid.length) throw new Error(`${paid.length} sessions are paid, and ${count} payments are booked.`);
+    const booked = await this.#ofOrders("select 1 from payments where provider = 'stripe' and order_id in");
+    if (booked.length !== paid.length) {
+      throw new Error(`${paid.length} sessions are paid, and ${booked.length} payments are booked.`);
+    }
     const { app } = this.#stage.workers[0] as Worker;
     const { inconsistencies } = await findInconsistencies(app.system, { namespace: this.#shop.namespace });
     if (inconsistencies.length > 0) throw new Error(`Inconsistent: ${JSON.stringify(inconsistencies)}`);
@@ -498,46 +493,35 @@ class History {
       throw new Error(`${text}\n${JSON.stringify(order)}\n${JSON.stringify(refunds)}`);
     };
     if (refunds.some(({ state }) => state === "requested" || state === "pending")) fail("A refund has no end.");
-    for (const session of lists["checkout/sessions"].filter(
-      (one) => one.metadata.order === id && one.payment_status === "paid",
-    )) {
+    const sessions = lists["checkout/sessions"].filter(({ metadata }) => metadata.order === id);
+    for (const session of sessions.filter(({ payment_status }) => payment_status === "paid")) {
       const payment = order.payments.find(({ reference }) => reference === session.payment_intent);
       if (payment?.amount_minor !== session.amount_total) fail(`The payment of ${session.id} is not booked.`);
-      const isForeign = session.currency !== "eur";
       const ofPayment = refunds.filter(({ payment_id }) => payment_id === payment?.id);
-      for (const there of isForeign
-        ? []
-        : lists.refunds.filter((one) => one.payment_intent === session.payment_intent)) {
+      const ofSession = <T extends { payment_intent?: unknown }>(list: T[]) =>
+        session.currency === "eur" ? list.filter((one) => one.payment_intent === session.payment_intent) : [];
+      for (const there of ofSession(lists.refunds)) {
         const here = ofPayment.find(({ provider_id }) => provider_id === there.id);
         const state = /failed|canceled/.test(there.status) ? "failed" : there.status;
         const isUnknown = !here && state === "failed";
         if (!isUnknown && (here?.state !== state || here.amount_minor !== there.amount))
           fail(`Refund ${JSON.stringify(there)} differs.`);
       }
-      for (const lost of isForeign
-        ? []
-        : lists.disputes.filter((one) => one.payment_intent === session.payment_intent)) {
-        if (!order.disputes?.some((one) => one.id === lost.id && one.status === lost.status))
-          fail("A dispute differs.");
-        const isReturned = ofPayment.some(({ provider_id, state }) => provider_id === lost.id && state !== "failed");
-        if (isReturned !== (lost.status === "lost")) fail("A lost dispute is not returned.");
+      for (const dispute of ofSession(lists.disputes)) {
+        const isKnown = order.disputes?.some((one) => one.id === dispute.id && one.status === dispute.status);
+        if (!isKnown) fail("A dispute differs.");
+        const isReturned = ofPayment.some(({ provider_id, state }) => provider_id === dispute.id && state !== "failed");
+        if (isReturned !== (dispute.status === "lost")) fail("A lost dispute is not returned.");
       }
       const own = ofPayment.filter(({ state }) => state !== "failed");
-      const there = lists.refunds.filter((one) => own.some((row) => row.provider_id === one.id));
-      const disputed = own.filter(({ provider_id }) => provider_id?.startsWith("du_"));
-      if (there.length + disputed.length !== own.length) fail("A refund is recorded that Stripe has not made.");
+      const isMade = ({ provider_id }: (typeof own)[number]) =>
+        provider_id?.startsWith("du_") || lists.refunds.some((one) => one.id === provider_id);
+      if (!own.every(isMade)) fail("A refund is recorded that Stripe has not made.");
     }
-    const [{ paid } = { paid: -1 }] = await this.#rows<{ paid: number }>(
-      "select count(*) as paid from events where subject = ? and type = 'order.paid'",
-      id,
-    );
-    if (paid > 1) fail("The order was paid twice.");
+    const events = await this.#rows("select 1 from events where subject = ? and type = 'order.paid'", id);
+    if (events.length > 1) fail("The order was paid twice.");
     const needs = order.needs_attention ?? [];
-    const isTampered = [...this.#tampered].some((session) =>
-      lists["checkout/sessions"].some(
-        (one) => one.id === session && one.metadata.order === id && one.payment_status === "paid",
-      ),
-    );
+    const isTampered = sessions.some((one) => one.payment_status === "paid" && this.#tampered.has(one.id));
     if (isTampered && !needs.includes("amount_mismatch")) fail("A wrong amount was not noticed.");
     const isSettled =
       ["paid", "completed", "cancelled"].includes(order.status) || needs.length > 0 || order.refunded_minor > 0;
@@ -547,26 +531,18 @@ class History {
   }
 
   async #dump(): Promise<string> {
-    const ids = JSON.stringify(this.#orders);
-    const of = (table: string, column: string) =>
-      `select * from ${table} where ${column} in (select value from json_each(?)) order by 1, 2`;
-    const rows = [];
-    for (const [table, column] of [
-      ["orders", "id"],
-      ["payments", "order_id"],
-      ["order_refunds", "order_id"],
-      ["disputes", "order_id"],
-      ["order_attention", "order_id"],
-      ["events", "subject"],
-    ] as const) {
-      rows.push(await this.#rows(of(table, column), ids));
+    const rows: unknown[] = [];
+    for (const from of [
+      "* from orders where id",
+      "* from payments where order_id",
+      "* from order_refunds where order_id",
+      "* from disputes where order_id",
+      "* from order_attention where order_id",
+      "* from events where subject",
+      "id, state, is_processing from checkouts where order_id",
+    ]) {
+      rows.push(await this.#ofOrders(`select ${from} in`, "order by 1, 2"));
     }
-    rows.push(
-      await this.#rows(
-        "select id, state, is_processing from checkouts where order_id in (select value from json_each(?)) order by id",
-        ids,
-      ),
-    );
     return JSON.stringify(rows);
   }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
+import { listOrderViews, readOrderPages } from "../../../src/server/modules/orders/views.ts";
 import { type Account, openAccount } from "../../support/account.ts";
-import type { Shop } from "../../support/factories.ts";
+import { type Shop, tenantContext } from "../../support/factories.ts";
 import { actOn, countOrderRows, makeOrder, type OrderReply } from "../../support/orders.ts";
 import { addressIn } from "../../support/sale.ts";
 import { onDatabase } from "../../support/suite.ts";
@@ -102,11 +103,8 @@ onDatabase("file", (suite) => {
     const own = await staff.call<OrderReply[]>("GET /orders/", { query: { ...credentials, customer_id: eve.id } });
     expect(own.data.map(({ number }) => number)).toEqual([3]);
   });
-});
 
-const absent = "ord_01h455vb4pex5vsknk084sn02q";
-
-onDatabase("file", (suite) => {
+  const absent = "ord_01h455vb4pex5vsknk084sn02q";
   async function open(): Promise<{ shop: Shop; product: string; eve: Account; order: OrderReply }> {
     const shop = await suite.shop();
     const { id: product } = await shop.createProduct({ stock: 20 });
@@ -137,5 +135,27 @@ onDatabase("file", (suite) => {
     }
     expect(await countOrderRows(shop)).toEqual(before);
     expect((await eve.call<OrderReply>(`POST /orders/${order.id}/cancel/`)).data.status).toBe("cancelled");
+  });
+
+  test("order views have customer and decimals, page by page, without other stores' orders", async () => {
+    const shop = await suite.shop({ tenant: { currency: "KWD" } });
+    const other = await suite.shop();
+    for (const one of [shop, other]) {
+      const { id: product_id } = await one.createProduct({ price: 1 });
+      const { id: customer_id } = await openAccount(one);
+      await makeOrder(one, [{ product_id }], { customer_id });
+      await makeOrder(one, [{ product_id }]);
+    }
+    const ctx = await tenantContext(shop);
+    const views = await listOrderViews(ctx, {}, 2);
+    expect(views.map(({ order, customerEmail, digits }) => [order.number, typeof customerEmail, digits])).toEqual([
+      [2, "object", 3],
+      [1, "string", 3],
+    ]);
+    expect(await listOrderViews(ctx, {}, 1)).toHaveLength(1);
+    const pages: unknown[] = [];
+    for await (const page of readOrderPages(ctx, { sort: "created_at" }))
+      pages.push(page.map(({ order }) => order.number));
+    expect(pages).toEqual([[1, 2]]);
   });
 });

@@ -1,6 +1,5 @@
 import { expect } from "bun:test";
 import { purgePersons, purgeWithdrawals } from "../../../src/server/modules/orders/guests/persons.ts";
-import { inviteUser } from "../../../src/server/modules/password-reset/service.ts";
 import { eraseGuest, exportGuest } from "../../../src/server/modules/personal-data/guests.ts";
 import { eraseUser } from "../../../src/server/modules/personal-data/service.ts";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
@@ -104,15 +103,6 @@ onDatabase("file", (suite) => {
         await before();
         expect((await reset(shop, email, await requestCode(shop, email))).status).toBe(200);
         return own.id;
-      },
-    ],
-    [
-      "the code of an invitation",
-      async (shop, before) => {
-        const { id } = await inviteUser(await tenantContext(shop), { email });
-        await before();
-        expect((await reset(shop, email, await readCode(shop, "invitation"))).status).toBe(200);
-        return id;
       },
     ],
     [

@@ -62,10 +62,6 @@ describe("a payment page", () => {
   });
 
   test("is opened once if the connection is cut after Stripe has opened it", async () => {
-    const order = await world.order();
-    world.stripe.faults.push({ match: "POST checkout/sessions", kind: "cutAfterCommit" });
-    await world.checkout(order);
-    expect(ofOrder(order)).toHaveLength(1);
     const lost = await world.order();
     for (let count = 0; count < 3; count++)
       world.stripe.faults.push({ match: "POST checkout", kind: "cutAfterCommit" });
@@ -210,6 +206,8 @@ describe("a payment", () => {
     const { status, received_minor, payments, needs_attention } = await world.read(order);
     expect([status, received_minor, payments.length]).toEqual(["pending", received, 1]);
     expect(needs_attention).toContain("amount_mismatch");
+    // Staff accept it by booking what is due, which may be nothing.
+    expect(await actOn(world.shop, order, "pay")).toMatchObject({ status: "paid" });
   });
 
   test("without any report is found on the page itself, or in Stripe's list of events", async () => {

@@ -16,14 +16,8 @@ import { orders } from "./table.ts";
 const isAsked = sql`exists (select 1 from ${orderAttention} where order_id = o.id and kind = 'partial_payment'
   and (ended_at is null or action is not null))`;
 // An order does not expire while a payment is in progress, and for up to an hour while its payment page is open.
-const waits = (order: "o" | "orders") =>
-  sql.join(
-    [
-      sql`(${isProcessing(`${order}.id`)} or (${canBePaid(`${order}.id`)}`,
-      sql`and ${sql.raw(order)}.expires_at > ${param("giveUpAt")}))`,
-    ],
-    sql` `,
-  );
+const waits = (order: "o" | "orders") => sql`(${isProcessing(`${order}.id`)}
+  or (${canBePaid(`${order}.id`)} and ${sql.raw(order)}.expires_at > ${param("giveUpAt")}))`;
 const giveUpMs = 3_600_000;
 const selectDue = statement<{ id: string; tenant: string; isPartlyPaid: number }>(sql`
   select o.id, ${tenantForWork} as tenant, o.received_minor > o.refunded_minor as isPartlyPaid

@@ -1,4 +1,4 @@
-import { and, count, eq, sql } from "drizzle-orm";
+import { and, count, eq, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { get, ofStore, param, statement } from "../../db/statement.ts";
 import { fieldError, outOfStock, tooManyRequests } from "../../errors.ts";
@@ -11,35 +11,32 @@ import { orderLines, orders } from "./table.ts";
 const ofBuyer = and(ofStore(orders), eq(orders.buyer, param("buyer")));
 const pending = { count: count(), next: sql<string>`min(${orders.expiresAt})` };
 const selectPending = statement((q) => q.select(pending).from(orders).where(ofBuyer));
-// A buyer may reserve ten pieces of an item, or a share of its stock (including what is reserved) if that is more.
-// Parameters are real numbers, so the limit is rounded down here.
-const selectExcess = statement<{ position: number; most: number }>(sql`
+/**
+ * Returns a statement that finds an item of the order `id` of which the orders of `condition` reserve too many pieces:
+ * more than `least`, and more than a share of its stock, including what is reserved. Parameters are real numbers, so the
+ * limit is rounded down here.
+ */
+const findExcess = (condition: SQL | undefined, least: number) =>
+  statement<{ position: number; most: number }>(sql`
   with held as (
     select l.product_id, l.variant_id, sum(l.quantity) as quantity,
       min(case when l.order_id = ${param("id")} then l.position end) as position
-    from ${orders} join ${orderLines} l on l.order_id = ${orders.id} where ${ofBuyer} and l.is_counted
+    from ${orders} join ${orderLines} l on l.order_id = ${orders.id} where ${condition} and l.is_counted
     group by l.product_id, l.variant_id),
   limited as (
     select h.position, h.quantity,
-      max(10, cast(coalesce(v.stock, p.stock) * ${param("share")} / 100 as integer)) as most
+      max(${sql.raw(String(least))}, cast(coalesce(v.stock, p.stock) * ${param("share")} / 100 as integer)) as most
     from held h join ${products} p on p.id = h.product_id left join ${productVariants} v on v.id = h.variant_id
     where h.position is not null and not p.allow_backorder)
   select position, most from limited where quantity > most limit 1`);
-
-// Finds items of which visitors' unpaid orders with a hold of over an hour reserve too many pieces. One piece is always
-// allowed, so that the last one can be bought by transfer.
-const selectLongHeld = statement<{ position: number }>(sql`
-  with held as (
-    select l.product_id, l.variant_id, sum(l.quantity) as quantity,
-      min(case when l.order_id = ${param("id")} then l.position end) as position
-    from ${orders} o join ${orderLines} l on l.order_id = o.id
-    where o.tenant_id = ${param("tenantId")} and o.buyer is not null and l.is_counted
-      and o.expires_at > strftime('%Y-%m-%dT%H:%M:%fZ', o.created_at, '+1 hour')
-    group by l.product_id, l.variant_id)
-  select h.position from held h
-    join ${products} p on p.id = h.product_id left join ${productVariants} v on v.id = h.variant_id
-  where h.position is not null and not p.allow_backorder
-    and h.quantity > max(1, cast(coalesce(v.stock, p.stock) * ${param("share")} / 100 as integer)) limit 1`);
+const selectExcess = findExcess(ofBuyer, 10);
+// Visitors' unpaid orders with a hold of over an hour. One piece is always allowed, so that the last one can be bought
+// by transfer.
+const selectLongHeld = findExcess(
+  sql`${ofStore(orders)} and ${orders.buyer} is not null
+    and ${orders.expiresAt} > strftime('%Y-%m-%dT%H:%M:%fZ', ${orders.createdAt}, '+1 hour')`,
+  1,
+);
 
 /** The buyer whose limits an order counts towards; null for staff, and for guests whose IP address was not sent. */
 export function buyerOf(ctx: Ctx, userId: string | null, guestIp: string | null): string | null {

@@ -87,7 +87,7 @@ export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, i
   });
 }
 
-/** Returns a payment's amount in minor units: 0 only for an unpaid order of 0. New orders of 0 are paid when placed. */
+/** Returns a payment's amount in minor units: 0 if nothing is due for a pending order, whose money staff now accept. */
 function amountOf(order: OrderRow, given: PaymentInput["amount"]): number {
   const amount = given === undefined ? Math.max(dueOf(order), 0) : parseMoney("amount", given, order.currencyDigits);
   if (amount > 0 || (given === undefined && order.status === "pending")) return amount;
