@@ -139,8 +139,8 @@ class History {
     await this.place();
     if (this.#random() < 0.3) await this.place();
     if (this.#random() < 0.9) await this.open();
-    if (this.#random() < 0.1) await this.tamper();
-    if (this.#random() < 0.5) await this.pay();
+    if (this.#random() < 0.25) await this.tamper();
+    if (this.#random() < 0.6) await this.pay();
   }
 
   async step(): Promise<void> {
