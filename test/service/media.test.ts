@@ -133,7 +133,7 @@ onDatabase("file", (suite) => {
     const ctx = await openStore(suite);
     const { id } = await addPicture(ctx, makePng(400, 200));
     let isDecoded = false;
-    const upload = readPicture(newPng(5000, 5000), "another store").finally(() => {
+    const upload = readPicture(newPng(4000, 4000), "another store").finally(() => {
       isDecoded = true;
     });
     await getPicture(ctx, id, 320);
@@ -189,7 +189,7 @@ test("pictures are decoded in one process, which is kept for the next", async ()
 });
 
 test("a picture that is not decoded before the deadline is refused, and the next one is decoded", async () => {
-  expect(await failureOf(decode(4000, 1))).toMatchObject({
+  expect(await failureOf(decode(1000, 1))).toMatchObject({
     kind: "validationFailed",
     message: expect.stringContaining("takes too long to decode"),
   });
@@ -198,7 +198,7 @@ test("a picture that is not decoded before the deadline is refused, and the next
 
 test("a picture whose process is killed is unavailable, and the next one is decoded", async () => {
   await decode(50);
-  const killed = failureOf(decode(5000));
+  const killed = failureOf(decode(1000));
   for (const pid of decoders()) process.kill(pid, "SIGKILL");
   expect(await killed).toMatchObject({ kind: "unavailable" });
   expect(await decode(50)).toMatchObject({ width: 40 });

@@ -82,15 +82,14 @@ onEachDatabase((suite) => {
 });
 
 test("a search expression has quoted letters, digits and emoji only, for any text", () => {
+  const bare = new Set<string>();
   for (let code = 0; code < 0x3000; code++) {
-    const character = String.fromCharCode(code);
-    for (const { anywhere, inTitle } of searchWords("tnt_abc123", `a${character}"b`)) {
-      for (const expression of [anywhere, inTitle]) {
-        const bare = expression.replaceAll(/"[·\p{L}\p{M}\p{N}\p{Extended_Pictographic}]+"/gu, "word");
-        expect(["word", "(word OR word)"]).toContain(bare);
-      }
+    const words = searchWords("tnt_abc123", `a${String.fromCharCode(code)}"b`);
+    for (const expression of words.flatMap(({ anywhere, inTitle }) => [anywhere, inTitle])) {
+      bare.add(expression.replaceAll(/"[·\p{L}\p{M}\p{N}\p{Extended_Pictographic}]+"/gu, "word"));
     }
   }
+  expect(bare).toEqual(new Set(["word", "(word OR word)"]));
 });
 
 test("a word is found by each of its beginnings and by each other form, and by nothing else", () => {
@@ -113,33 +112,6 @@ test("the tokenizer of the index splits tokens exactly as they were written", ()
   // FTS5's tokenizer `ascii` splits at ASCII characters other than letters and digits, and folds ASCII capitals.
   const words = indexTokens("tnt_abc123", ["ÀB-c'd_e.f 1/2 ½ ﬁ ™ K İ ß 日本 กำ 🎉 \0 \ud800 x\u0301"]);
   for (const word of words.split(" ")) expect(word).toMatch(/^[a-z0-9\u0080-\u{10ffff}]+$/u);
-});
-
-test("the longest description is tokenized in linear time", () => {
-  // A regular expression that scans a run again from each character would take minutes.
-  for (const text of ["a", "語", "ก", "๋", "\u0301", "e\u0301", "🎉", "a-", "a'", "-", "한", "ﷺ", "A🎉語"]) {
-    const tokens = indexTokens("tnt_abc123", [text.repeat(50_000 / text.length)]);
-    expect(tokens.split(" ").length).toBeLessThan(100);
-  }
-});
-
-test("a text that folding makes much longer costs no more than an ordinary one, and the words beside it are found", () => {
-  const ordinary = Array.from({ length: 2500 }, (_, n) => `word${n}`).join(" ");
-  for (const long of ["\uFDFA", "\uFDFA ", "\u3316", "\u337F"]) {
-    const texts = ["First title", `Ordinary ${long.repeat(20_000 / long.length)}`, "last tag"];
-    const tokens = indexTokens("ten_tenant", texts).split(" ");
-    for (const word of ["title", "ordinary", "last"]) expect(tokens).toContain(`tenant${word}`);
-    const costs = Array.from({ length: 20 }, () =>
-      [texts, [ordinary]].map((indexed) => {
-        const began = process.cpuUsage();
-        indexTokens("ten_tenant", indexed);
-        const { user, system } = process.cpuUsage(began);
-        return (user + system) / 1000;
-      }),
-    );
-    const [cost = 0, usual = 0] = [0, 1].map((of) => Math.min(...costs.map((both) => both[of] as number)));
-    expect(cost).toBeLessThan(2 * usual);
-  }
 });
 
 test("texts are folded piece by piece, which splits no word and ends after 65,536 folded characters", () => {

@@ -22,16 +22,17 @@ function header(width: number, height: number): Buffer {
   return chunk("IHDR", data);
 }
 
-/** Makes a PNG. `colour` returns the colour of each pixel; `extra` are further chunks before the pixels. */
+/** Makes a PNG. `colour` returns the colour of each pixel, by default red; `extra` are further chunks before the pixels. */
 export function makePng(
   width: number,
   height: number,
-  colour: (x: number, y: number) => Rgb = () => [200, 40, 40],
+  colour: ((x: number, y: number) => Rgb) | undefined = undefined,
   extra: { type: string; data: Uint8Array }[] = [],
 ): Uint8Array<ArrayBuffer> {
-  const rows = Buffer.alloc((width * 3 + 1) * height);
-  for (let y = 0; y < height; y++) {
-    for (let x = 0; x < width; x++) rows.set(colour(x, y), y * (width * 3 + 1) + 1 + x * 3);
+  const red = Buffer.concat([Buffer.alloc(1), Buffer.alloc(width * 3, Buffer.from([200, 40, 40]))]);
+  const rows = Buffer.alloc(red.length * height, red);
+  for (let y = 0; colour !== undefined && y < height; y++) {
+    for (let x = 0; x < width; x++) rows.set(colour(x, y), y * red.length + 1 + x * 3);
   }
   const more = extra.map(({ type, data }) => chunk(type, data));
   const parts = [signature, header(width, height), ...more, chunk("IDAT", deflateSync(rows, { level: 1 }))];

@@ -101,8 +101,11 @@ export function useServedShops(): { startServedShop: (options?: ServedShopOption
     const clock = options.fakeClock === false ? realClock : createProcessClock(binary.dir);
     const mailbox = await openMailbox();
     mailboxes.push(mailbox);
+    // The server computes equal password hashes once, as tests within one process do.
+    const caching = `--preload ${join(import.meta.dir, "cached-hashing.ts")}`;
     Object.assign(binary.env, {
       ...clock.env,
+      BUN_OPTIONS: `${clock.env.BUN_OPTIONS ?? ""} ${caching}`,
       BODEGA_SMTP_URL: mailbox.url,
       BODEGA_MAIL_FROM: "Shop <shop@example.com>",
     });

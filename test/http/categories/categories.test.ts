@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { openAccount } from "../../support/account.ts";
 import type { ApiReply, Call } from "../../support/client.ts";
-import { bearer, type Shop } from "../../support/factories.ts";
+import type { Shop } from "../../support/factories.ts";
 import { readPages } from "../../support/read-pages.ts";
 import { type ApiScenario, runScenarios, scenariosOf } from "../../support/scenarios.ts";
 import { onEachDatabase } from "../../support/suite.ts";
@@ -78,7 +78,6 @@ const scenarios: ApiScenario[] = [
     ],
   ]),
   { name: "a category that does not exist is 5301", request: `GET /categories/${absent}/`, expect: 5301 },
-  { name: "an unknown sort is 5102", request: "GET /categories/", send: { query: { sort: "price" } }, expect: 5102 },
 ];
 
 onEachDatabase((suite) => {
@@ -164,8 +163,8 @@ onEachDatabase((suite) => {
     },
   );
 
-  onFile("customers see only published categories below published ones, and cannot change them", async (shop) => {
-    const { clothing, home } = await plant(shop);
+  onFile("customers see only published categories below published ones", async (shop) => {
+    const { clothing } = await plant(shop);
     await shop.call(`PATCH /categories/${clothing.id}/`, { body: { published: false } });
     const { id, token } = await openAccount(shop);
     const asCustomer: Call = (request, send = {}) =>
@@ -174,12 +173,6 @@ onEachDatabase((suite) => {
     for (const slug of ["clothing", "shirts", "polo"]) {
       expect((await asCustomer(`GET /categories/${slug}/`)).code).toBe(5301);
     }
-    expect((await asCustomer(`PATCH /categories/${home.id}/`, { body: { title: "Mine" } })).code).toBe(5300);
-    expect((await asCustomer(`DELETE /categories/${home.id}/`)).code).toBe(5300);
-    expect((await shop.callAnonymously("GET /categories/")).code).toBe(5206);
-    const auth = bearer(await shop.issueKey({ scopes: ["products:read"] }));
-    expect((await shop.call("GET /categories/", { auth })).status).toBe(200);
-    expect((await shop.call("POST /categories/", { auth, body: { title: "X" } })).code).toBe(5300);
   });
 
   onFile("each change of a category is an event", async (shop) => {

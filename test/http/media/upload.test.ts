@@ -97,15 +97,12 @@ onEachDatabase((suite) => {
   });
 
   onFile("a repeated upload with an Idempotency-Key gets the first reply", async ({ call }) => {
-    const png = newPng();
     const headers = { "content-type": "image/png", "idempotency-key": "one" };
-    const [first, again] = [
-      await call("POST /media/", { raw: png, headers }),
-      await call("POST /media/", { raw: png, headers }),
-    ];
-    expect(again.status).toBe(201);
-    expect(again.data).toEqual(first.data);
-    expect((await call("POST /media/", { raw: newPng(), headers })).code).toBe(5307);
+    const send = (raw: Uint8Array<ArrayBuffer>) => call("POST /media/", { raw, headers });
+    const png = newPng();
+    const [first, again] = [await send(png), await send(png)];
+    expect([again.status, again.data]).toEqual([201, first.data]);
+    expect((await send(newPng())).code).toBe(5307);
   });
 });
 
@@ -213,12 +210,6 @@ onDatabase("file", (suite) => {
     };
     expect((await upload(call, padded(20 * 1024 * 1024))).status).toBe(201);
     expect((await upload(call, padded(20 * 1024 * 1024 + 1))).code).toBe(5104);
-  });
-
-  test("uploading needs the scope media:write, and the body is not read without it", async () => {
-    const { callAnonymously, ...shop } = await suite.shop({ key: { scopes: ["products:write"] } });
-    expect((await upload(shop.call)).code).toBe(5300);
-    expect((await upload(callAnonymously)).code).toBe(5206);
   });
 });
 

@@ -1,7 +1,6 @@
 import { expect } from "bun:test";
 import type { ProductReply } from "../../support/factories.ts";
 import { actOn, makeOrder, readEvents, stockOf } from "../../support/orders.ts";
-import { runScenarios } from "../../support/scenarios.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 const full = {
@@ -18,7 +17,10 @@ const full = {
   tags: ["home"],
   metadata: { a: 1 },
 };
-const missing = "prod_01h455vb4pex5vsknk084sn02q";
+const variants = [
+  { options: { size: "M" }, sku: "T-M", stock: 3 },
+  { options: { size: "L" }, sku: "T-L", stock: 3 },
+];
 
 onDatabase("file", (suite) => {
   const { test } = suite;
@@ -102,46 +104,6 @@ onDatabase("file", (suite) => {
     const first = new Date(suite.app.clock.now() - 2000).toISOString();
     expect(publishedAt).toEqual([first, first, first]);
   });
-  runScenarios(suite, [
-    { name: "an id too long to be one is 5301", request: `GET /products/${"x".repeat(1000)}/`, expect: 5301 },
-    {
-      name: "PUT without a price is refused",
-      request: `PUT /products/${missing}/`,
-      send: { body: { title: "A" } },
-      expect: 5102,
-      fields: ["price"],
-    },
-    {
-      name: "PATCH refuses an unknown field",
-      request: `PATCH /products/${missing}/`,
-      send: { body: { colour: "red" } },
-      expect: 5102,
-      fields: ["colour"],
-    },
-    {
-      name: "DELETE takes no fields",
-      request: `DELETE /products/${missing}/`,
-      send: { body: { title: "A" } },
-      expect: 5102,
-      fields: ["title"],
-    },
-    {
-      name: "an unknown query parameter is refused when reading one product",
-      request: `GET /products/${missing}/`,
-      send: { query: { colour: "red" } },
-      expect: 5102,
-      fields: ["colour"],
-    },
-  ]);
-});
-
-const variants = [
-  { options: { size: "M" }, sku: "T-M", stock: 3 },
-  { options: { size: "L" }, sku: "T-L", stock: 3 },
-];
-
-onDatabase("file", (suite) => {
-  const { test } = suite;
 
   test("an order of a deleted product can be cancelled, paid and refunded, and its stock is booked", async (shop) => {
     const { call, createProduct } = shop;

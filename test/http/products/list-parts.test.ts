@@ -182,8 +182,7 @@ onDatabase("file", (suite) => {
       [{ "created_at[lt]": "2030-01-01T01:00:00Z", sort: "-updated_at" }, 3599],
       [{ "created_at[lt]": "2030-01-01T00:10:00Z", sort: "-updated_at" }, 599],
       [{ status: "draft", sort: "price" }, 9],
-      [{ q: "title", "price[lt]": 1.5, sort: "created_at" }, 150],
-      [{ q: "title", status: "draft", sort: "-created_at" }, 9],
+      [{ q: "title", status: "draft", sort: "created_at" }, 9],
       [{ q: "title", status: "draft", sort: "-price" }, 9],
       [{ q: "title", "created_at[lt]": "2030-01-01T01:00:00Z", sort: "-created_at" }, 3599],
       // Several filters: one with few matches, one with none, and some with many matches each, but few or none
@@ -192,7 +191,7 @@ onDatabase("file", (suite) => {
       [{ "price[gte]": 0, "updated_at[gte]": "2031-01-01", sort: "title" }, 0],
       [{ "price[lt]": 40, "updated_at[lt]": "2030-01-01T01:00:00Z", sort: "-title" }, 1603],
       [{ "created_at[lt]": "2030-01-01T01:00:00Z", "updated_at[gte]": "2030-01-01T01:00:00Z", sort: "price" }, 0],
-      [{ "created_at[gte]": "2030-01-01T00:30:00Z", "price[gte]": 0, status: "published", sort: "created_at" }, 7194],
+      [{ "created_at[gte]": "2030-01-01T01:45:00Z", "price[gte]": 0, status: "published", sort: "created_at" }, 2699],
     ];
     for (const [query, expected] of cases) {
       const products = await readAll(call, { ...query, limit: 100, fields: "created_at,updated_at,title,price" });
@@ -244,7 +243,6 @@ onDatabase("file", (suite) => {
       ["those at the far end of the way", shop.call, { "created_at[lt]": old, sort: "-updated_at" }, 3000],
       ["published ones behind all drafts", asCustomer, { sort: "updated_at" }, 2100],
       ["few and far between", shop.call, { status: "archived", sort: "updated_at", limit: 30 }, 2121],
-      ["pages that end with a stretch", shop.call, { status: "archived", sort: "updated_at", limit: 10 }, 2121],
       [
         "pages of a search that another index sorts",
         shop.call,

