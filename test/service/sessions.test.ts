@@ -102,7 +102,7 @@ onEachDatabase((suite) => {
   onFile("when a new password is written, failures, hash and token are checked again", async () => {
     const happenings: [code: number, happen: (store: Awaited<ReturnType<typeof openStore>>) => Promise<unknown>][] = [
       [5213, ({ ctx }) => lockOut(ctx)],
-      [5212, async ({ change }) => change("password_hash = ?", await hashPassword(otherPassword))],
+      [5207, async ({ change }) => change("password_hash = ?", await hashPassword(otherPassword))],
       [5207, ({ ctx, account }) => inTransaction(ctx, (tx) => issueToken(tx, account.id))],
       [5207, ({ change }) => change("status = 'disabled'")],
     ];

@@ -3,17 +3,16 @@ import type { Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import {
   endOwnToken,
-  type IssuedToken,
   issueToken,
   listTokens,
   purgeTokens,
+  refreshSession,
   revokeToken,
   revokeTokensOf,
-  rotateToken,
   verifyToken,
 } from "../../src/server/modules/tokens/service.ts";
 import { openAccount } from "../support/account.ts";
-import { type Shop, tenantContext } from "../support/factories.ts";
+import { tenantContext } from "../support/factories.ts";
 import { onEachDatabase } from "../support/suite.ts";
 
 const day = 86_400_000;
@@ -21,41 +20,37 @@ const day = 86_400_000;
 onEachDatabase((suite) => {
   const { onFile } = suite;
   /** Creates a user with a token. Returns functions for this user. */
-  async function openHolder(shop?: Shop) {
-    const of = shop ?? (await suite.shop());
-    const ctx = await tenantContext(of);
-    const { id: userId } = await openAccount(of);
+  async function openHolder() {
+    const shop = await suite.shop();
+    const ctx = await tenantContext(shop);
+    const { id: userId } = await openAccount(shop);
     const issue = () => inTransaction(ctx, (tx) => issueToken(tx, userId));
     const issued = await issue();
-    const judge = (token: string, more: { tenantId?: string; userId?: string } = {}) =>
-      verifyToken(ctx, { tenantId: ctx.tenant.id, userId, token, ...more });
-    const codeOf = async (token: string, more = {}) => {
-      try {
-        await judge(token, more);
-        return undefined;
-      } catch (error) {
-        return (error as { code: number }).code;
-      }
-    };
-    const own = { userId, tokenId: issued.tokenId };
-    return { shop: of, ctx, userId, issue, issued, judge, codeOf, own };
+    const codeOf = (token: string): Promise<number | undefined> =>
+      verifyToken(ctx, { tenantId: ctx.tenant.id, userId, token }).then(
+        () => undefined,
+        ({ code }) => code,
+      );
+    /** Returns a context in which the user calls with this token. */
+    const as = ({ tokenId } = issued): Ctx => ({ ...ctx, actor: { kind: "user", userId, role: "customer", tokenId } });
+    return { ctx, userId, issue, issued, codeOf, as };
   }
 
   const statesOf = async (ctx: Ctx, userId: string) =>
     (await listTokens(ctx, { userId, allStates: true })).map(({ state }) => state);
 
   test("of fifty concurrent rotations of one token from two processes, one succeeds", async () => {
-    const { ctx, own, userId, codeOf } = await openHolder();
-    const elsewhere = { ...ctx, db: await suite.database.openAgain() };
+    const { ctx, as, userId, codeOf } = await openHolder();
+    const elsewhere = { ...as(), db: await suite.database.openAgain() };
     const results = await Promise.all(
       Array.from({ length: 50 }, (_, n) =>
-        rotateToken(n % 2 ? elsewhere : ctx, own).catch((error: { code: number }) => error.code),
+        refreshSession(n % 2 ? elsewhere : as()).catch(({ code }: { code: number }) => code),
       ),
     );
-    const won = results.filter((result): result is IssuedToken => typeof result === "object");
+    const won = results.filter((result) => typeof result === "object");
     expect(won).toHaveLength(1);
     expect(results.filter((result) => result === 5214)).toHaveLength(49);
-    expect(await codeOf((won[0] as IssuedToken).token)).toBeUndefined();
+    expect(await codeOf(won[0]?.token as string)).toBeUndefined();
     expect((await statesOf(ctx, userId)).filter((state) => state === "active")).toHaveLength(1);
   });
 
@@ -83,9 +78,9 @@ onEachDatabase((suite) => {
   });
 
   onFile("changes of tokens are audited with the user and the token's id, never the token", async () => {
-    const { ctx, userId, own, issue } = await openHolder();
-    const { tokenId } = await rotateToken(ctx, own);
-    await endOwnToken(ctx, { userId, tokenId });
+    const { ctx, userId, as, issue } = await openHolder();
+    await refreshSession(as());
+    await endOwnToken(as(await issue()));
     await revokeToken(ctx, (await issue()).tokenId);
     await issue();
     await revokeTokensOf(ctx, userId);

@@ -9,8 +9,8 @@ import {
   disableTwoFactor,
   renewRecoveryCodes,
 } from "../../src/server/modules/two-factor/enrolment.ts";
-import { consumeCode, isTwoFactorOn, resetTwoFactor } from "../../src/server/modules/two-factor/service.ts";
-import { deleteUser, setPassword, updateUser } from "../../src/server/modules/users/service.ts";
+import { consumeCode, resetTwoFactor } from "../../src/server/modules/two-factor/service.ts";
+import { deleteUser, getUser, setPassword, updateUser } from "../../src/server/modules/users/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../support/account.ts";
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
@@ -29,7 +29,7 @@ onEachDatabase((suite) => {
     const shop = await suite.shop();
     const account = await openAccount(shop);
     const ctx = await tenantContext(shop);
-    const isOn = () => isTwoFactorOn(ctx.db, ctx.tenant.id, account.id);
+    const isOn = async () => (await getUser(ctx, account.id)).two_factor_enabled;
     return { ctx, account, isOn };
   }
 

@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { eq, sql } from "drizzle-orm";
 import type { SystemCtx } from "../../context.ts";
 import { param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
@@ -7,30 +7,28 @@ import { quoteWord } from "../../values/shell-quote.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { matchOrigin, parseOrigin, parseOriginPattern } from "./origin-pattern.ts";
-import { type AppKeyDetails, getKey, issueKey, keyRevoked, requireKey, withSecret } from "./service.ts";
+import { type AppKeyDetails, getKey, issueKey, keyRevoked, tenantOfKey, withSecret } from "./service.ts";
 import { appKeyOrigins, appKeys } from "./table.ts";
 
 const maxOrigins = 200;
 
-const newOrigin = params("tenantId", "appId", "pattern", "createdAt");
-const insertOrigin = statement((q) => q.insert(appKeyOrigins).values(newOrigin).onConflictDoNothing());
-const isOfKey = eq(appKeyOrigins.appId, param("appId"));
-const isOrigin = and(isOfKey, eq(appKeyOrigins.pattern, param("pattern")));
-const removeOrigin = statement((q) => q.delete(appKeyOrigins).where(isOrigin));
-const removeAllOrigins = statement((q) => q.delete(appKeyOrigins).where(isOfKey));
-const isKey = eq(appKeys.id, param("appId"));
-const allowNoOrigin = sql`coalesce(${param("allowNoOrigin")}, allow_no_origin)`;
-const enforcement = { ...params("enforceOrigins", "updatedAt"), allowNoOrigin };
-const setEnforcement = statement((q) => q.update(appKeys).set(enforcement).where(isKey));
+const insertOrigins = statement(sql`
+  insert into ${appKeyOrigins} (tenant_id, app_id, pattern, created_at)
+  select distinct ${tenantOfKey}, ${param("appId")}, value, ${param("now")} from json_each(${param("origins")})`);
+const deleteOrigins = statement((q) => q.delete(appKeyOrigins).where(eq(appKeyOrigins.appId, param("appId"))));
+const rule = { ...params("enforceOrigins", "allowNoOrigin"), updatedAt: param("now") };
+const setRule = statement((q) =>
+  q
+    .update(appKeys)
+    .set(rule)
+    .where(eq(appKeys.id, param("appId"))),
+);
 
 /** Adds origins to an allowlist, and enforces it. Errors: notFound, wrongState for a revoked key, validationFailed. */
 export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
-  const patterns = input.origins.map((entry) => parseOriginPattern(entry).text);
+  const patterns = parseAll(input.origins);
   if (patterns.length === 0) throw invalidField("origins", "must contain at least one origin");
-  return change(ctx, input.appId, async (tx, tenantId) => {
-    await insertAll(tx, tenantId, input.appId, patterns);
-    await enforce(tx, input.appId, true, null);
-  });
+  return change(ctx, input.appId, (key) => ({ ...key, origins: [...key.origins, ...patterns], enforce_origins: true }));
 }
 
 type KeyInput = Parameters<typeof issueKey>[1] & { origins: string[]; allowNoOrigin: boolean };
@@ -40,20 +38,19 @@ export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ..
   return inTransaction(ctx, async (tx) => {
     const { app_id: appId, app_secret } = await issueKey(tx, input);
     if (origins.length > 0 || allowNoOrigin) await setOrigins(tx, { appId, origins, allowNoOrigin });
-    return withSecret(await requireKey(tx, appId), app_secret);
+    return withSecret(await getKey(tx, appId), app_secret);
   });
 }
 
 /** Removes origins. An empty list stays enforced, else any origin could use the key. Errors: as `addOrigins`. */
 export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
-  const { appId, origins } = input;
-  const patterns = origins.map((entry) => parseOriginPattern(entry).text);
-  return change(ctx, appId, async (tx) => {
-    for (const pattern of patterns) {
-      const removed = await run(tx.db, removeOrigin, { appId, pattern });
-      const remedy = `List them: bodega origin list ${appId}`;
-      if (removed === 0) throw notFound("origin", pattern, { in: `the list of ${appId}`, remedy });
-    }
+  const { appId } = input;
+  const patterns = parseAll(input.origins);
+  return change(ctx, appId, (key) => {
+    const unknown = patterns.find((pattern) => !key.origins.includes(pattern));
+    const remedy = `List them: bodega origin list ${appId}`;
+    if (unknown !== undefined) throw notFound("origin", unknown, { in: `the list of ${appId}`, remedy });
+    return { ...key, origins: key.origins.filter((origin) => !patterns.includes(origin)) };
   });
 }
 
@@ -62,12 +59,13 @@ export function setOrigins(
   ctx: SystemCtx,
   input: { appId: string; origins: string[]; allowNoOrigin?: boolean; enforce?: boolean },
 ): Promise<AppKeyDetails> {
-  const patterns = input.origins.map((entry) => parseOriginPattern(entry).text);
-  return change(ctx, input.appId, async (tx, tenantId) => {
-    await run(tx.db, removeAllOrigins, { appId: input.appId });
-    await insertAll(tx, tenantId, input.appId, patterns);
-    await enforce(tx, input.appId, input.enforce ?? true, input.allowNoOrigin ?? false);
-  });
+  const { appId, enforce: enforce_origins = true, allowNoOrigin: allow_no_origin = false } = input;
+  const origins = parseAll(input.origins);
+  return change(ctx, appId, () => ({ origins, enforce_origins, allow_no_origin }));
+}
+
+function parseAll(origins: readonly string[]): string[] {
+  return origins.map((entry) => parseOriginPattern(entry).text);
 }
 
 /** Returns whether the key accepts this `Origin` (specification, section 5), for which reason, and by which entry. */
@@ -88,29 +86,25 @@ export function verifyOrigin(
   return decide(false, `${quoted} is not an origin of the form https://host[:port].`);
 }
 
-function change(ctx: SystemCtx, appId: string, work: (tx: SystemCtx, tenantId: string) => Promise<void>) {
+type OriginRule = Pick<AppKeyDetails, "origins" | "enforce_origins" | "allow_no_origin">;
+
+function change(ctx: SystemCtx, appId: string, edit: (key: AppKeyDetails) => OriginRule) {
   return inTransaction(ctx, async (tx) => {
-    const key = await requireKey(tx, appId);
+    const key = await getKey(tx, appId);
     if (key.revoked_at) throw keyRevoked(key);
-    await work(tx, key.tenant_id);
+    const { origins, enforce_origins, allow_no_origin } = edit(key);
+    const now = toTimestamp(ctx.now());
+    await run(tx.db, deleteOrigins, { appId });
+    await run(tx.db, insertOrigins, { appId, now, origins: JSON.stringify(origins) });
+    await run(tx.db, setRule, { appId, now, enforceOrigins: enforce_origins, allowNoOrigin: allow_no_origin });
     const after = await getKey(tx, appId);
     if (after.origins.length > maxOrigins) throw invalidField("origins", `must contain at most ${maxOrigins} entries`);
-    const { enforce_origins, allow_no_origin } = after;
     const added = after.origins.filter((entry) => !key.origins.includes(entry));
     const removed = key.origins.filter((entry) => !after.origins.includes(entry));
     const details = { added, removed, enforce_origins, allow_no_origin };
     await recordAudit(tx, { event: "origins.changed", namespace: key.namespace, subject: appId, details });
     return after;
   });
-}
-
-async function insertAll(ctx: SystemCtx, tenantId: string, appId: string, patterns: string[]): Promise<void> {
-  const values = { tenantId, appId, createdAt: toTimestamp(ctx.now()) };
-  for (const pattern of patterns) await run(ctx.db, insertOrigin, { ...values, pattern });
-}
-
-async function enforce(ctx: SystemCtx, appId: string, enforceOrigins: boolean, allowNoOrigin: boolean | null) {
-  await run(ctx.db, setEnforcement, { appId, enforceOrigins, allowNoOrigin, updatedAt: toTimestamp(ctx.now()) });
 }
 
 /** Explains whether the key accepts this `Origin` (null: no such header), and how to allow it. Errors: notFound. */

@@ -5,7 +5,7 @@ import { notFound } from "../../errors.ts";
 import { isId } from "../../values/stamps.ts";
 import { ambiguousName, maxCompared, unknownName } from "../../values/unknown-name.ts";
 import { onlyNamespace, requireTenant } from "../tenants/service.ts";
-import { requireKey } from "./service.ts";
+import { getKey } from "./service.ts";
 import { appKeys } from "./table.ts";
 
 const { id, revokedAt, name } = appKeys;
@@ -18,7 +18,7 @@ const selectNames = statement((q) => {
 
 export async function resolveKeyId(ctx: SystemCtx, named: string, store: string | undefined): Promise<string> {
   if (isId("app", named)) {
-    const key = await requireKey(ctx, named);
+    const key = await getKey(ctx, named);
     if (store === undefined || key.namespace === store) return named;
     await requireTenant(ctx, store);
     const remedy = `List keys: bodega key list -n ${store}`;

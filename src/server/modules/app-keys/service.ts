@@ -18,7 +18,8 @@ const { id, tenantId, name, revokedAt } = appKeys;
 const times = { createdAt: param("now"), updatedAt: param("now") };
 const newKey = { ...params("id", "tenantId", "name", "scopes", "published", "expiresAt"), ...times };
 const insertKey = statement((q) => q.insert(appKeys).values(newKey));
-const newRow = { ...params("id", "tenantId", "appId", "hash"), createdAt: param("now") };
+export const tenantOfKey = sql`(select tenant_id from ${appKeys} where id = ${param("appId")})`;
+const newRow = { ...params("id", "appId", "hash"), tenantId: tenantOfKey, createdAt: param("now") };
 const insertSecret = statement((q) => q.insert(appKeySecrets).values(newRow));
 const lastUse = sql<string | null>`(select max(at) from (select ${appKeys}.last_used_at as at
   union all select s.last_used_at from ${appKeySecrets} s where s.app_id = ${appKeys}.id))`;
@@ -26,7 +27,7 @@ const isKey = eq(id, param("appId"));
 const isValidKey = and(isKey, isNull(revokedAt));
 const keepLastUse = statement((q) => q.update(appKeys).set({ lastUsedAt: lastUse }).where(isKey));
 const keyFields = {
-  ...{ tenant_id: tenantId, app_id: id, namespace: tenants.namespace, name },
+  ...{ app_id: id, namespace: tenants.namespace, name },
   scopes: jsonOf<string[]>(appKeys.scopes),
   ...pickStored(appKeys, "active", "published"),
   origins: jsonOf<string[]>(sql`(select json_group_array(pattern) from (
@@ -48,9 +49,8 @@ const selectKeys = statement((q) =>
 const revoked = { revokedAt: param("now"), active: false, published: false, updatedAt: param("now") };
 const setRevoked = statement((q) => q.update(appKeys).set(revoked).where(isValidKey));
 
-type KeyRow = Awaited<ReturnType<typeof requireKey>>;
 /** An app key as the terminal prints it, without its secret and without the secret's hash. */
-export type AppKeyDetails = ReturnType<typeof toDetails>;
+export type AppKeyDetails = Awaited<ReturnType<typeof getKey>>;
 export type IssuedAppKey = ReturnType<typeof withSecret>;
 
 export async function issueKey(
@@ -66,13 +66,12 @@ export async function issueKey(
   return inTransaction(ctx, async (tx) => {
     const tenant = await requireTenant(tx, input.namespace);
     const published = input.publish ?? false;
-    const common = { tenantId: tenant.id, now };
-    const row = { ...common, name, scopes: JSON.stringify(scopes), published, expiresAt };
-    await run(tx.db, insertKey, { ...row, id: appId });
-    await run(tx.db, insertSecret, { ...common, appId, id: newId("sec"), hash: hashSecret(secret) });
+    const row = { id: appId, tenantId: tenant.id, name, scopes: JSON.stringify(scopes), published, expiresAt, now };
+    await run(tx.db, insertKey, row);
+    await run(tx.db, insertSecret, { id: newId("sec"), appId, hash: hashSecret(secret), now });
     const details = { name, scopes, published, expires_at: expiresAt };
     await recordAudit(tx, { event: "key.issued", namespace: input.namespace, subject: appId, details });
-    return withSecret(await requireKey(tx, appId), secret);
+    return withSecret(await getKey(tx, appId), secret);
   });
 }
 
@@ -80,12 +79,14 @@ export async function issueKey(
 export async function listKeys(ctx: SystemCtx, filter: { namespace: string; state?: KeyState | undefined }) {
   const { namespace, state } = filter;
   await requireTenant(ctx, namespace);
-  const keys = (await all(ctx.db, selectKeys, { namespace })).map(toDetails);
+  const keys = await all(ctx.db, selectKeys, { namespace });
   return state === undefined ? keys : keys.filter((key) => keyState(key, ctx.now()) === state);
 }
 
-export async function getKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
-  return toDetails(await requireKey(ctx, appId));
+export async function getKey(ctx: SystemCtx, appId: string) {
+  const row = await get(ctx.db, selectKey, { appId });
+  if (!row) throw notFound("key", appId, { remedy: "List the keys of a store: bodega key list -n <namespace>" });
+  return row;
 }
 
 /** Changes take effect at the next request. Requests with an unpublished or inactive key fail with appAuthFailed. */
@@ -97,19 +98,13 @@ export const deactivateKey = changeOf("active", false, "key.deactivated");
 /** Revokes a key permanently, and deletes its secrets. Revoking a revoked key changes nothing. Errors: notFound. */
 export function revokeKey(ctx: SystemCtx, appId: string): Promise<AppKeyDetails> {
   return inTransaction(ctx, async (tx) => {
-    const { namespace } = await requireKey(tx, appId);
+    const { namespace } = await getKey(tx, appId);
     const changed = await run(tx.db, setRevoked, { appId, now: toTimestamp(ctx.now()) });
     await run(tx.db, keepLastUse, { appId });
     await run(tx.db, removeSecrets, { appId });
     if (changed > 0) await recordAudit(tx, { event: "key.revoked", namespace, subject: appId });
     return getKey(tx, appId);
   });
-}
-
-export async function requireKey(ctx: SystemCtx, appId: string) {
-  const row = await get(ctx.db, selectKey, { appId });
-  if (!row) throw notFound("key", appId, { remedy: "List the keys of a store: bodega key list -n <namespace>" });
-  return row;
 }
 
 export function keyRevoked({ app_id, namespace }: Pick<AppKeyDetails, "app_id" | "namespace">): AppError {
@@ -129,12 +124,8 @@ function changeOf(flag: "published" | "active", value: boolean, event: AuditEven
     });
 }
 
-function toDetails({ tenant_id: _, ...details }: KeyRow) {
-  return details;
-}
-
-export function withSecret(row: KeyRow, app_secret: string) {
-  const { app_id, expires_at, revoked_at, last_used_at, secrets, ...rest } = toDetails(row);
+export function withSecret(key: AppKeyDetails, app_secret: string) {
+  const { app_id, expires_at, revoked_at, last_used_at, secrets, ...rest } = key;
   return { app_id, app_secret, ...rest };
 }
 
@@ -198,7 +189,7 @@ export function rotateKey(ctx: SystemCtx, { appId, overlapMs }: { appId: string;
   const now = toTimestamp(moment);
   const secret = newSecret("sk_");
   return inTransaction(ctx, async (tx) => {
-    const key = await requireKey(tx, appId);
+    const key = await getKey(tx, appId);
     if (key.revoked_at) throw keyRevoked(key);
     await run(tx.db, endSecrets, { appId, expiresAt: toTimestamp(moment + overlapMs) });
     await run(tx.db, keepLastUse, { appId });
@@ -207,16 +198,16 @@ export function rotateKey(ctx: SystemCtx, { appId, overlapMs }: { appId: string;
     if (valid.length >= maxSecrets) {
       throw wrongState(`Key ${appId} already has ${valid.length} valid secrets. Rotate without --overlap to end them.`);
     }
-    await run(tx.db, insertSecret, { id: newId("sec"), tenantId: key.tenant_id, appId, hash: hashSecret(secret), now });
+    await run(tx.db, insertSecret, { id: newId("sec"), appId, hash: hashSecret(secret), now });
     const details = { overlap_seconds: overlapMs / 1000 };
     await recordAudit(tx, { event: "key.rotated", namespace: key.namespace, subject: appId, details });
-    return withSecret(await requireKey(tx, appId), secret);
+    return withSecret(await getKey(tx, appId), secret);
   });
 }
 
 export function retireSecrets(ctx: SystemCtx, appId: string) {
   return inTransaction(ctx, async (tx) => {
-    const { namespace } = await requireKey(tx, appId);
+    const { namespace } = await getKey(tx, appId);
     await run(tx.db, keepLastUse, { appId });
     const retired = await run(tx.db, removeOldSecrets, { appId });
     if (retired > 0) await recordAudit(tx, { event: "key.retired", namespace, subject: appId, details: { retired } });

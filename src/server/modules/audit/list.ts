@@ -1,31 +1,33 @@
-import { type SQL, sql } from "drizzle-orm";
+import { and, desc, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { SystemCtx } from "../../context.ts";
+import { jsonOf, pickStored } from "../../db/selection.ts";
 import { all, param, statement } from "../../db/statement.ts";
 import { invalidField } from "../../errors.ts";
 import { requireWhole } from "../../values/fields.ts";
 import { users } from "../users/table.ts";
-import { type AuditFacts, auditEvents } from "./service.ts";
+import { auditEvents } from "./service.ts";
 import { auditLog } from "./table.ts";
 
 const defaultLimit = 50;
 const maxRows = 1000;
 
-export type AuditRecord = Omit<AuditFacts, "details" | "address_hash"> & {
-  seq: number;
-  address: string | null;
-  details: Record<string, unknown> | null;
-  hash: string;
-  /** Emails of the actor and the subject, if they are users that still exist. */
-  actor_email: string | null;
-  subject_email: string | null;
-};
+export type AuditRecord = Awaited<ReturnType<typeof listAudit>>[number];
 
 /** `actor` is the id of a key or user, or an account of the operating system; `before` is the `seq` of a row. */
 export type AuditFilter = Partial<
   Record<"namespace" | "event" | "actor" | "subject" | "address" | "since" | "until", string>
 > & { actorKind?: "app" | "user" | "visitor" | "terminal"; failures?: boolean; before?: number; limit?: number };
 
-const emailOf = (column: string) => sql`(select email from ${users} where id = ${auditLog}.${sql.raw(column)})`;
+/** The email of the actor or the subject, if it is a user that still exists. */
+const emailOf = (column: SQLiteColumn) => sql<string | null>`(select email from ${users} where id = ${column})`;
+const shown = {
+  ...pickStored(auditLog, "seq", "at", "event", "namespace", "actorKind", "actorId", "subject", "address"),
+  ...pickStored(auditLog, "requestId", "code"),
+  details: jsonOf<Record<string, unknown> | null>(auditLog.details),
+  hash: auditLog.hash,
+  ...{ actor_email: emailOf(auditLog.actorId), subject_email: emailOf(auditLog.subject) },
+};
 
 const conditions: Record<string, SQL> = {
   namespace: sql`namespace = ${param("namespace")}`,
@@ -44,7 +46,7 @@ const conditions: Record<string, SQL> = {
  * Returns rows of the audit log, newest first. For the next page, pass the `seq` of the last row as `before`.
  * @throws validationFailed for an unknown event or a limit out of range.
  */
-export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promise<AuditRecord[]> {
+export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}) {
   const { event, failures, limit = defaultLimit, ...others } = filter;
   requireWhole("limit", limit, 1, maxRows);
   const given: Record<string, unknown> = {
@@ -52,19 +54,17 @@ export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}): Promi
     events: event === undefined ? undefined : JSON.stringify(parseEvents(event)),
     failures: failures || undefined,
   };
-  const wanted = Object.entries(conditions).flatMap(([name, condition]) =>
-    given[name] === undefined ? [] : [condition],
-  );
+  const wanted = Object.keys(conditions).filter((name) => given[name] !== undefined);
   // A command runs this statement only once, so it is not cached.
-  const rows = await all(
-    ctx.db,
-    statement<Omit<AuditRecord, "details"> & { details: string | null }>(sql`
-      select seq, at, event, namespace, actor_kind, actor_id, subject, address, request_id, code, details, hash, ${emailOf("actor_id")} as actor_email, ${emailOf("subject")} as subject_email
-      from ${auditLog} ${wanted.length === 0 ? sql`` : sql`where ${sql.join(wanted, sql` and `)}`}
-      order by seq desc limit ${param("limit")}`),
-    { ...given, limit },
+  const select = statement((q) =>
+    q
+      .select(shown)
+      .from(auditLog)
+      .where(and(...wanted.map((name) => conditions[name])))
+      .orderBy(desc(auditLog.seq))
+      .limit(limit),
   );
-  return rows.map((row) => ({ ...row, details: row.details === null ? null : JSON.parse(row.details) }));
+  return all(ctx.db, select, given);
 }
 
 /** Returns the events that a name or a pattern, such as `login.*`, matches, because SQLite's index finds only names. */

@@ -65,7 +65,7 @@ async function applyReset(tx: Ctx, key: string, passwordHash: string): Promise<A
   }
   // An invitation's code is in another slot, so it must be ended too.
   await endCodes(tx, key);
-  const sessionsEnded = await revokeTokens(tx, user.id, "revoked");
+  const sessionsEnded = await revokeTokens(tx, user.id);
   // Access to the mailbox allows a login, but no further guesses at a second factor.
   if (!user.hasTwoFactor) await clearFailures(tx, key);
   const { email, name, lang } = user;

@@ -2,9 +2,7 @@ import { Semaphore } from "../../concurrency/semaphore.ts";
 import type { Ctx } from "../../context.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, type ErrorKind, invalidLogin, tooManyAttempts } from "../../errors.ts";
-import { type AuditEvent, recordAudit } from "../audit/service.ts";
 import { bindLimit, checkLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
-import { verifyPassword } from "./password-hash.ts";
 
 /** Failed sign-ins per tenant and email (specification, section 8). */
 export const loginFailures: RateLimit = { name: "login-failures", max: 3, windowMs: 20 * 60_000 };
@@ -97,30 +95,4 @@ async function inTurn<T>(account: string, work: () => Promise<T>): Promise<T> {
   } finally {
     if (turns.isIdle) accounts.delete(account);
   }
-}
-
-/**
- * Verifies the password of a signed-in user again, then acts. A wrong password counts as a failed login, as does an
- * invalidLogin of the act; otherwise a stolen token would allow more guesses. The act must call `requireFailuresLeft`
- * in its transaction.
- * @param by `password`: undefined if the act verifies only a code; `failed`: what the audit log records for a refusal.
- * @throws invalidLogin, tooManyAttempts after too many failures, and errors of the act.
- */
-export async function reauthenticate<T>(
-  ctx: Ctx,
-  user: { id: string; emailKey: string; passwordHash: string | null },
-  { password, failed }: { password: string | undefined; failed: AuditEvent },
-  act: () => Promise<T>,
-): Promise<T> {
-  const { id, emailKey, passwordHash } = user;
-  const attempt = async () => {
-    const isCorrect = password === undefined || (await verifyPassword(password, passwordHash, ctx.tenant.id, id));
-    if (!isCorrect) throw invalidLogin();
-    return act();
-  };
-  const record = async (tx: Ctx, refusal: AppError) => {
-    await recordAudit(tx, { event: failed, subject: id, error: refusal.kind });
-    return refusal;
-  };
-  return limitFailures(ctx, emailKey, attempt, { record });
 }

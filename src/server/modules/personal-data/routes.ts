@@ -1,8 +1,9 @@
 import { Type } from "@sinclair/typebox";
 import { app, defineRoute, reply, replyAfter, staff, token } from "../../http/route.ts";
 import { IdParams, input, output } from "../../values/schema.ts";
+import { ownIdOf } from "../users/guards.ts";
 import { User } from "../users/model.ts";
-import { eraseSelf, eraseUser, exportOther, exportSelf } from "./service.ts";
+import { eraseSelf, eraseUser, exportUser } from "./service.ts";
 
 const rows = (description: string) => Type.Array(Type.Object({}, { additionalProperties: true }), { description });
 
@@ -42,7 +43,7 @@ export const personalDataRoutes = [
     summary: "Get everything that is stored about the signed-in user",
     reply: { data: PersonalData },
     errors: ["tooManyRequests"],
-    handle: async ({ ctx }) => reply(await exportSelf(ctx)),
+    handle: async ({ ctx }) => reply(await exportUser(ctx, ownIdOf(ctx))),
   }),
   defineRoute("POST", "/users/me/erase/", "eraseOwnAccount", {
     ...own,
@@ -58,7 +59,7 @@ export const personalDataRoutes = [
     summary: "Get everything that is stored about a user",
     reply: { data: PersonalData },
     errors: ["tooManyRequests"],
-    handle: async ({ ctx, params }) => reply(await exportOther(ctx, params.id)),
+    handle: async ({ ctx, params }) => reply(await exportUser(ctx, params.id)),
   }),
   defineRoute("POST", "/users/:id/erase/", "eraseUser", {
     ...managed,

@@ -24,11 +24,11 @@ import { rewardEntries } from "../rewards/table.ts";
 import { signUps } from "../sign-up/table.ts";
 import { selectSettings } from "../tenants/table.ts";
 import { userTokens } from "../tokens/table.ts";
-import { requireSignedIn, verifyThenAct } from "../two-factor/enrolment.ts";
-import { consumeCode, isTwoFactorOn } from "../two-factor/service.ts";
+import { consumeCode } from "../two-factor/service.ts";
 import { loadTotp } from "../two-factor/totp.ts";
 import type { SignInUser } from "../users/credentials.ts";
-import { isSelf, ownIdOf, requireStoredUser } from "../users/guards.ts";
+import { isSelf, requireSignedIn, requireStoredUser } from "../users/guards.ts";
+import { reauthenticate } from "../users/reauthenticate.ts";
 import { getUser, removeUser } from "../users/service.ts";
 import { wishlistItems } from "../wishlist/table.ts";
 
@@ -71,18 +71,18 @@ export function eraseUser(ctx: Ctx, id: string): Promise<void> {
   return inTransaction(ctx, async (tx) => erase(tx, await requireStoredUser(tx, id)));
 }
 
-/** Erases the caller after a proof of identity. Errors: as `verifyThenAct`, twoFactorRequired, wrongState. */
+/** Erases the caller after a proof of identity. Errors: as `reauthenticate`, twoFactorRequired, wrongState. */
 export async function eraseSelf(ctx: Ctx, given: { password: string; otp?: string }): Promise<void> {
   const otp = given.otp?.trim() ?? "";
   const user = await requireSignedIn(ctx);
   if (otp !== "") await loadTotp();
-  const spend = async (tx: Ctx) => {
-    if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) return true;
+  const spend = async (tx: Ctx, { hasTwoFactor }: SignInUser) => {
+    if (!hasTwoFactor) return true;
     if (otp === "") throw twoFactorRequired();
     return consumeCode(tx, user.id, otp);
   };
   const proof = { password: given.password, spend, failed: "user.erase_failed" } as const;
-  await verifyThenAct(ctx, user, proof, (tx) => erase(tx, user));
+  await reauthenticate(ctx, user, proof, (tx) => erase(tx, user));
 }
 
 async function erase(tx: Ctx, user: SignInUser): Promise<void> {
@@ -162,16 +162,12 @@ const selectAudit = statement(sql`
 
 const exportCalls = { name: "export", max: 10, windowMs: 3_600_000 };
 
-/** Exports the caller's data, at most ten times an hour. Errors: tooManyRequests. */
-export async function exportSelf(ctx: Ctx) {
-  const id = ownIdOf(ctx);
-  await consumeLimit(ctx, exportCalls, id, "Too many exports.");
-  return exportPerson(ctx, id);
-}
-
-/** Exports the data of a user whom the caller may manage. Errors: notFound, forbidden, tooManyRequests. */
-export async function exportOther(ctx: Ctx, id: string) {
-  await requireStoredUser(ctx, id);
+/**
+ * Exports the data of the caller, or of a user whom the caller may manage, at most ten times an hour.
+ * @throws notFound, forbidden, tooManyRequests.
+ */
+export async function exportUser(ctx: Ctx, id: string) {
+  if (!isSelf(ctx, id)) await requireStoredUser(ctx, id);
   await consumeLimit(ctx, exportCalls, id, "Too many exports.");
   return exportPerson(ctx, id);
 }

@@ -1,33 +1,30 @@
 import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { byId, isVersion, matches, param } from "../../db/statement.ts";
+import { byId, isVersion, param } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { invalidField, invalidLogin, preconditionFailed, tokenExpired, wrongState } from "../../errors.ts";
+import { invalidField, preconditionFailed, tokenExpired, wrongState } from "../../errors.ts";
 import { parseEmail } from "../../values/email.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { type CodeKey, endCodes, mailCode, redeemCode } from "../mail-codes/service.ts";
 import { takeOverGuestOrders } from "../orders/guests/persons.ts";
-import { clearFailures, reauthenticate, requireFailuresLeft } from "../passwords/failures.ts";
+import { clearFailures } from "../passwords/failures.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
 import { consumeLimit, type RateLimit } from "../rate-limits/service.ts";
 import { issueToken, ownTokenOf, spendToken } from "../tokens/service.ts";
-import { requireSignedIn } from "../two-factor/enrolment.ts";
-import { isTwoFactorOn } from "../two-factor/service.ts";
 import { changePasswordHash, findSignInUser, findSignInUserById, type SignInUser } from "../users/credentials.ts";
-import { ownIdOf } from "../users/guards.ts";
+import { requireSignedIn } from "../users/guards.ts";
 import { type UserColumns, userColumns } from "../users/input.ts";
 import type { ProfilePatch, User } from "../users/model.ts";
+import { reauthenticate } from "../users/reauthenticate.ts";
 import { writeColumns } from "../users/service.ts";
 import { users } from "../users/table.ts";
 
 /** Limits changes of the email, because each change sends a mail, which may go to a stranger. */
 const addressChanges: RateLimit = { name: "address-changes", max: 3, windowMs: 86_400_000 };
 
-// Conditions that were checked before the transaction must still be true in it.
-const ownRow = sql`${byId(users)} and status = 'active' and ${isVersion(users)}
-  and ${matches(users.passwordHash, "verifiedHash")}`;
+const ownRow = sql`${byId(users)} and status = 'active' and ${isVersion(users)}`;
 
 /**
  * Changes the calling user's own fields; `metadata` is merged (RFC 7396). A new address needs the current password, and
@@ -42,50 +39,39 @@ export async function updateOwnProfile(
 ): Promise<User> {
   const { password, ...fields } = patch;
   const columns = userColumns(fields);
-  const user = await findSignInUserById(ctx.db, ctx.tenant.id, ownIdOf(ctx));
-  if (!user) throw tokenExpired();
+  const user = await requireSignedIn(ctx);
   if (columns.email === undefined && password !== undefined) {
     throw invalidField("password", "is accepted only together with email");
   }
   // A form may send the unchanged email, which needs no password.
   if (columns.email === undefined || columns.email === user.email) {
-    return inTransaction(ctx, (tx) => writeOwn(tx, user, { columns, ifMatch, verifiedHash: null }));
+    return inTransaction(ctx, (tx) => writeOwn(tx, user, columns, ifMatch));
   }
   if (password === undefined) throw invalidField("password", "is required to change the email");
-  return reauthenticate(ctx, user, { password, failed: "user.email_change_failed" }, async () => {
-    await consumeLimit(ctx, addressChanges, user.id, "Too many changes of the email.");
-    return inTransaction(ctx, async (tx) => {
-      await requireFailuresLeft(tx, user.emailKey);
-      const { email, emailKey, ...others } = columns;
-      const isMoved = emailKey !== user.emailKey;
-      const written = isMoved ? { ...others, pendingEmail: email ?? null } : columns;
-      const changed = await writeOwn(tx, user, { columns: written, ifMatch, verifiedHash: user.passwordHash });
-      // With a second factor, failures stay counted, so that a thief with the password cannot reset the limit.
-      if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
-      if (isMoved && email !== undefined) {
-        const { name, lang } = user;
-        await queueMail(tx, { kind: "email_change_requested", to: { email: user.email, name, lang }, values: {} });
-        await mailEmailCode(tx, user, email);
-      }
-      return changed;
-    });
+  return reauthenticate(ctx, user, { password, failed: "user.email_change_failed" }, async (tx, stored) => {
+    await consumeLimit(tx, addressChanges, user.id, "Too many changes of the email.");
+    const { email, emailKey, ...others } = columns;
+    const isMoved = emailKey !== user.emailKey;
+    const written = isMoved ? { ...others, pendingEmail: email ?? null } : columns;
+    const changed = await writeOwn(tx, user, written, ifMatch);
+    // With a second factor, failures stay counted, so that a thief with the password cannot reset the limit.
+    if (!stored.hasTwoFactor) await clearFailures(tx, user.emailKey);
+    if (isMoved && email !== undefined) {
+      const { name, lang } = user;
+      await queueMail(tx, { kind: "email_change_requested", to: { email: user.email, name, lang }, values: {} });
+      await mailEmailCode(tx, user, email);
+    }
+    return changed;
   });
 }
 
-/** `verifiedHash` is the hash of the password that was verified. The user must still have this hash. */
-async function writeOwn(
-  tx: Ctx,
-  user: SignInUser,
-  { columns, ...guard }: { columns: UserColumns; ifMatch: number | null; verifiedHash: string | null },
-): Promise<User> {
+async function writeOwn(tx: Ctx, user: SignInUser, columns: UserColumns, ifMatch: number | null): Promise<User> {
   const { id } = user;
-  const values = { tenantId: tx.tenant.id, id, ...guard };
+  const values = { tenantId: tx.tenant.id, id, ifMatch };
   const changed = await writeColumns(tx, user, columns, { condition: ownRow, values });
   if (changed) return changed;
   const now = await findSignInUserById(tx.db, tx.tenant.id, id);
-  if (now?.status !== "active") throw tokenExpired();
-  const isMatched = guard.ifMatch === null || guard.ifMatch === now.version;
-  throw isMatched ? invalidLogin() : preconditionFailed();
+  throw now?.status === "active" ? preconditionFailed() : tokenExpired();
 }
 
 // The address whose code was entered must still be the pending one when this runs.
@@ -153,22 +139,18 @@ export async function verifyOwnEmail(ctx: Ctx, code: string): Promise<User> {
 export async function changeOwnPassword(ctx: Ctx, input: { current_password: string; password: string }) {
   const own = ownTokenOf(ctx);
   requireStrongPassword("password", input.password);
-  const user = await findSignInUserById(ctx.db, ctx.tenant.id, own.userId);
-  if (!user) throw tokenExpired();
-  return reauthenticate(ctx, user, { password: input.current_password, failed: "password.change_failed" }, async () => {
-    const to = await hashPassword(input.password, ctx.tenant.id);
-    return inTransaction(ctx, async (tx) => {
-      await requireFailuresLeft(tx, user.emailKey);
-      // Every password change revokes the token, so a live token proves that the verified password is current.
-      if (!(await spendToken(tx, own, "rotated"))) throw tokenExpired();
-      if (!(await changePasswordHash(tx, user.id, { from: user.passwordHash, to }))) throw invalidLogin();
-      // With a second factor, failures stay counted, so that a thief with the password cannot reset the limit.
-      if (!(await isTwoFactorOn(tx.db, tx.tenant.id, user.id))) await clearFailures(tx, user.emailKey);
-      await endCodes(tx, user.emailKey);
-      const { token, expiresAt } = await issueToken(tx, user.id);
-      await queueMail(tx, { kind: "password_changed", to: { emailKey: user.emailKey }, values: {} });
-      await recordAudit(tx, { event: "password.changed", subject: user.id });
-      return { user_id: user.id, token, expires_at: expiresAt };
-    });
+  const user = await requireSignedIn(ctx);
+  const prepare = () => hashPassword(input.password, ctx.tenant.id);
+  const proof = { password: input.current_password, prepare, failed: "password.change_failed" } as const;
+  return reauthenticate(ctx, user, proof, async (tx, stored, to) => {
+    if (!(await spendToken(tx, own, "rotated"))) throw tokenExpired();
+    await changePasswordHash(tx, user.id, { to });
+    // With a second factor, failures stay counted, so that a thief with the password cannot reset the limit.
+    if (!stored.hasTwoFactor) await clearFailures(tx, user.emailKey);
+    await endCodes(tx, user.emailKey);
+    const { token, expiresAt } = await issueToken(tx, user.id);
+    await queueMail(tx, { kind: "password_changed", to: { emailKey: user.emailKey }, values: {} });
+    await recordAudit(tx, { event: "password.changed", subject: user.id });
+    return { user_id: user.id, token, expires_at: expiresAt };
   });
 }

@@ -4,7 +4,7 @@ import { Accepted, closed, input, output, text, timestamp, whole } from "../../v
 import { changeOwnPassword } from "../profile/service.ts";
 import { visitor } from "../sign-up/routes.ts";
 import { Store } from "../tenants/model.ts";
-import { endOwnToken, ownTokenOf, refreshSession } from "../tokens/service.ts";
+import { endOwnToken, refreshSession } from "../tokens/service.ts";
 import { newPassword } from "../users/model.ts";
 import { login, mailLoginCode } from "./login.ts";
 
@@ -85,7 +85,7 @@ export const sessionRoutes = [
     ...own,
     summary: "Log out and revoke the token",
     reply: { data: RevokedSession },
-    handle: ({ ctx }) => replyAfter(endOwnToken(ctx, ownTokenOf(ctx)), { revoked: true }),
+    handle: ({ ctx }) => replyAfter(endOwnToken(ctx), { revoked: true }),
   }),
   defineRoute("POST", "/users/me/password/", "changeOwnPassword", {
     tag: "Authentication",

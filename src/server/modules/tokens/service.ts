@@ -37,11 +37,7 @@ const detachOfUser = detachWhere(ofUser(pushRegistrations));
 const detachOfTenant = detachWhere(and(ofStore(pushRegistrations), isNotNull(pushRegistrations.userId)));
 
 export type IssuedToken = ReturnType<typeof bindToken>["issued"];
-
-export interface OwnToken {
-  userId: string;
-  tokenId: string;
-}
+type OwnToken = ReturnType<typeof ownTokenOf>;
 
 /** Issues a token and replaces the previous one (specification, section 3), in the transaction of the login. */
 export async function issueToken(tx: Ctx, userId: string): Promise<IssuedToken> {
@@ -67,34 +63,30 @@ export function bindToken(tx: Ctx, userId: string) {
   return { issued, statements: [bind(endOfUser, ended), bind(insertToken, row)] };
 }
 
-/** Ends a token and issues one of the same lifetime. Of concurrent calls, one succeeds. Errors: userTokenInvalid. */
-export function rotateToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<IssuedToken> {
+/** Replaces the caller's token by one of the same lifetime. Of concurrent calls, one succeeds. Errors: userTokenInvalid. */
+export function refreshSession(ctx: Ctx) {
+  const own = ownTokenOf(ctx);
   return inTransaction(ctx, async (tx) => {
-    const spent = await spendToken(tx, { userId, tokenId }, "rotated");
+    const spent = await spendToken(tx, own, "rotated");
     if (!spent) throw userTokenInvalid();
     const ms = Date.parse(spent.expiresAt) - Date.parse(spent.createdAt);
-    const issued = await issueToken(withLifetime(tx, ms / 1000), userId);
-    await recordAudit(tx, { event: "token.refreshed", subject: userId, details: { token_id: issued.tokenId } });
-    return issued;
+    const { tokenId, token, expiresAt } = await issueToken(withLifetime(tx, ms / 1000), own.userId);
+    await recordAudit(tx, { event: "token.refreshed", subject: own.userId, details: { token_id: tokenId } });
+    return { user_id: own.userId, token, expires_at: expiresAt };
   });
 }
 
-export async function refreshSession(ctx: Ctx) {
-  const own = ownTokenOf(ctx);
-  const { token, expiresAt } = await rotateToken(ctx, own);
-  return { user_id: own.userId, token, expires_at: expiresAt };
-}
-
 /** Returns the token of the calling user. The routes admit only users who sent a token. */
-export function ownTokenOf({ actor }: Ctx): OwnToken {
+export function ownTokenOf({ actor }: Ctx) {
   if (actor.kind !== "user" || actor.tokenId === undefined) throw forbidden();
   return { userId: actor.userId, tokenId: actor.tokenId };
 }
 
-export function endOwnToken(ctx: Ctx, { userId, tokenId }: OwnToken): Promise<void> {
+export function endOwnToken(ctx: Ctx): Promise<void> {
+  const own = ownTokenOf(ctx);
   return inTransaction(ctx, async (tx) => {
-    if (!(await spendToken(tx, { userId, tokenId }, "revoked"))) throw userTokenInvalid();
-    await recordAudit(tx, { event: "token.revoked", subject: userId, details: { token_id: tokenId } });
+    if (!(await spendToken(tx, own, "revoked"))) throw userTokenInvalid();
+    await recordAudit(tx, { event: "token.revoked", subject: own.userId, details: { token_id: own.tokenId } });
   });
 }
 
@@ -103,10 +95,10 @@ export function spendToken(tx: Ctx, own: OwnToken, endedAs: "rotated" | "revoked
   return get(tx.db, endAlive, { ...own, tenantId: tx.tenant.id, now: toTimestamp(tx.now()), endedAs });
 }
 
-export async function revokeTokens(tx: Ctx, userId: string, endedAs: "revoked" | "rotated"): Promise<number> {
+/** Revokes the tokens of a user, in the transaction of the reason. Returns how many were valid. */
+export async function revokeTokens(tx: Ctx, userId: string): Promise<number> {
   const now = toTimestamp(tx.now());
-  const ended = await all(tx.db, endOfUser, { tenantId: tx.tenant.id, userId, now, endedAs });
-  return countAlive(ended, now);
+  return countAlive(await all(tx.db, endOfUser, { tenantId: tx.tenant.id, userId, now, endedAs: "revoked" }), now);
 }
 
 /** Detaches devices, because a thief may have registered one. The user's own devices must register again. */

@@ -1,18 +1,17 @@
 import { and, gt, isNull, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import type { Executor } from "../../db/session.ts";
 import { get, ofUser, param, params, run, statement } from "../../db/statement.ts";
-import { inTransaction } from "../../db/transaction.ts";
-import { type AppError, invalidLogin, tokenExpired, wrongState } from "../../errors.ts";
+import { type AppError, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";
-import { type AuditEvent, recordAudit } from "../audit/service.ts";
-import { reauthenticate, requireFailuresLeft } from "../passwords/failures.ts";
-import { findSignInUserById, type SignInUser } from "../users/credentials.ts";
-import { ownIdOf, requireStoredUser } from "../users/guards.ts";
-import { consumeCode, isTwoFactorOn, mailTwoFactorChange, removeTwoFactor, replaceRecoveryCodes } from "./service.ts";
+import { recordAudit } from "../audit/service.ts";
+import type { SignInUser } from "../users/credentials.ts";
+import { requireSignedIn, requireStoredUser } from "../users/guards.ts";
+import { reauthenticate } from "../users/reauthenticate.ts";
+import { consumeCode, mailTwoFactorChange, removeTwoFactor, replaceRecoveryCodes } from "./service.ts";
 import { twoFactor } from "./table.ts";
 import { drawQrCode, loadTotp, makeSecret, matchStep, otpauthUri } from "./totp.ts";
 
+const failed = "two_factor.failed";
 const begunMs = 3_600_000;
 const { confirmedAt, createdAt } = twoFactor;
 const isBegun = and(ofUser(twoFactor), isNull(confirmedAt), gt(createdAt, param("since")));
@@ -29,7 +28,7 @@ const confirmRow = statement((q) => q.update(twoFactor).set(params("confirmedAt"
  * Begins an enrolment, for the calling user or, in the terminal, for the named one. It must be confirmed within an
  * hour.
  * @throws wrongState if the second factor is on, or if nobody has verified the address of an account from an open
- * sign-up; those of `verifyThenAct`.
+ * sign-up; those of `reauthenticate`.
  */
 export async function beginTwoFactor(
   ctx: Ctx,
@@ -43,10 +42,10 @@ export async function beginTwoFactor(
       : "Enter the code that was mailed: POST /users/me/email/verify/. Another one: POST /users/me/email/resend/.";
     throw wrongState("The email must be verified first.", { remedy });
   }
-  if (await isTwoFactorOn(ctx.db, ctx.tenant.id, user.id)) throw alreadyOn();
+  if (user.hasTwoFactor) throw alreadyOn();
   const secret = await makeSecret();
   const uri = await otpauthUri(secret, ctx.tenant.title, user.email);
-  await verifyThenAct(ctx, user, password === undefined ? {} : { password }, async (tx) => {
+  await reauthenticate(ctx, user, { password, failed }, async (tx) => {
     const sealed = tx.vault.seal("two-factor", user.id, secret);
     const values = { userId: user.id, tenantId: tx.tenant.id, secret: sealed, createdAt: toTimestamp(tx.now()) };
     if ((await run(tx.db, beginRow, values)) === 0) throw alreadyOn();
@@ -55,14 +54,12 @@ export async function beginTwoFactor(
   return { secret, otpauth_uri: uri, qr_svg: await drawQrCode(uri) };
 }
 
-/** Confirms an enrolment and returns ten recovery codes, once. Errors: wrongState; those of `verifyThenAct`. */
+/** Confirms an enrolment and returns ten recovery codes, once. Errors: wrongState; those of `reauthenticate`. */
 export async function confirmTwoFactor(ctx: Ctx, { otp, userId }: { otp: string; userId?: string }): Promise<string[]> {
   const user = await requireEnrolling(ctx, userId);
-  const makeKey = () => ({ tenantId: ctx.tenant.id, userId: user.id, since: toTimestamp(ctx.now() - begunMs) });
-  if (!(await get(ctx.db, selectBegun, makeKey()))) throw nothingBegun(userId);
   await loadTotp();
   const spend = async (tx: Ctx) => {
-    const key = makeKey();
+    const key = { tenantId: tx.tenant.id, userId: user.id, since: toTimestamp(tx.now() - begunMs) };
     const begun = await get(tx.db, selectBegun, key);
     if (!begun) throw nothingBegun(userId);
     const secret = tx.vault.open("two-factor", user.id, begun.secret);
@@ -71,7 +68,7 @@ export async function confirmTwoFactor(ctx: Ctx, { otp, userId }: { otp: string;
     const values = { ...key, sealed: begun.secret, lastStep: step, confirmedAt: toTimestamp(tx.now()) };
     return (await run(tx.db, confirmRow, values)) > 0;
   };
-  return verifyThenAct(ctx, user, { spend }, async (tx) => {
+  return reauthenticate(ctx, user, { password: undefined, spend, failed }, async (tx) => {
     const codes = await replaceRecoveryCodes(tx, user.id);
     await recordAudit(tx, { event: "two_factor.enabled", subject: user.id });
     await mailTwoFactorChange(tx, user, "enabled");
@@ -119,46 +116,17 @@ async function verifyBothThenAct<T>(
   act: (tx: Ctx, user: SignInUser) => Promise<T>,
 ): Promise<T> {
   const user = await requireSignedIn(ctx);
-  const requireOn = async (db: Executor) => {
-    if (!(await isTwoFactorOn(db, ctx.tenant.id, user.id)))
-      throw wrongState("Two-factor authentication is not enabled.");
-  };
+  requireOn(user);
   // The library is loaded before the transaction, so that the transaction does not wait for it.
-  await Promise.all([requireOn(ctx.db), loadTotp()]);
-  const spend = async (tx: Ctx) => {
+  await loadTotp();
+  const spend = (tx: Ctx, stored: SignInUser) => {
     // The second of two concurrent calls must not count as a wrong code: the first has disabled the second factor.
-    await requireOn(tx.db);
+    requireOn(stored);
     return consumeCode(tx, user.id, otp);
   };
-  return verifyThenAct(ctx, user, { password, spend }, (tx) => act(tx, user));
+  return reauthenticate(ctx, user, { password, spend, failed }, act);
 }
 
-/** Returns the calling user. Errors: forbidden for other callers; tokenExpired for a disabled or deleted user. */
-export async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
-  const user = await findSignInUserById(ctx.db, ctx.tenant.id, ownIdOf(ctx));
-  if (user?.status !== "active") throw tokenExpired();
-  return user;
-}
-
-/**
- * Verifies a password and, in the transaction of the act, a code. The audit log records a refusal as `failed`.
- * @throws invalidLogin, tooManyAttempts after too many failures, tokenExpired if the password was changed meanwhile.
- */
-export function verifyThenAct<T>(
-  ctx: Ctx,
-  user: SignInUser,
-  proof: { password?: string; spend?: (tx: Ctx) => Promise<boolean>; failed?: AuditEvent },
-  act: (tx: Ctx) => Promise<T>,
-): Promise<T> {
-  const { password, spend, failed = "two_factor.failed" } = proof;
-  return reauthenticate(ctx, user, { password, failed }, () =>
-    inTransaction(ctx, async (tx) => {
-      await requireFailuresLeft(tx, user.emailKey);
-      // If the password was changed after it was verified, the caller's token was revoked with it.
-      const stored = await findSignInUserById(tx.db, tx.tenant.id, user.id);
-      if (stored?.status !== "active" || stored.passwordHash !== user.passwordHash) throw tokenExpired();
-      if (spend && !(await spend(tx))) throw invalidLogin();
-      return act(tx);
-    }),
-  );
+function requireOn({ hasTwoFactor }: SignInUser): void {
+  if (!hasTwoFactor) throw wrongState("Two-factor authentication is not enabled.");
 }

@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { and, isNotNull, isNull, lt, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import type { Executor } from "../../db/session.ts";
 import { get, ofUser, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { toTimestamp } from "../../values/stamps.ts";
@@ -24,11 +23,6 @@ const selectState = statement((q) =>
   q.select({ confirmedAt: twoFactor.confirmedAt, codesLeft }).from(twoFactor).where(ofUser(twoFactor)),
 );
 const deleteTwoFactor = statement((q) => q.delete(twoFactor).where(ofUser(twoFactor)));
-
-/** Whether a user's login asks for a second factor; an unconfirmed enrolment does not count. */
-export async function isTwoFactorOn(db: Executor, tenantId: string, userId: string): Promise<boolean> {
-  return (await get(db, selectConfirmed, { tenantId, userId })) !== undefined;
-}
 
 /** Returns the caller's second factor; an unconfirmed enrolment is not enabled. Errors: forbidden. */
 export async function getOwnTwoFactor(ctx: Ctx) {
@@ -57,11 +51,10 @@ export async function consumeCode(ctx: Ctx, userId: string, otp: string): Promis
 /** Removes a user's lost second factor and mails the user. Returns false if none was enabled or being set up. */
 export function resetTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
   return inTransaction(ctx, async (tx) => {
-    const wasOn = await isTwoFactorOn(tx.db, tx.tenant.id, userId);
+    const user = await findSignInUserById(tx.db, tx.tenant.id, userId);
     if (!(await removeTwoFactor(tx, userId))) return false;
     await recordAudit(tx, { event: "two_factor.reset", subject: userId });
-    const user = wasOn ? await findSignInUserById(tx.db, tx.tenant.id, userId) : undefined;
-    if (user) await mailTwoFactorChange(tx, user, "disabled");
+    if (user?.hasTwoFactor) await mailTwoFactorChange(tx, user, "disabled");
     return true;
   });
 }

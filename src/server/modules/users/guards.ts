@@ -1,7 +1,15 @@
 import { sql } from "drizzle-orm";
 import type { Actor, Ctx } from "../../context.ts";
 import { byId, get, isVersion, param, statement } from "../../db/statement.ts";
-import { type AppError, forbidden, invalidField, notFound, preconditionFailed, wrongState } from "../../errors.ts";
+import {
+  type AppError,
+  forbidden,
+  invalidField,
+  notFound,
+  preconditionFailed,
+  tokenExpired,
+  wrongState,
+} from "../../errors.ts";
 import { isId } from "../../values/stamps.ts";
 import { findSignInUserById, type SignInUser } from "./credentials.ts";
 import type { Role } from "./model.ts";
@@ -78,6 +86,13 @@ export function isSelf(ctx: Ctx, userId: string): boolean {
 export function ownIdOf({ actor }: Pick<Ctx, "actor">): string {
   if (actor.kind !== "user") throw forbidden();
   return actor.userId;
+}
+
+/** Returns the calling user. Errors: forbidden for other callers; tokenExpired for a disabled or deleted user. */
+export async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
+  const user = await findSignInUserById(ctx.db, ctx.tenant.id, ownIdOf(ctx));
+  if (user?.status !== "active") throw tokenExpired();
+  return user;
 }
 
 export const selectId = statement((q) => q.select({ id: users.id }).from(users).where(byId(users)));

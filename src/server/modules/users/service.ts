@@ -90,7 +90,7 @@ export async function removeUser(
 ): Promise<void> {
   const { id, emailKey, role } = stored;
   // Tokens are ended before the user is deleted. Their rows stay, so that requests with them fail with tokenExpired.
-  await revokeTokens(tx, id, "revoked");
+  await revokeTokens(tx, id);
   await endCodes(tx, emailKey);
   const values = { ...guardValues(tx, id, ifMatch, true), roles: JSON.stringify([role]) };
   if ((await run(tx.db, deleteRow, values)) === 0) throw explainRefusal(stored, ifMatch);
@@ -104,7 +104,7 @@ export async function setPassword(ctx: Ctx, id: string, password: string): Promi
   await inTransaction(ctx, async (tx) => {
     const { emailKey } = await requireStoredUser(tx, id);
     await changePasswordHash(tx, id, { to });
-    await revokeTokens(tx, id, "revoked");
+    await revokeTokens(tx, id);
     await endCodes(tx, emailKey);
     await clearFailures(tx, emailKey);
     await recordAudit(tx, { event: "password.changed", subject: id });
@@ -134,7 +134,7 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
     const user = await writeColumns(tx, before, columns, { condition: guardedUser, values });
     if (!user) throw explainRefusal(before, ifMatch);
     if (before.status === "active" && columns.status === "disabled") {
-      await revokeTokens(tx, id, "revoked");
+      await revokeTokens(tx, id);
       await detachDevices(tx, id);
     }
     return user;
