@@ -5,7 +5,7 @@ import { recordAudit } from "../../src/server/modules/audit/service.ts";
 import { type AuditVerdict, verifyAudit } from "../../src/server/modules/audit/verify.ts";
 import type { TestApp } from "../support/app.ts";
 import { failureOf } from "../support/failure.ts";
-import { onEachDatabase } from "../support/suite.ts";
+import { onDatabase, onEachDatabase } from "../support/suite.ts";
 
 const rows = 5;
 
@@ -86,10 +86,14 @@ onEachDatabase((suite) => {
       ["details", "'{}'"],
       ["hash", "lower(hex(randomblob(32)))"],
     ];
-    onFile.each(columns)("%s set to %s", async (column, value) => {
-      const verdict = await verifyAfter(ctx, [`update audit_log set ${column} = ${value} where seq = 3`]);
-      expect(verdict).toMatchObject({ intact: false, rows: 2, broken_at: 3, last: { seq: 2 } });
-      expect(verdict.problem).toMatch(/\S/);
+    onFile("in any column that the hash covers", async () => {
+      for (const [column, value] of columns) {
+        const verdict = await verifyAfter(ctx, [`update audit_log set ${column} = ${value} where seq = 3`]);
+        expect([column, verdict]).toEqual([
+          column,
+          expect.objectContaining({ intact: false, rows: 2, broken_at: 3, problem: expect.stringMatching(/\S/) }),
+        ]);
+      }
     });
 
     const others: [what: string, statement: string, place: number][] = [
@@ -173,14 +177,13 @@ onEachDatabase((suite) => {
 });
 
 // Uses a separate database, because these tests add rows that cannot be removed.
-onEachDatabase((suite) => {
-  const { onFile } = suite;
+onDatabase("file", (suite) => {
   let ctx: SystemCtx;
   beforeAll(async () => {
     ctx = await recordRows(suite.app);
   });
 
-  onFile("a failed act leaves neither row nor gap, and concurrent rows form one chain", async () => {
+  test("a failed act leaves neither row nor gap, and concurrent rows form one chain", async () => {
     const elsewhere: SystemCtx = { ...ctx, db: await suite.database.openAgain() };
     const { rows: before } = await verifyAudit(ctx);
     const work = Array.from({ length: 30 }, (_, n) =>
@@ -196,16 +199,13 @@ onEachDatabase((suite) => {
     expect(verdict).toMatchObject({ intact: true, rows: before + 20 });
   });
 
-  onFile("a log of several pages is verified to its end", async () => {
+  test("a log of several pages is verified to its end", async () => {
     const { rows: before } = await verifyAudit(ctx);
-    // Several transactions, because one with 2,000 round trips would exceed the time limit of a busy server.
-    for (let left = 2001 - before; left > 0; left -= 200) {
-      await inTransaction(ctx, async (tx) => {
-        for (let n = Math.min(left, 200); n > 0; n--) await recordAudit(tx, { event: "token.refreshed" });
-      });
-    }
-    expect(await verifyAudit(ctx)).toMatchObject({ intact: true, rows: 2001 });
-    const verdict = await verifyAfter(ctx, ["update audit_log set subject = 'x' where seq = 2000"]);
-    expect(verdict).toMatchObject({ intact: false, broken_at: 2000 });
+    await inTransaction(ctx, async (tx) => {
+      for (let n = before; n < 1002; n++) await recordAudit(tx, { event: "token.refreshed" });
+    });
+    expect(await verifyAudit(ctx)).toMatchObject({ intact: true, rows: 1002 });
+    const verdict = await verifyAfter(ctx, ["update audit_log set subject = 'x' where seq = 1001"]);
+    expect(verdict).toMatchObject({ intact: false, broken_at: 1001 });
   });
 });

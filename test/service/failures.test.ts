@@ -5,12 +5,11 @@ import { AppError, type ErrorKind } from "../../src/server/errors.ts";
 import { clearFailures, limitFailures } from "../../src/server/modules/passwords/failures.ts";
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
-import { onEachDatabase } from "../support/suite.ts";
+import { onDatabase } from "../support/suite.ts";
 
 const email = "ada@example.com";
 
-onEachDatabase((suite) => {
-  const { onFile } = suite;
+onDatabase("file", (suite) => {
   const openStore = async () => tenantContext(await suite.shop());
 
   /** Makes an attempt that fails with this error. Returns the code; undefined if the attempt succeeds. */
@@ -25,7 +24,7 @@ onEachDatabase((suite) => {
     }
   }
 
-  onFile("only a failure counts: not a success, a missing code or a busy server", async () => {
+  test("only a failure counts: not a success, a missing code or a busy server", async () => {
     const ctx = await openStore();
     for (let n = 0; n < 4; n++) {
       expect(await attempt(ctx)).toBeUndefined();
@@ -35,7 +34,7 @@ onEachDatabase((suite) => {
     for (const code of [5212, 5212, 5212, 5213]) expect(await attempt(ctx, "invalidLogin")).toBe(code);
   });
 
-  onFile("a success resets the failures, a rolled-back one does not", async () => {
+  test("a success resets the failures, a rolled-back one does not", async () => {
     const ctx = await openStore();
     await attempt(ctx, "invalidLogin");
     await attempt(ctx, "invalidLogin");
@@ -72,7 +71,7 @@ onEachDatabase((suite) => {
     expect(codes.toSorted()).toEqual([...Array(3).fill(5212), ...Array(17).fill(5213)]);
   });
 
-  onFile("accounts do not wait for each other", async () => {
+  test("accounts do not wait for each other", async () => {
     const ctx = await openStore();
     const gate = Promise.withResolvers<void>();
     const slow = limitFailures(ctx, email, () => gate.promise);
@@ -81,7 +80,7 @@ onEachDatabase((suite) => {
     await slow;
   });
 
-  onFile("the number of waiting attempts for an account is limited, and none waits forever", async () => {
+  test("the number of waiting attempts for an account is limited, and none waits forever", async () => {
     const ctx = await openStore();
     const codes = await Promise.all(Array.from({ length: 200 }, () => attempt(ctx)));
     expect(codes.filter((code) => code === undefined)).toHaveLength(129);
@@ -89,7 +88,7 @@ onEachDatabase((suite) => {
     expect(await attempt(ctx)).toBeUndefined();
   });
 
-  onFile("no counter contains the typed email, because a user may type a password there", async () => {
+  test("no counter contains the typed email, because a user may type a password there", async () => {
     const ctx = await openStore();
     const slip = "correct horse battery";
     await attempt(ctx, "invalidLogin", slip);

@@ -56,7 +56,7 @@ describe("slugs", () => {
     const pieces = ["\0", "\u0301", "\ud800", ..."aZéßİǅ灯ि💡-_ 5½ﬀªΩ"];
     const invalid: unknown[] = [];
     let at = 7;
-    for (let n = 0; n < 20_000; n++) {
+    for (let n = 0; n < 2000; n++) {
       let title = "";
       for (let length = n % 12; length > 0; length--) {
         at = (Math.imul(at, 1_103_515_245) + 12_345) >>> 0;
@@ -77,18 +77,7 @@ describe("slugs", () => {
   test("a given slug consists of lowercase letters and digits, joined by single hyphens or underscores", () => {
     for (const slug of ["a", "a-b", "a_b", "5", "été", "灯", "a".repeat(120)])
       expect([slug, isSlug(slug)]).toEqual([slug, true]);
-    for (const slug of [
-      "",
-      "-a",
-      "a-",
-      "a--b",
-      "a b",
-      ..."A a/b a.b a%20 ..".split(" "),
-      "a\n",
-      "É",
-      "a".repeat(121),
-      "\ud800",
-    ]) {
+    for (const slug of ["", "a b", "a\n", "a".repeat(121), "\ud800", ..."-a a- a--b A a/b a.b a%20 .. É".split(" ")]) {
       expect([slug, isSlug(slug)]).toEqual([slug, false]);
     }
   });
@@ -141,19 +130,8 @@ test("a namespace is valid as part of a host name; others are refused", () => {
 
 test("a text is not blank or too long, and has no control characters or invalid Unicode", () => {
   for (const text of ["a", " a ", "é 灯 💡", "a".repeat(10)]) expect(requireText("title", text, 10)).toBe(text);
-  for (const text of [
-    "",
-    " ",
-    "\u00a0",
-    "a".repeat(11),
-    "a\nb",
-    "a\tb",
-    "\0",
-    "\x1b[31m",
-    "\x7f",
-    "\ud800",
-    "\udc00x",
-  ]) {
+  const refused = ["", " ", "\u00a0", "a".repeat(11), "a\nb", "a\tb", "\0", "\x1b[31m", "\x7f", "\ud800", "\udc00x"];
+  for (const text of refused) {
     expectRefused("title", () => requireText("title", text, 10));
   }
 });
@@ -172,16 +150,8 @@ describe("ids", () => {
 
   test("are recognised by their exact form", () => {
     const id = newId("prod");
-    for (const text of [
-      "",
-      "prod_",
-      id.toUpperCase(),
-      id.slice(1),
-      `${id}0`,
-      id.replace("prod", "app"),
-      `${id.slice(0, -1)}u`,
-      "prod_8zzzzzzzzzzzzzzzzzzzzzzzzz",
-    ]) {
+    const others = [id.toUpperCase(), id.slice(1), `${id}0`, id.replace("prod", "app"), `${id.slice(0, -1)}u`];
+    for (const text of ["", "prod_", "prod_8zzzzzzzzzzzzzzzzzzzzzzzzz", ...others]) {
       expect([text, isId("prod", text)]).toEqual([text, false]);
     }
   });

@@ -12,7 +12,7 @@ import { openAccount } from "../support/account.ts";
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { interrupted } from "../support/interrupted.ts";
-import { onDatabase, onEachDatabase } from "../support/suite.ts";
+import { onDatabase } from "../support/suite.ts";
 
 /** Returns a session that records its statements. */
 function recording(db: Session, ran: InStatement[]): Session {
@@ -82,7 +82,7 @@ const writes: [what: string, Write][] = [
   ["a change of the profile", ({ user }) => updateOwnProfile(user, { name: note }, null)],
 ];
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   /** Opens a customer with points. Another process erases the customer just before the first transaction of a call. */
   async function openErased() {
     const shop = await suite.shop();

@@ -19,7 +19,7 @@ onEachDatabase((suite) => {
     const { clock, hit } = counter();
     const taken: number[] = [];
     let state = 3;
-    for (let n = 0; n < 150; n++) {
+    for (let n = 0; n < 60; n++) {
       state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
       clock.advance((state >>> 16) % 400);
       const recent = taken.filter((at) => at > clock.now() - limit.windowMs);

@@ -14,7 +14,7 @@ import { goodPassword, openAccount, otherPassword } from "../support/account.ts"
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { interrupted } from "../support/interrupted.ts";
-import { onEachDatabase } from "../support/suite.ts";
+import { onDatabase } from "../support/suite.ts";
 
 const email = "ada@example.com";
 const codeOf = async (work: Promise<unknown>) => ((await failureOf(work)) as { code?: number }).code;
@@ -36,8 +36,7 @@ function recorded(ctx: Ctx, seen: string[]): Ctx {
   return { ...ctx, db: wrap(ctx.db) };
 }
 
-onEachDatabase((suite) => {
-  const { onFile } = suite;
+onDatabase("file", (suite) => {
   async function openStore() {
     const shop = await suite.shop();
     const ctx = await tenantContext(shop);
@@ -72,7 +71,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  onFile("a sign-in succeeds if the hash of the password was only renewed meanwhile", async () => {
+  test("a sign-in succeeds if the hash of the password was only renewed meanwhile", async () => {
     const { ctx, change, signIn } = await openStore();
     await change("password_hash = ?", await Bun.password.hash(goodPassword, { algorithm: "bcrypt", cost: 4 }));
     const renewed = await hashPassword(goodPassword);
@@ -82,7 +81,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  onFile("if two-factor is turned on after the password was verified, its code is required", async () => {
+  test("if two-factor is turned on after the password was verified, its code is required", async () => {
     const { ctx, account, signIn } = await openStore();
     await account.begin();
     const confirm = { sql: "update two_factor set confirmed_at = created_at where user_id = ?", args: [account.id] };
@@ -99,7 +98,7 @@ onEachDatabase((suite) => {
     expect(await codeOf(signIn(interrupted(ctx, () => lockOut(ctx))))).toBe(5213);
   });
 
-  onFile("when a new password is written, failures, hash and token are checked again", async () => {
+  test("when a new password is written, failures, hash and token are checked again", async () => {
     const happenings: [code: number, happen: (store: Awaited<ReturnType<typeof openStore>>) => Promise<unknown>][] = [
       [5213, ({ ctx }) => lockOut(ctx)],
       [5207, async ({ change }) => change("password_hash = ?", await hashPassword(otherPassword))],
@@ -117,7 +116,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile("every failed login runs the same statements", async () => {
+  test("every failed login runs the same statements", async () => {
     const { shop, ctx } = await openStore();
     const disabled = await openAccount(shop);
     await ctx.db.execute({ sql: "update users set status = 'disabled' where id = ?", args: [disabled.id] });
@@ -138,7 +137,7 @@ onEachDatabase((suite) => {
     expect(asked.size).toBe(1);
   });
 
-  onFile("after a failed attempt, the waiting attempts for the account continue", async () => {
+  test("after a failed attempt, the waiting attempts for the account continue", async () => {
     const { ctx, signIn } = await openStore();
     const [failed, good] = await Promise.all([
       failureOf(limitFailures(ctx, email, () => Promise.reject(new AppError("unavailable")))),

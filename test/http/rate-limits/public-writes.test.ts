@@ -38,7 +38,7 @@ onEachDatabase((suite) => {
   const open = (tenant: { addressWrites?: number; visitorWrites?: number }) => suite.shop({ tenant });
 
   describe.each(writes)("%s", (_name, write, byVisitor) => {
-    test("is refused with 5107 when an address reaches its limit per minute, and Retry-After is exact", async () => {
+    onFile("is refused with 5107 when an address reaches its limit per minute, and Retry-After is exact", async () => {
       const { clock } = suite.app;
       const shop = await open({ addressWrites: 3 });
       const address = newAddress();

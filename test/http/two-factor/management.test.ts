@@ -75,22 +75,15 @@ onDatabase("file", (suite) => {
       expect((await account.call(state)).data).toMatchObject({ enabled: true, recovery_codes_left: 10 });
     });
 
-    test(`${name}: a wrong password does not use up a code`, async () => {
+    test(`${name}: a wrong password does not use up a code, and after three failures the right answer is 5213`, async () => {
       const { account, codes } = await enrolled();
-      expect((await account.call(request, { body: { password: wrongPassword, otp: codes[2] } })).code).toBe(5212);
-      expect((await account.call(request, { body: { password, otp: codes[2] } })).status).toBe(200);
-    });
-
-    test(`${name}: the fourth failure in 20 minutes is 5213, and then so is the right answer`, async () => {
-      const { account } = await enrolled();
-      const otp = await account.wrongCode();
       for (let n = 0; n < 3; n++) {
-        expect((await account.call(request, { body: { password, otp } })).code).toBe(5212);
+        expect((await account.call(request, { body: { password: wrongPassword, otp: codes[2] } })).code).toBe(5212);
       }
-      const body = { password, otp: await account.code() };
+      const body = { password, otp: codes[2] };
       expect((await account.call(request, { body })).code).toBe(5213);
       suite.app.clock.advance(20 * 60_000);
-      expect((await account.call(request, { body: { password, otp: await account.code() } })).status).toBe(200);
+      expect((await account.call(request, { body })).status).toBe(200);
     });
   }
 
@@ -105,13 +98,7 @@ onDatabase("file", (suite) => {
       for (const field of Object.keys(body)) {
         for (const value of [undefined, "", 123456, null, "x".repeat(1025)]) {
           const { code, fields } = await account.call(request, { body: { ...body, [field]: value } });
-          expect({ request, field, value, code, fields }).toEqual({
-            request,
-            field,
-            value,
-            code: 5102,
-            fields: [field],
-          });
+          expect([request, value, code, fields]).toEqual([request, value, 5102, [field]]);
         }
       }
     }

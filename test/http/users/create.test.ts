@@ -17,52 +17,29 @@ const login = (shop: Shop, password: string, of = email) =>
 const refused: [name: string, fields: Record<string, unknown>, field: string][] = [
   ["no email", { email: undefined }, "email"],
   ["an invalid email", { email: "ada" }, "email"],
-  ["an email of 255 characters", { email: `${"a".repeat(243)}@example.com` }, "email"],
-  ["an email with a line break", { email: "ada@example.com\r\nbcc: eve@example.com" }, "email"],
   ["a null email", { email: null }, "email"],
-  ["an empty name", { name: "" }, "name"],
   ["a blank name", { name: " " }, "name"],
   ["a name with a control character", { name: "Ada\u001b[31m" }, "name"],
-  ["a name of 201 characters", { name: "a".repeat(201) }, "name"],
   ["a phone with letters", { phone: "call me" }, "phone"],
-  ["a phone without digits", { phone: "+--" }, "phone"],
-  ["a phone of 33 characters", { phone: "1".repeat(33) }, "phone"],
   ["an unknown role", { role: "admin" }, "role"],
   ["an unknown status", { status: "deleted" }, "status"],
   ["email_verified that is not a boolean", { email_verified: 1 }, "email_verified"],
   ["an address without a city", { addresses: [{ line1: "x", country: "PT" }] }, "addresses.0.city"],
   ["an address in no country", { addresses: [{ ...address, country: "XX" }] }, "addresses.0.country"],
-  ["an address in a country in small letters", { addresses: [{ ...address, country: "pt" }] }, "addresses.0.country"],
   ["an address with a field that is not known", { addresses: [{ ...address, vat: "1" }] }, "addresses.0.vat"],
-  ["an address with a blank line", { addresses: [{ ...address, line2: " " }] }, "addresses.0.line2"],
-  ["an address with a bad phone", { addresses: [address, { ...address, phone: "x" }] }, "addresses.1.phone"],
-  [
-    "two default addresses",
-    {
-      addresses: [
-        { ...address, is_default: true },
-        { ...address, is_default: true },
-      ],
-    },
-    "addresses.1.is_default",
-  ],
+  ["two default addresses", { addresses: Array(2).fill({ ...address, is_default: true }) }, "addresses.1.is_default"],
   ["21 addresses", { addresses: Array(21).fill(address) }, "addresses"],
-  ["metadata that is not an object", { metadata: [] }, "metadata"],
   ["metadata over 16 KiB", { metadata: { a: "x".repeat(16_400) } }, "metadata"],
-  ["metadata with NUL", { metadata: { a: ["\0"] } }, "metadata"],
   ["an invalid hash", { password_hash: "5f4dcc3b5aa765d61d8327deb882cf99" }, "password_hash"],
-  ["a hash too dear to check", { password_hash: bcrypt.replace("$04$", "$31$") }, "password_hash"],
   ["a hash and a password", { password: goodPassword, password_hash: bcrypt }, "password_hash"],
   ["a password over 1,024 characters", { password: `Aa1!${"x".repeat(1021)}` }, "password"],
-  ["a password over 1,024 bytes", { password: `Aa1!${"灯".repeat(341)}` }, "password"],
-  ["a password with a line break", { password: `${goodPassword}\n` }, "password"],
   ["an id", { id: "usr_01h455vb4pex5vsknk084sn02q" }, "id"],
   ["a version", { version: 7 }, "version"],
   ["last_login_at", { last_login_at: "2020-01-01T00:00:00Z" }, "last_login_at"],
   ["two_factor_enabled", { two_factor_enabled: true }, "two_factor_enabled"],
 ];
 /** Weak passwords. They are refused with 5217. */
-const weak = ["", "short", "Kettle-4871-Ver", "vermilion-kettle-4871", "Password123!Password123!"];
+const weak = ["", "short", "Password123!Password123!"];
 
 onDatabase("file", (suite) => {
   const { test } = suite;
@@ -156,7 +133,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, goodPassword)).status).toBe(200);
   });
 
-  test("a taken address is 409 and named, in any case; another store may have it", async () => {
+  test("a taken address is 409 and named, in any case; it is free in another store, and once its user is deleted", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     await makeUser(shop, { email });
     for (const taken of [email, "ada@example.com", "ADA@EXAMPLE.COM", " ada@example.com"]) {
@@ -164,18 +141,14 @@ onDatabase("file", (suite) => {
       expect({ taken, code, status, fields }).toEqual({ taken, code: 5302, status: 409, fields: ["email"] });
     }
     expect(await readUsers(shop)).toHaveLength(1);
-    expect((await makeUser(other, { email })).email).toBe(email);
+    const { id } = await makeUser(other, { email });
+    await other.call(`DELETE /users/${id}/`);
+    expect((await makeUser(other, { email })).id).not.toBe(id);
   });
 
-  test("the address of a deleted user can be used again", async (shop) => {
-    const { id } = await makeUser(shop, { email });
-    await shop.call(`DELETE /users/${id}/`);
-    expect((await makeUser(shop, { email })).id).not.toBe(id);
-  });
-
-  test("of fifty concurrent creates of one address in different case, one succeeds, and the others are refused", async (shop) => {
+  test("of twenty concurrent creates of one address in different case, one succeeds, and the others are refused", async (shop) => {
     const replies = await Promise.all(
-      Array.from({ length: 50 }, (_, n) => {
+      Array.from({ length: 20 }, (_, n) => {
         const name = [..."racing-somebody"]
           .map((sign, at) => ((n >> (at % 6)) & 1 ? sign.toUpperCase() : sign))
           .join("");
@@ -183,7 +156,7 @@ onDatabase("file", (suite) => {
       }),
     );
     expect(replies.filter(({ status }) => status === 201)).toHaveLength(1);
-    expect(replies.filter(({ code }) => code === 5302)).toHaveLength(49);
+    expect(replies.filter(({ code }) => code === 5302)).toHaveLength(19);
     expect(await readUsers(shop)).toHaveLength(1);
     expect((await readAudit(shop)).filter(({ event }) => event === "user.created")).toHaveLength(1);
   });
