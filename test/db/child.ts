@@ -3,6 +3,7 @@ import { writeSync } from "node:fs";
 import { join } from "node:path";
 import { loadDatabase } from "../../src/server/backup/restore/load-server.ts";
 import { replaceFile } from "../../src/server/backup/restore/replace-file.ts";
+import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { acquireServerLock } from "../../src/server/db/local/file-lock.ts";
 import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
 import { migrate } from "../../src/server/db/migrate.ts";
@@ -13,14 +14,16 @@ const [what, dataDir = "", ...rest] = process.argv.slice(2);
 const say = (line: string) => process.stdout.write(`${line}\n`);
 const forever = () => new Promise(() => setInterval(() => {}, 1000));
 
-/** Holds the write lock for so many milliseconds. */
-async function holdLock(ms: number): Promise<void> {
-  const db = await openDatabase({ dataDir });
-  await db.transaction(async () => {
+/** Holds the write lock until a line of input arrives. */
+async function holdLock(): Promise<void> {
+  const db = (await openDatabase({ dataDir })) as FileDatabase;
+  await db.queue.exclusive(async () => {
+    await db.queue.beginExclusive();
     say("held");
-    await Bun.sleep(ms);
+    for await (const _ of console) break;
+    db.writer.run("ROLLBACK");
   });
-  await db.close();
+  await forever();
 }
 
 /** Takes and releases the write lock again and again. */
@@ -111,7 +114,7 @@ async function loadHalf(source: string, url: string): Promise<void> {
 }
 
 const roles: Record<string, () => Promise<void>> = {
-  "hold-lock": () => holdLock(Number(rest[0])),
+  "hold-lock": holdLock,
   "hold-lock-again": holdLockAgain,
   write: () => write(rest[0] ?? "", Number(rest[1])),
   "write-until-killed": writeUntilKilled,
