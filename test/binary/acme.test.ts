@@ -121,13 +121,11 @@ describe("with a certificate authority", () => {
 
   test.each([
     ["a name that leads nowhere", "nowhere.test", "(DNS)"],
-    ["a name that leads to another machine", "elsewhere.test", "(port 80)"],
     ["a name that the authority refuses", "blocked.test", "the certificate authority refused"],
   ])(
     "%s is refused: the server goes on, and its log and doctor name the step",
     async (_what, name, step) => {
       const binary = installBinary();
-      await pebble.set("add-a", { host: "elsewhere.test.", addresses: ["127.0.0.2"] });
       const server = await serveNames(binary, pebble, name);
       const line = await until("the error", () => /ERROR No certificate .*/.exec(server.log())?.[0]);
       expect(line).toContain(step);
@@ -138,7 +136,6 @@ describe("with a certificate authority", () => {
       const [finding] = await tlsFindings(binary, pebble, name);
       expect(finding).toMatchObject({ severity: "error", message: expect.stringContaining(step) });
       // The reason was removed, and the operator does not want to wait.
-      await pebble.set("clear-a", { host: `${name}.` });
       await pebble.set("add-a", { host: `${name}.`, addresses: ["127.0.0.1"] });
       await server.succeed();
       if (name !== "blocked.test") await seeIssued(server);
@@ -158,10 +155,8 @@ describe("with a certificate authority", () => {
       const first = await seeIssued(server);
       await seeIssued(server, first.serial);
       short.stop();
-      for (const failures of [1, 2]) {
-        await server.succeed();
-        await until("the error", () => server.log().split("authority cannot be reached").length > failures);
-      }
+      await server.succeed();
+      await until("the error", () => server.log().includes("authority cannot be reached"));
       expect((await seeCertificate(server))?.issuer).toStartWith("Pebble");
       const findings = await tlsFindings(binary, short, "shop.test");
       const message = expect.stringContaining("cannot be reached");

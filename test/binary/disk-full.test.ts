@@ -40,7 +40,7 @@ test.skipIf(!ownMounts)(
     // These products are in the WAL. The database file grows when the WAL is emptied.
     for (let number = 0; number < 50; number++) await add(`Product ${number}`);
 
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       // A write can succeed in the space of the freed reserve, so the loop counts refusals.
       let refusals = 0;
       while (refusals < 5) {

@@ -135,35 +135,30 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     let isOver = false;
     let asked = 0;
     const failures: unknown[] = [];
-    const clients = Array.from({ length: 8 }, async () => {
+    const clients = Array.from({ length: 4 }, async () => {
       while (!isOver) {
         await tryAgain(workers, () => askOnNewConnection(server.port)).catch((error) => failures.push(error));
         asked += 1;
       }
     });
-    const exchanges = 2;
-    for (let round = 0; round < exchanges; round++) {
-      const inFlight = await Promise.all(
-        Array.from({ length: 4 }, () => tryAgain(workers, () => beginCreating(server.port, auth))),
+    const inFlight = await Promise.all(
+      Array.from({ length: 4 }, () => tryAgain(workers, () => beginCreating(server.port, auth))),
+    );
+    const next = makeCertificate();
+    writePair(dir, next);
+    await until("the next certificate everywhere", async () => {
+      const seen = await Promise.all(
+        Array.from({ length: 4 * workers }, () => tryAgain(workers, () => presentedBy(server.port))),
       );
-      const next = makeCertificate();
-      writePair(dir, next);
-      await until("the next certificate everywhere", async () => {
-        const seen = await Promise.all(
-          Array.from({ length: 4 * workers }, () => tryAgain(workers, () => presentedBy(server.port))),
-        );
-        return seen.every((fingerprint) => fingerprint === next.fingerprint);
-      });
-      for (const finish of inFlight) expect(await finish()).toMatch(/^HTTP\/1\.1 201/);
-    }
-    await until("enough clients", () => asked > 100);
+      return seen.every((fingerprint) => fingerprint === next.fingerprint);
+    });
+    for (const finish of inFlight) expect(await finish()).toMatch(/^HTTP\/1\.1 201/);
+    await until("enough clients", () => asked > 50);
     isOver = true;
     await Promise.all(clients);
     expect(failures).toEqual([]);
     expect(await server.end()).toBe(0);
-    expect(server.log().match(/INFO certificate for localhost, 127\.0\.0\.1, valid until /g)?.length).toBe(
-      1 + exchanges,
-    );
+    expect(server.log().match(/INFO certificate for localhost, 127\.0\.0\.1, valid until /g)).toHaveLength(2);
   }, 30_000);
 });
 

@@ -9,12 +9,8 @@ const { installBinary, makeDir } = useBinaries();
 
 /** How server processes run on one database server. */
 const stands = [
-  { name: "asks the server", env: (url: string) => ({ BODEGA_DATABASE_URL: url }), flags: [] },
-  {
-    name: "asks the server, with two workers",
-    env: (url: string) => ({ BODEGA_DATABASE_URL: url }),
-    flags: ["--workers", "2"],
-  },
+  { name: "one process", flags: [] },
+  { name: "two workers", flags: ["--workers", "2"] },
 ];
 
 /** The secret key, which all copies on one database share. */
@@ -62,9 +58,9 @@ describe.skipIf(!hasSqld)("servers that share one database server", () => {
     await terminal.json("tenant", "create", "demo");
     key = await terminal.json<IssuedKey>("key", "issue", "-n", "demo", "--name", "web", "--publish");
     copies = await Promise.all(
-      stands.map(async ({ name, env, flags }) => {
+      stands.map(async ({ name, flags }) => {
         const binary = installBinary();
-        Object.assign(binary.env, env(database.url), { BODEGA_SECRET: secret });
+        Object.assign(binary.env, { BODEGA_DATABASE_URL: database.url, BODEGA_SECRET: secret });
         return { name, binary, server: await binary.serve("--trusted-proxy", "127.0.0.1/32", ...flags) };
       }),
     );
@@ -76,13 +72,11 @@ describe.skipIf(!hasSqld)("servers that share one database server", () => {
   });
 
   test("a change by a command applies to the next call on each", async () => {
-    for (let round = 0; round < 5; round++) {
-      await terminal.json("key", "unpublish", key.app_id);
-      expect(await askAll("/products/")).toEqual(everywhere(401));
-      await terminal.json("key", "publish", key.app_id);
-      expect(await askAll("/products/")).toEqual(everywhere(200));
-    }
-  }, 30_000);
+    await terminal.json("key", "unpublish", key.app_id);
+    expect(await askAll("/products/")).toEqual(everywhere(401));
+    await terminal.json("key", "publish", key.app_id);
+    expect(await askAll("/products/")).toEqual(everywhere(200));
+  });
 
   test("an address may make ten failed attempts on all servers together", async () => {
     const wrong = { ...key, app_secret: `sk_${"w".repeat(43)}` };
@@ -98,14 +92,12 @@ describe.skipIf(!hasSqld)("servers that share one database server", () => {
     const password = "correct horse battery 7!Q";
     const emails = ["one", "two", "three"].map((name) => `${name}@example.com`);
     for (const email of emails) await ask(copies[0] as Copy, "/users/", { body: { email, password } });
-    for (let round = 0; round < 3; round++) {
-      const logIns = copies.flatMap((copy) =>
-        emails.map((email) => ask(copy, "/auth/login/", { body: { email, password } })),
-      );
-      expect((await Promise.all(logIns)).map(({ status }) => status)).toEqual(Array(logIns.length).fill(200));
-    }
+    const logIns = copies.flatMap((copy) =>
+      emails.map((email) => ask(copy, "/auth/login/", { body: { email, password } })),
+    );
+    expect((await Promise.all(logIns)).map(({ status }) => status)).toEqual(Array(logIns.length).fill(200));
     const listed = await terminal.json<unknown[]>("audit", "list", "--event", "login.succeeded", "--limit", "100");
-    expect(listed.length).toBe(3 * copies.length * emails.length);
+    expect(listed.length).toBe(logIns.length);
     expect(await terminal.json("audit", "verify")).toMatchObject({ intact: true });
   });
 

@@ -170,18 +170,6 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(reads.map(({ rows }) => Array.from(rows[0] as ArrayLike<unknown>))).toEqual([[1], [2]]);
   });
 
-  test("a deferred statement is committed with its batch, and not at all when another statement of the batch fails", async () => {
-    const add = (name: string) => ({ sql: "INSERT INTO items (name) VALUES (?)", args: [name] });
-    const defer = (name: string) => ({ ...add(name), isDeferred: true as const });
-    const outcomes = await Promise.allSettled([
-      db.batch([defer("deferred-a"), add("beside-a")]),
-      db.batch([defer("deferred-b"), add("beside-a")]),
-      db.batch([add("beside-c"), defer("deferred-c")]),
-    ]);
-    expect(outcomes.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
-    expect(await names(db, "deferred-%")).toEqual(["deferred-a", "deferred-c"]);
-  });
-
   test("a read batch cannot write", async () => {
     await expect(db.batch(["INSERT INTO items (name) VALUES ('sneaked')"], "read")).rejects.toThrow();
     expect(await names(db, "sneaked")).toEqual([]);

@@ -40,7 +40,6 @@ test("a self-signed certificate names the hosts, and its key is usable", () => {
 test.each([
   ["dns", "(DNS)", "Create its A or AAAA record"],
   ["connection", "(port 80)", "Open port 80"],
-  ["unauthorized", "(port 80)", "Open port 80"],
   ["caa", "(CAA)", "Allow it in the record"],
   ["rateLimited", "limits requests", "Wait."],
   ["rejectedIdentifier", "refused", "correct --acme"],

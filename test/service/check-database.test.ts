@@ -24,6 +24,8 @@ const options: DoctorOptions = {
   },
 };
 const pageBytes = 4096;
+/** How many random damages are tried. */
+const trials = Number(process.env.BODEGA_TEST_DAMAGES ?? 8);
 let dir: string;
 let sound: string;
 let folders = 0;
@@ -35,7 +37,7 @@ beforeAll(async () => {
   const app = startTestApp({ db });
   const shop = await createShop(app);
   const lamp = await shop.createProduct({ title: "Lamp", stock: 50 });
-  for (let index = 0; index < 60; index++) await shop.createProduct({ title: `Chair ${index}`, sku: `C-${index}` });
+  for (let index = 0; index < 30; index++) await shop.createProduct({ title: `Chair ${index}`, sku: `C-${index}` });
   await actOn(shop, await makeOrder(shop, [{ product_id: lamp.id }]), "pay");
   await app.stop();
   sound = join(dir, "sound.db");
@@ -81,7 +83,7 @@ test("a text that a changed bit made invalid is reported in any column, and not 
   const { dataDir, path } = makeDataDir();
   const bytes = readFileSync(sound);
   const tables = new Set<string>();
-  for (let at = bytes.indexOf("Chair 33"); at !== -1; at = bytes.indexOf("Chair 33", at + 1)) {
+  for (let at = bytes.indexOf("Chair 23"); at !== -1; at = bytes.indexOf("Chair 23", at + 1)) {
     const changed = Buffer.from(bytes);
     changed[at + 2] = (changed[at + 2] as number) ^ 0x80;
     writeFileSync(path, changed);
@@ -101,34 +103,24 @@ describe("any damage is reported:", () => {
   };
   const half = () => cut(Math.floor(readFileSync(sound).length / 2));
 
+  const replaceByDirectory = (path: string) => {
+    rmSync(path);
+    mkdirSync(path);
+  };
+  const another = (path: string) => writeFileSync(path, "x".repeat(9000));
+
   test.each<[string, (path: string) => void, RegExp]>([
+    ["a directory in its place", replaceByDirectory, /^error: file: .* is a directory\.$/],
     ["no bytes at all", (path) => writeFileSync(path, ""), /^error: file: .* is empty: 0 bytes\.$/m],
-    [
-      "another kind of file",
-      (path) => writeFileSync(path, "x".repeat(9000)),
-      /^error: (?:file|integrity): .* not a database\.$/m,
-    ],
+    ["another kind of file", another, /^error: (?:file|integrity): .* not a database\.$/m],
     ["only the first words", cut(16), /^error: (?:file|integrity): .* cannot be (?:opened|read): /m],
-    ["a first page that ends early", cut(1000), /^error: (?:file|integrity): /m],
-    ["one page of many", cut(pageBytes), /^error: file: .* cannot be opened: /m],
     ["half of it", (path) => half()(path), /^error: file: .* cannot be opened: /m],
-    [
-      "a header that lies about the pages",
-      overwrite(1, 28, "\x7f\xff\xff\xff"),
-      /^error: file: .* cannot be opened: /m,
-    ],
+    ["a wrong number of pages", overwrite(1, 28, "\x7f\xff\xff\xff"), /^error: file: .* cannot be opened: /m],
     ["a schema that is not SQL", overwrite(1, 105, "\xff".repeat(200)), /^error: (?:file|integrity): /m],
   ])("%s", async (_, damage, says) => {
     const { dataDir, path } = makeDataDir();
     damage(path);
     expect((await findingsOf(dataDir)).join("\n")).toMatch(says);
-  });
-
-  test("a directory in its place", async () => {
-    const { dataDir, path } = makeDataDir();
-    rmSync(path);
-    mkdirSync(path);
-    expect(await findingsOf(dataDir)).toEqual([`error: file: ${path} is a directory.`]);
   });
 
   test("changed bytes anywhere", async () => {
@@ -140,7 +132,7 @@ describe("any damage is reported:", () => {
       seed = (seed * 48_271) % 2_147_483_647;
       return seed % below;
     };
-    for (let trial = 0; trial < 30; trial++) {
+    for (let trial = 0; trial < trials; trial++) {
       const bytes = readFileSync(sound);
       const at = (1 + next(pages - 1)) * pageBytes + next(6);
       for (let index = 0; index < 24; index++) bytes[at + index] = next(256);
@@ -148,8 +140,8 @@ describe("any damage is reported:", () => {
       writeFileSync(path, bytes);
       if ((await findingsOf(dataDir)).length > 0) found += 1;
     }
-    expect(found).toBeGreaterThan(20);
-  }, 20_000);
+    expect(found).toBeGreaterThan(trials / 2);
+  });
 
   test("values that a CHECK forbids", async () => {
     const { dataDir } = makeDataDir();
@@ -213,13 +205,14 @@ test("rows that refer to missing ones are reported by table, and inconsistent va
   ]);
 });
 
-test("a long check blocks no writer, and the checkpointer does not wait for it", async () => {
+test("a long check writes nothing and blocks no writer, and the checkpointer does not wait for it", async () => {
   const { dataDir, path } = makeDataDir();
   const db = await openStoreDatabase({ dataDir });
   const reader = await openFileReader(path);
   const write = () => db.execute("update products set stock = stock + 1 where title = 'Lamp'");
   await write();
   await reader.query("PRAGMA integrity_check");
+  expect(String(await failureOf(reader.query("delete from orders")))).toMatch(/readonly|cannot be written/);
   await write();
   expect(await db.checkpoint()).toBe(false);
   await reader.close();
@@ -227,13 +220,6 @@ test("a long check blocks no writer, and the checkpointer does not wait for it",
   expect(await db.checkpoint()).toBe(true);
   expect((await check(dataDir)).ok).toBe(true);
   await db.close();
-});
-
-test("a database that is open for reading only cannot be changed", async () => {
-  const { path } = makeDataDir();
-  const reader = await openFileReader(path);
-  expect(String(await failureOf(reader.query("delete from orders")))).toMatch(/readonly|cannot be written/);
-  await reader.close();
 });
 
 describe.if(canTest("server"))("on a database server", () => {
