@@ -120,9 +120,7 @@ function countBytes(onBytes: (bytes: number) => void): Transform {
 
 async function readText(entry: AsyncIterable<unknown>, size: number): Promise<string> {
   if (size > maxManifestBytes) throw damagedBackup("one of its files is too large");
-  const chunks: Buffer[] = [];
-  for await (const chunk of entry) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(await Array.fromAsync(entry as AsyncIterable<Buffer>)).toString("utf8");
 }
 
 /** Waits for both pipelines to end. If both fail, throws the error that is the cause, not one about an early end. */

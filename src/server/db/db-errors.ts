@@ -64,12 +64,8 @@ export function isOwnFailure(error: unknown): boolean {
 
 /** True when another connection holds the lock, so that the same statement may succeed in a moment. */
 export function isBusy(error: unknown): boolean {
-  for (const one of chainOf(error)) {
-    const base = baseCode(one);
-    if (base === "SQLITE_BUSY" || base === "SQLITE_LOCKED") return true;
-    if (/SQLITE_(?:BUSY|LOCKED)|database is locked/.test(one.message)) return true;
-  }
-  return false;
+  const pattern = /SQLITE_(?:BUSY|LOCKED)|database is locked/;
+  return chainOf(error).some((one) => pattern.test(`${baseCode(one)} ${one.message}`));
 }
 
 /** Returns SQLite's code, such as `SQLITE_BUSY`, in an error or its causes; undefined if there is none. */

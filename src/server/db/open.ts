@@ -1,8 +1,7 @@
 import { databaseFile, makeDataDir } from "../config/data-dir.ts";
 import { unavailable, validationFailed } from "../errors.ts";
 import { quoteWord } from "../values/shell-quote.ts";
-import type { GroupOptions } from "./group-commit/group.ts";
-import { FileDatabase } from "./local/file-database.ts";
+import { FileDatabase, type FileDatabaseOptions } from "./local/file-database.ts";
 import { isServerRunning } from "./local/file-lock.ts";
 import { findClosed, restrictFileModes } from "./local/file-modes.ts";
 import { loadLibsql } from "./local/load-libsql.ts";
@@ -11,37 +10,30 @@ import type { Database } from "./session.ts";
 
 const serverAddress = /^(?:https?|libsql|wss?):\/\//;
 
-export interface DatabaseOptions {
+type WriteOptions = Pick<FileDatabaseOptions, "lockDeadlineMs" | "beforeCommit" | "hasCheckpointer" | "isReplicated">;
+
+export interface DatabaseOptions extends WriteOptions {
   dataDir: string;
   /** A libSQL server (`http:`, `https:`, `libsql:`); without it, the file in `dataDir`. */
   url?: string | undefined;
   /** Returns the token of a libSQL server; called at each connection. */
   readToken?: (() => string | undefined) | undefined;
-  /** Work that every group of writes needs once before its COMMIT. */
-  beforeCommit?: GroupOptions["beforeCommit"];
-  lockDeadlineMs?: number;
-  /** Whether a server's checkpointer empties the WAL: writes then wait while it is too large. */
-  hasCheckpointer?: boolean;
-  /** Whether another server may take over from this process. */
-  isReplicated?: boolean;
   /** Keeps mode and owner of existing local files, for commands that only read. */
   leaveModes?: boolean;
 }
 
 /** Opens the database that the options name. Errors: unavailable; validationFailed for an unusable address. */
-export async function openDatabase(options: DatabaseOptions): Promise<Database> {
-  const { url, readToken = () => undefined, lockDeadlineMs = 5000, beforeCommit } = options;
-  if (url === undefined) return openFile({ ...options, lockDeadlineMs });
+export async function openDatabase({ url, readToken, ...options }: DatabaseOptions): Promise<Database> {
+  if (url === undefined) return openFile(options);
   if (!serverAddress.test(url)) {
     throw validationFailed("The database address must begin with http:, https:, libsql:, ws: or wss:.");
   }
   const { ServerDatabase } = await import("./server/server-database.ts");
-  return new ServerDatabase(url, { readToken, lockDeadlineMs, beforeCommit });
+  const { lockDeadlineMs = 5000, beforeCommit } = options;
+  return new ServerDatabase(url, { readToken: readToken ?? (() => undefined), lockDeadlineMs, beforeCommit });
 }
 
-async function openFile(options: DatabaseOptions & { lockDeadlineMs: number }): Promise<Database> {
-  const { dataDir, lockDeadlineMs, hasCheckpointer = false, isReplicated = false, leaveModes = false } = options;
-  const { beforeCommit } = options;
+async function openFile({ dataDir, leaveModes = false, ...options }: DatabaseOptions): Promise<Database> {
   const libsql = await loadLibsql();
   makeDataDir(dataDir);
   const path = databaseFile(dataDir);
@@ -53,10 +45,7 @@ async function openFile(options: DatabaseOptions & { lockDeadlineMs: number }): 
   const closeToOthers = restrictFileModes(path, leaveModes);
   try {
     const db = new FileDatabase(libsql, path, {
-      lockDeadlineMs,
-      beforeCommit,
-      hasCheckpointer,
-      isReplicated,
+      ...options,
       isServerRunning: () => isServerRunning(dataDir),
       afterClose() {
         // Sets the modes again, because SQLite gives an existing WAL and its index the mode of the database file.

@@ -8,8 +8,7 @@ import { describeKept, GenerationLease, type LeaseOptions, requireNewest } from 
 import type { ClaimedSegmentId } from "./names.ts";
 import { checkPlace, type ReplicationStatus, trackFailures, watchDamage } from "./place-health.ts";
 import { createPurge, SnapshotCopy } from "./snapshot.ts";
-import type { ReplicaTarget } from "./target.ts";
-import { readReplicaState, writeReplicaState } from "./target.ts";
+import { type ReplicaTarget, readReplicaState, writeReplicaState } from "./target.ts";
 import { type WalRead, WalTail } from "./wal-tail.ts";
 
 const ownCheckMs = 2000;

@@ -88,12 +88,10 @@ export function readReplicaState(databasePath: string, place?: string) {
 /** Writes the state. If that fails, throws unavailable with `isMust`; else the next server makes a new snapshot. */
 export function writeReplicaState(databasePath: string, state: Omit<ReplicaState, "file">, isMust = false): void {
   const text = `${JSON.stringify({ ...state, file: identify(databasePath) })}\n`;
-  try {
-    writeWhole(dirname(databasePath), statePath(databasePath), text);
-  } catch (error) {
-    // The disk may be full. The checkpointer reports that, so this does not.
-    if (isMust) throw error;
-  }
+  const write = () => writeWhole(dirname(databasePath), statePath(databasePath), text);
+  // The disk may be full. The checkpointer reports that, so an error is ignored here.
+  if (isMust) write();
+  else attempt(write);
 }
 
 /** An S3 prefix means the same with and without a slash at its end. */

@@ -53,11 +53,6 @@ function parse<T>(read: () => T, { message, remedy }: { message: string; remedy?
   }
 }
 
-export function coversHost({ leaf }: Certificate, url: string): boolean {
-  const host = new URL(url).hostname.replace(/^\[|\]$/g, "");
-  return (isIP(host) === 0 ? leaf.checkHost(host) : leaf.checkIP(host)) !== undefined;
-}
-
 async function readPem(path: string): Promise<string> {
   try {
     if (!(await stat(path)).isFile()) throw validationFailed(`${path} is not a regular file.`);
@@ -109,11 +104,13 @@ export async function checkCertificate(
   return problems.filter((one) => one !== null);
 }
 
-function checkNames(certificate: Certificate, path: string, publicUrl: string | undefined): CertificateProblem | null {
-  if (publicUrl === undefined || !publicUrl.startsWith("https:") || coversHost(certificate, publicUrl)) return null;
-  const names = certificate.names.join(", ") || "no host name";
-  const message = `The certificate in ${path} covers ${names}, but --public-url is ${publicUrl}.`;
+function checkNames({ leaf, names }: Certificate, path: string, publicUrl = ""): CertificateProblem | null {
+  if (!publicUrl.startsWith("https:")) return null;
   const { hostname } = new URL(publicUrl);
+  const address = hostname.replace(/^\[|\]$/g, "");
+  if (isIP(address) ? leaf.checkIP(address) : leaf.checkHost(hostname)) return null;
+  const covered = names.join(", ") || "no host name";
+  const message = `The certificate in ${path} covers ${covered}, but --public-url is ${publicUrl}.`;
   const remedy = `Write a certificate for ${hostname} to this file, or correct --public-url. A proxy in front may have its own.`;
   return problem("warning", path, message, remedy);
 }

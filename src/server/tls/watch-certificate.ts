@@ -1,3 +1,4 @@
+import { runEvery } from "../concurrency/run-every.ts";
 import type { TlsFiles } from "../config/server-config.ts";
 import { AppError, validationFailed } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
@@ -24,18 +25,17 @@ interface WatchOptions {
 export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
   const { now, notice } = options;
   let current = await readCertificate(files);
-  let present: (certificate: Certificate) => Promise<void> = async () => {};
   let lastFailure = "";
   let warnedAt = now();
-  let isStopped = false;
-  let polling = Promise.resolve();
-  let timer: ReturnType<typeof setInterval> | undefined;
+  let polling: ReturnType<typeof runEvery> | undefined;
 
-  async function reload(): Promise<void> {
+  /** Reads the files. `use` switches to another certificate and may throw; it is not called while the server stops. */
+  async function poll(use: (certificate: Certificate) => Promise<void>, isStopping = () => false): Promise<void> {
     const before = current;
     try {
       const next = await readCertificate(files);
-      if (next.cert !== before.cert || next.key !== before.key) await replace(next);
+      if (isStopping()) return;
+      if (next.cert !== before.cert || next.key !== before.key) await replace(next, use);
       lastFailure = "";
     } catch (error) {
       current = before;
@@ -43,46 +43,39 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
       if (message !== lastFailure) notice("warn", `${message} The previous certificate stays in use.`);
       lastFailure = message;
     }
+    if (now() - warnedAt >= dayMs) warn();
   }
 
-  async function replace(next: Certificate): Promise<void> {
+  function warn(): void {
+    warnedAt = now();
+    const problem = checkValidity(current, files.cert, now());
+    if (problem) notice("warn", `${problem.message} ${problem.remedy}`);
+  }
+
+  async function replace(next: Certificate, use: (certificate: Certificate) => Promise<void>): Promise<void> {
     if (next.until <= now() && current.until > now()) {
       throw validationFailed(`The certificate in ${files.cert} expired on ${toTimestamp(next.until)}.`);
     }
-    if (isStopped) return;
     // The new pair is stored first, so that a worker that starts meanwhile gets it.
     current = next;
-    await present(next);
+    await use(next);
     warnedAt = now();
     await logCertificate(next, files, options);
   }
 
-  function poll(): Promise<void> {
-    polling = polling.then(async () => {
-      if (isStopped) return;
-      await reload();
-      if (now() - warnedAt < dayMs) return;
-      warnedAt = now();
-      const problem = checkValidity(current, files.cert, now());
-      if (problem) notice("warn", `${problem.message} ${problem.remedy}`);
-    });
-    return polling;
-  }
-
   return {
     current: () => current,
-    /** Checks the files now. Resolves when a change has been handled. */
     poll,
-    /** Logs the certificate, then watches the files. `use` switches to another certificate and may throw. */
+    /** Logs the certificate, then watches the files. */
     start(use: (certificate: Certificate) => Promise<void>) {
-      present = use;
       void logCertificate(current, files, options);
-      timer = setInterval(() => void poll(), pollMs);
+      polling = runEvery(
+        pollMs,
+        (isStopping) => poll(use, isStopping),
+        () => {},
+      );
     },
-    stop() {
-      isStopped = true;
-      clearInterval(timer);
-    },
+    stop: () => void polling?.stop(),
   };
 }
 

@@ -17,16 +17,14 @@ interface Authorization {
 
 /**
  * Obtains a certificate with a new key, by HTTP-01. Returns chain and key in PEM. Errors: as `openAcme`.
- * @param publish makes the answers to challenges, by token, available on port 80.
  * @param replaces the certificate that it replaces, so that the authority does not count it against a limit.
+ * @param publish makes the answers to challenges, by token, available on port 80.
  */
 export async function obtainCertificate(
   client: AcmeClient,
   { names, email }: AcmeConfig,
-  {
-    replaces,
-    publish,
-  }: { replaces: string | undefined; publish: (answers: Record<string, string>) => Promise<unknown> },
+  replaces: string | undefined,
+  publish: (answers: Record<string, string>) => Promise<unknown>,
 ): Promise<string> {
   await client.signUp(email);
   const identifiers = names.map((value) => ({ type: "dns", value }));

@@ -91,8 +91,7 @@ async function replaceCertificate(
     if (at > now()) return { nextAt: Math.min(at, now() + planMs) };
   }
   // After a failure, no certificate is named: the attempt may have replaced it, and a second time is refused.
-  const options = { replaces: failures === 0 ? replaces : undefined, publish: row.publish };
-  const pem = await obtainCertificate(client, config, options);
+  const pem = await obtainCertificate(client, config, failures === 0 ? replaces : undefined, row.publish);
   const nextAt = Math.min(renewalTime(parsePem(pem, config)), now() + planMs);
   return { nextAt, sealed: vault.seal("certificate", row.id, pem) };
 }
