@@ -9,10 +9,10 @@ let stripe: Stripe;
 let library: Library;
 const minute = 60_000;
 
-const connect = (key = "sk_test_standin1") => {
+const connect = () => {
   const { hostname: host, port } = new URL(stripe.url);
   const retries = { maxNetworkRetries: 0, timeout: 2000, httpClient: Library.createFetchHttpClient() };
-  return new Library(key, { host, port, protocol: "http", telemetry: false, ...retries });
+  return new Library("sk_test_standin1", { host, port, protocol: "http", telemetry: false, ...retries });
 };
 
 beforeEach(async () => {
@@ -142,45 +142,4 @@ describe("the stand-in of Stripe, asked by Stripe's library,", () => {
     expect(disputes.data.map(({ id, status }) => [id, status])).toEqual([[dispute.id, "needs_response"]]);
     expect((await library.disputes.list({ payment_intent: intent })).data).toEqual([]);
   });
-
-  test("refuses a wrong key, and shows a webhook's secret once", async () => {
-    const { webhookEndpoints } = library;
-    expect(await failureOf(connect("pk_test_standin1").accounts.retrieveCurrent())).toMatchObject({ statusCode: 401 });
-    const asked = { url: "https://shop.example/hook", enabled_events: ["refund.created"] as const };
-    const made = await webhookEndpoints.create({ ...asked, enabled_events: [...asked.enabled_events] });
-    expect(made.secret).toStartWith("whsec_");
-    const { data } = await webhookEndpoints.list();
-    expect(data).toEqual([expect.objectContaining({ ...asked, id: made.id })]);
-    expect(JSON.stringify(data)).not.toContain("whsec_");
-    expect(await webhookEndpoints.del(made.id)).toMatchObject({ deleted: true });
-    expect((await webhookEndpoints.list()).data).toEqual([]);
-  });
-});
-
-test("its webhooks are signed as the library expects, for the events that the endpoint asked for only", async () => {
-  const received: { body: string; header: string }[] = [];
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: async (request) => {
-      received.push({ body: await request.text(), header: request.headers.get("stripe-signature") ?? "" });
-      return new Response();
-    },
-  });
-  const { secret } = await library.webhookEndpoints.create({
-    url: String(server.url),
-    enabled_events: ["checkout.session.completed", "charge.refunded"],
-  });
-  const read = ({ body, header }: (typeof received)[0], at = clock.now()) =>
-    library.webhooks.constructEventAsync(body, header, String(secret), 300, undefined, at);
-  const { id, intent } = await sell();
-  stripe.refundInDashboard(intent, 100);
-  await stripe.settle();
-  const events = await Promise.all(received.map((one) => read(one)));
-  expect(events.map(({ type }) => type).toSorted()).toEqual(["charge.refunded", "checkout.session.completed"]);
-  const completed = events.find(({ type }) => type === "checkout.session.completed");
-  expect(completed?.data.object).toMatchObject({ id, status: "complete", payment_status: "paid" });
-  expect(received.map(({ body }) => body).join()).not.toContain("hidden");
-  expect(await failureOf(read(received[0] as never, clock.now() + 6 * minute))).toBeInstanceOf(Error);
-  await server.stop(true);
 });

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
 import { openAccount } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
-import { type Shop, tenantContext } from "../../support/factories.ts";
+import { tenantContext } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply, unlimitedOrders } from "../../support/orders.ts";
 import { findInconsistencies } from "../../support/record-check.ts";
 import { addressIn, createCode, openPage, setShipping, usesOf } from "../../support/sale.ts";
@@ -225,20 +225,6 @@ onEachDatabase((suite) => {
     },
   );
 
-  onFile("a dry run shows the discount of a code, and does not count as a use", async () => {
-    const { place, uses, page } = await open({ percent: 10, limit: 1 });
-    const query = { dry_run: "true" };
-    for (let n = 0; n < 3; n++) {
-      expect((await place({ email: undefined }, page, { query })).data).toMatchObject({
-        discount_minor: 100,
-        number: null as never,
-      });
-    }
-    expect(await uses()).toBe(0);
-    expect((await place()).code).toBe(201);
-    expect((await place({}, page, { query })).code).toBe(5309);
-  });
-
   onFile(
     "after ten refused codes in ten minutes, dry runs included, an address can try no more; others can",
     async () => {
@@ -270,20 +256,4 @@ onEachDatabase((suite) => {
       expect((await makeOrder(shop, items, { discount_code: "TEN" })).discount_minor).toBe(100);
     },
   );
-
-  onFile("only staff and keys with settings:write see and change codes", async () => {
-    const { shop, page, discount } = await open({ percent: 10 });
-    const eve = await openAccount(shop);
-    const staff = await openAccount(shop, { role: "staff" });
-    const body = { code: "MORE", percent: 5 };
-    const codes = async (call: Shop["call"]) => [
-      (await call("GET /discounts/")).code,
-      (await call("GET /discounts/TEN/")).code,
-      (await call(`POST /discounts/${discount}/end/`)).code,
-      (await call("POST /discounts/", { body })).code,
-    ];
-    expect(await codes(page)).toEqual(Array(4).fill(5300));
-    expect(await codes(eve.call)).toEqual(Array(4).fill(5300));
-    expect(await codes(staff.call)).toEqual(Array(4).fill(undefined));
-  });
 });

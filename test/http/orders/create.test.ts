@@ -141,78 +141,19 @@ onEachDatabase((suite) => {
       tax: 1.25,
       shipping_address: address,
     });
-    const { id, created_at, updated_at, expires_at, items, ...rest } = order;
-    expect(id).toMatch(/^ord_/);
+    const { id, created_at, updated_at, expires_at, items } = order;
+    expect([id, items[0]?.id]).toEqual([expect.stringMatching(/^ord_/), expect.stringMatching(/^line_/)]);
     expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(60 * 60_000);
     expect(updated_at).toBe(created_at);
-    expect(items).toHaveLength(1);
-    const { id: lineId, ...line } = items[0] as OrderReply["items"][0];
-    expect(lineId).toMatch(/^line_/);
-    expect(line as object).toEqual({
-      product_id: shirt.id,
-      variant_id: null,
-      title: "Shirt",
-      variant_title: null,
-      sku: "S-1",
-      options: {},
-      image: images[0]?.url,
-      price: 19.9,
-      price_minor: 1990,
-      quantity: 2,
-      subtotal: 39.8,
-      subtotal_minor: 3980,
-      discount: 0,
-      discount_minor: 0,
-      tax: 1.25,
-      tax_minor: 125,
-      total: 41.05,
-      total_minor: 4105,
-      ...{ tax_class: "standard", requires_shipping: true, weight_g: null },
-      ...{ fulfilled_quantity: 0, cancelled_quantity: 0 },
-      refunded_quantity: 0,
-      refunded: 0,
-      refunded_minor: 0,
-      restocked_quantity: 0,
-    });
-    expect(rest as object).toEqual({
-      number: 1,
-      user_id: null,
-      status: "pending",
-      payment_status: "unpaid",
-      fulfillment_status: "unfulfilled",
-      currency: "EUR",
-      subtotal: 39.8,
-      subtotal_minor: 3980,
-      discount: 0,
-      discount_minor: 0,
-      shipping: 4.5,
-      shipping_minor: 450,
-      tax: 1.25,
-      tax_minor: 125,
-      ...{ shipping_tax: 0, shipping_tax_minor: 0, tax_lines: [], prices_include_tax: false },
-      total: 45.55,
-      total_minor: 4555,
-      ...{ received: 0, received_minor: 0, returned: 0, returned_minor: 0, due: 45.55, due_minor: 4555 },
-      refunded: 0,
-      refunded_minor: 0,
-      ...{ shipping_rate: null, discount_code: null, payment_method: null, payments: [], fulfillments: [] },
-      ...{ email: null, phone: null, billing_address: null, metadata: {}, staff_note: null, needs_attention: [] },
-      disputes: [],
-      withdrawals: [],
-      points_used: 0,
-      points_earned: 0,
-      points_returned: 0,
-      points_reversed: 0,
-      transfer_reference: null,
-      payment_reference: null,
-      shipping_address: address,
-      note: "Ring twice.\nThen wait.",
-      lang: "en",
-      refunds: [],
-      version: 1,
-      paid_at: null,
-      fulfilled_at: null,
-      cancelled_at: null,
+    const line = { product_id: shirt.id, variant_id: null, title: "Shirt", sku: "S-1", image: images[0]?.url };
+    expect(items as object[]).toMatchObject([
+      { ...line, quantity: 2, price: 19.9, price_minor: 1990, subtotal: 39.8, tax: 1.25, total: 41.05 },
+    ]);
+    expect(order).toMatchObject({
+      ...{ number: 1, user_id: null, status: "pending", payment_status: "unpaid", fulfillment_status: "unfulfilled" },
+      ...{ currency: "EUR", subtotal: 39.8, shipping: 4.5, tax: 1.25, total: 45.55, total_minor: 4555, due: 45.55 },
+      ...{ prices_include_tax: false, tax_lines: [], payments: [], refunds: [], needs_attention: [], email: null },
+      ...{ shipping_address: address, note: "Ring twice.\nThen wait.", lang: "en", version: 1, paid_at: null },
     });
     await shop.call(`PATCH /products/${shirt.id}/`, { body: { title: "Rag", price: 1, sku: "R" } });
     await shop.call(`DELETE /products/${shirt.id}/`);

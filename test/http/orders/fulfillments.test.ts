@@ -103,12 +103,6 @@ onEachDatabase((suite) => {
     expect(many.filter(({ code }) => code === 5306)).toHaveLength(9);
     const found = await read();
     expect([sent(found), found.fulfillments.length]).toEqual([[3, 0], 3]);
-    // Another store has no such order.
-    const elsewhere = await suite.shop();
-    expect((await elsewhere.call(`POST /orders/${made.id}/fulfillments/`, { body: {} })).code).toBe(5301);
-    const page = await shop.issueKey({ scopes: ["orders:place"] });
-    const auth = `Bearer ${page.app_id}:${page.app_secret}`;
-    expect((await shop.call(`POST /orders/${made.id}/fulfillments/`, { body: {}, auth })).code).toBe(5300);
   });
 
   onFile("tracking is changed and removed; an address of a page must be one of the web", async (shop) => {

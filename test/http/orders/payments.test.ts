@@ -287,9 +287,6 @@ onEachDatabase((suite) => {
     expect(await resolve({ kind: "nothing", action: "accept" })).toEqual([5102, "kind"]);
     expect(await resolve({ kind: "late_payment", action: "refund" })).toEqual([5102, "action"]);
     expect(await resolve({ kind: "late_payment" })).toEqual([5102, "action"]);
-    expect(await refuse(await suite.shop(), made, "attention", { kind: "late_payment", action: "accept" })).toEqual([
-      5301,
-    ]);
     const many = await Promise.all(
       Array.from({ length: 8 }, () => resolve({ kind: "late_payment", action: "dismiss", note: "Kept.\nAs agreed." })),
     );

@@ -118,16 +118,6 @@ describe("a payment page", () => {
     expect(await open("https://a.pages.example/")).toBe(422);
   });
 
-  test("is opened for a guest with the order's token only", async () => {
-    const guest = await openPage(world.shop);
-    const data = await placeAsGuest(guest, world.product.id);
-    const open = (token: string) =>
-      guest(`POST /orders/${data.id}/checkout/`, { body: returnUrls, headers: { "x-order-token": token } });
-    expect((await open("0".repeat(64))).code).toBe(5301);
-    expect((await guest(`POST /orders/${data.id}/checkout/check/`)).code).toBe(5301);
-    expect((await open(data.access_token)).status).toBe(200);
-  });
-
   test("tells nobody but the log what is wrong with the store's key", async () => {
     const order = await world.order();
     world.stripe.faults.push({ match: "POST checkout", kind: "status403" });

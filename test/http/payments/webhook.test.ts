@@ -11,7 +11,6 @@ import {
   checkAccount,
   connectStripe,
   disconnectStripe,
-  findUnbooked,
   showAccount,
 } from "../../../src/server/modules/payments/stripe/connect.ts";
 import { fromStripe, toStripe } from "../../../src/server/modules/payments/stripe/units.ts";
@@ -261,12 +260,6 @@ describe("connecting a store", () => {
     expect(await send("evt_old_1")).toBe(200);
     world.clock.advance(25 * 60 * minute);
     expect(await send("evt_old_2")).toBe(401);
-  });
-
-  test("lists orders that are paid at Stripe and not here", async () => {
-    const { order } = await makeReport();
-    world.clock.advance(11 * minute);
-    expect((await findUnbooked(world.ctx)).map(({ number }) => number)).toContain(order.number);
   });
 
   test("doctor names what differs at Stripe: the endpoint, the mode, payments, and refunds that wait", async () => {

@@ -1,6 +1,5 @@
 import { expect } from "bun:test";
 import { type ReportName, type ReportRow, readReport } from "../../../src/server/modules/reports/service.ts";
-import { openAccount } from "../../support/account.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply, unlimitedOrders } from "../../support/orders.ts";
 import { addressIn, setTaxes } from "../../support/sale.ts";
@@ -125,16 +124,5 @@ onDatabase("file", (suite) => {
     expect(january).toMatchObject([{ period: "2030-01", orders: 1, returned: 0 }]);
     expect(await report("sales", whole)).toEqual([]);
     clock.advance(before - clock.now());
-  });
-
-  test("staff and keys that read orders see the sales of their own store only", async () => {
-    const { shop, sell } = await open(suite);
-    await sell("DE");
-    const { data } = await shop.call<ReportRow[]>("GET /reports/sales/");
-    expect(data).toMatchObject([{ orders: 1, sold: 46.4, sold_minor: 4640 }]);
-    const customer = await openAccount(shop);
-    expect((await customer.call("GET /reports/sales/")).code).toBe(5300);
-    const other = await suite.shop();
-    expect((await other.call<ReportRow[]>("GET /reports/sales/")).data).toEqual([]);
   });
 });

@@ -2,8 +2,7 @@ import { expect, test } from "bun:test";
 import { deleteTenant } from "../../../src/server/modules/tenants/service.ts";
 import { openAccount } from "../../support/account.ts";
 import type { Call } from "../../support/client.ts";
-import type { Shop } from "../../support/factories.ts";
-import { makeOrder, type OrderReply } from "../../support/orders.ts";
+import { actOn, makeOrder } from "../../support/orders.ts";
 import { readPages } from "../../support/read-pages.ts";
 import { checkAccount, type EntryReply, givePoints, type RewardsReply } from "../../support/rewards.ts";
 import { onEachDatabase } from "../../support/suite.ts";
@@ -22,12 +21,6 @@ onEachDatabase((suite) => {
       shop.callAnonymously<T>(request, { ...more, query: { ...more.query, ...as } });
     const account = async () => (await own<RewardsReply>("GET /rewards/")).data;
     return { shop, customer, own, account };
-  }
-
-  async function payOrder(shop: Shop, order: { id: string }): Promise<OrderReply> {
-    const { status, data, text } = await shop.call<OrderReply>(`POST /orders/${order.id}/pay/`, { body: {} });
-    if (status !== 200) throw new Error(text);
-    return data;
   }
 
   onFile("a new account is empty, and a balance shows its value", async () => {
@@ -78,7 +71,7 @@ onEachDatabase((suite) => {
     const { id } = await shop.createProduct({ price: 50, stock: 1 });
     const order = await makeOrder(shop, [{ product_id: id }], { customer_id: customer.id });
     await own("POST /rewards/redeem/", { body: { points: 1, source: `order:${order.id}:earn` } });
-    await payOrder(shop, order);
+    await actOn(shop, order, "pay");
     expect((await account()).balance).toBe(59);
   });
 
@@ -133,9 +126,8 @@ onEachDatabase((suite) => {
     expect(taken.data).toMatchObject({ kind: "adjust", points: -7, balance: 0 });
   });
 
-  onFile("keys and staff must name an existing customer; customers have only their own account", async () => {
-    const { shop, customer, own } = await openShop();
-    const other = await openAccount(shop);
+  onFile("keys and staff must name an existing customer", async () => {
+    const { shop, customer } = await openShop();
     const foreign = await openAccount(await suite.shop());
     const nobody = await shop.call("GET /rewards/");
     expect([nobody.status, nobody.error?.details?.[0]?.field]).toEqual([422, "user_id"]);
@@ -147,14 +139,7 @@ onEachDatabase((suite) => {
         const reply = await shop.call(`GET ${path}`, { query: { customer_id: id } });
         expect([reply.status, reply.error?.code]).toEqual([404, 5301]);
       }
-      const spied = await own(`GET ${path}`, { query: { customer_id: other.id } });
-      expect([spied.status, spied.error?.code]).toEqual([404, 5301]);
-      expect((await shop.callAnonymously(`GET ${path}`)).error?.code).toBe(5206);
     }
-    const narrow = await shop.issueKey({ scopes: ["rewards:read"] });
-    const headers = { authorization: `Bearer ${narrow.app_id}:${narrow.app_secret}` };
-    const body = { customer_id: customer.id, points: 1, note: "x" };
-    expect((await shop.callAnonymously("POST /rewards/adjust/", { headers, body })).error?.code).toBe(5300);
   });
 
   onFile("the history is paged, filtered and counted", async () => {

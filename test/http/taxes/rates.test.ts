@@ -1,7 +1,6 @@
 import { expect } from "bun:test";
 import { importTaxRates } from "../../../src/server/modules/taxes/csv.ts";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
-import { openAccount } from "../../support/account.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { failureOf } from "../../support/failure.ts";
 import { actOn, makeOrder, type OrderReply, unlimitedOrders } from "../../support/orders.ts";
@@ -182,21 +181,6 @@ onDatabase("file", (suite) => {
     });
     const after = await makeOrder(shop, items, { shipping: 0 });
     expect(after as object).toMatchObject({ prices_include_tax: false, tax_minor: 0 });
-  });
-
-  test("only staff and keys with settings:write read and change tax rates", async (shop) => {
-    const staff = await openAccount(shop, { role: "staff" });
-    const eve = await openAccount(shop);
-    const page = await openPage(shop);
-    const body = { rates: [rate] };
-    for (const call of [page, eve.call]) {
-      expect([(await call("GET /taxes/rates/")).code, (await call("PUT /taxes/rates/", { body })).code]).toEqual([
-        5300, 5300,
-      ]);
-    }
-    expect((await staff.call("PUT /taxes/rates/", { body })).data).toEqual(body);
-    expect((await shop.call("GET /taxes/rates/")).data).toEqual(body);
-    expect((await (await suite.shop()).call("GET /taxes/rates/")).data).toEqual({ rates: [] });
   });
 
   const importIn = async (shop: Shop, text: string) => importTaxRates(await tenantContext(shop), text);
