@@ -98,7 +98,7 @@ async function findNames(kind: string, values: GivenValues, console: Console) {
   return find(kind, values as Parameters<typeof find>[1], console);
 }
 
-/** Whether `--json` is given. Also works for a line that cannot be parsed, because its error must be JSON too. */
+/** Works even for a line that cannot be parsed, because its error must be JSON too. */
 function asksForJson(argv: string[]): boolean {
   const end = argv.indexOf("--");
   return argv.slice(0, end === -1 ? undefined : end).includes("--json");

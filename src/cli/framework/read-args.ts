@@ -51,7 +51,6 @@ function readFlag(token: Extract<Token, { kind: "option" }>, args: CommandArgs, 
   values[name] = arg.multiple ? [...(Array.isArray(before) ? before : []), value] : value;
 }
 
-/** Throws if more than one flag of a group is given. */
 export function refuseTogether({ args, exclusive = [] }: Command, values: GivenValues): void {
   for (const group of exclusive) {
     const given = group.filter((name) => isGiven(values[name])).map((name) => formatArg(name, args[name] as Arg));

@@ -31,7 +31,7 @@ interface Export<T> {
   header: string;
   noun: string;
   total?: number | undefined;
-  pages: AsyncIterable<readonly T[]>;
+  pages: Iterable<readonly T[]> | AsyncIterable<readonly T[]>;
   render(page: readonly T[]): string;
 }
 

@@ -1,6 +1,5 @@
 import { isUtf8 } from "node:buffer";
 import { setPriority } from "node:os";
-import { addAbortSignal } from "node:stream";
 import { internalError, validationFailed } from "../../server/errors.ts";
 import { formatBytes } from "../../server/values/units.ts";
 
@@ -59,8 +58,7 @@ export function openTerminal(host: NodeJS.Process) {
       if (!isUtf8(bytes)) throw validationFailed("Standard input is not UTF-8 text.");
       return bytes.toString();
     },
-    /** Yields standard input in pieces until its end. Throws if `signal` is aborted. */
-    streamInput: (signal: AbortSignal) => addAbortSignal(signal, host.stdin) as AsyncIterable<Uint8Array>,
+    streamInput: () => host.stdin as AsyncIterable<Uint8Array>,
     /** The next SIGINT calls `act`. A second SIGINT ends the process, and so does the time limit for `act`. */
     onInterrupt(act: () => void): void {
       host.off("SIGINT", interrupt);

@@ -1,7 +1,6 @@
-import type { Ctx } from "../../../server/context.ts";
 import type { Category, CategoryInput } from "../../../server/modules/catalogue/categories/model.ts";
 import { recordArgs, withTenant } from "../../context/context.ts";
-import { defineList } from "../../context/list-command.ts";
+import { defineAct, defineList } from "../../context/store-command.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { choiceArg, numberArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -51,30 +50,25 @@ export const listCommand = defineList({
   ],
 });
 
-export const createCommand = defineCommand({
+export const createCommand = defineAct({
   description: "Create a category",
   args: { namespace: requiredNamespaceArg, ...fieldArgs, title: { ...fieldArgs.title, required: true } },
   examples: ['bodega category create -n demo --title "Desk lamps" --parent lamps'],
   done: "Created category {title}.",
   notes: ["To add products to a category: bodega product update -h"],
-  async run(args, console) {
-    const { createCategory } = await service();
-    await printCategory(console, await withTenant(args, console, (ctx) => createCategory(ctx, readFields(args))));
-  },
+  act: async (ctx, args) => (await service()).createCategory(ctx, readFields(args)),
+  print: printCategory,
 });
 
-export const updateCommand = defineCommand({
+export const updateCommand = defineAct({
   description: "Update or move a category",
   args: { ...category.args, ...fieldArgs },
   examples: ["bodega category update -n demo desk-lamps --parent= --published no"],
   notes: ["Fields without a flag keep their value. An empty --parent= moves the category to the top level."],
   done: "Updated category {title}.",
   anyOf: Object.keys(fieldArgs),
-  async run(args, console) {
-    const { updateCategory } = await service();
-    const update = (ctx: Ctx) => updateCategory(ctx, args.category, readFields(args), { ifMatch: null });
-    await printCategory(console, await withTenant(args, console, update));
-  },
+  act: async (ctx, args) => (await service()).updateCategory(ctx, args.category, readFields(args), { ifMatch: null }),
+  print: printCategory,
 });
 
 export const deleteCommand = defineCommand({

@@ -112,8 +112,6 @@ export const testRestoreCommand = defineCommand({
   },
 });
 
-const maxNamed = 20;
-
 export const rekeyCommand = defineCommand({
   description: "Start using a new secret key after the old one was lost",
   args: {},
@@ -149,23 +147,12 @@ async function printRekeyed(console: Console, report: Awaited<ReturnType<typeof 
     const counts = { two_factor_users: users.length, webhooks: webhooks.length, payment_accounts: accounts.length };
     await printRecord(console, { ...shown, ...counts }, "rekeyed");
   }
-  const lists: [text: string, commands: string[]][] = [
-    [
-      "These webhooks send nothing until they have a new secret:",
-      webhooks.map((one) => `webhook rotate -n ${one.namespace} ${one.webhook_id}  # ${formatValue(one.url)}`),
-    ],
-    [
-      "These stores take no card payments until they are connected again:",
-      accounts.map((one) => `payment connect ${one.provider} -n ${one.namespace} --key-file <file>  # ${one.account}`),
-    ],
-    [
-      "These users cannot sign in until their second factor is reset:",
-      users.map((one) => `user reset-two-factor -n ${one.namespace} ${one.user_id}  # ${formatValue(one.email)}`),
-    ],
+  const commands = [
+    ...webhooks.map((one) => `webhook rotate -n ${one.namespace} ${one.webhook_id}  # ${formatValue(one.url)}`),
+    ...accounts.map((one) => `payment connect ${one.provider} -n ${one.namespace} --key-file <file>  # ${one.account}`),
+    ...users.map((one) => `user reset-two-factor -n ${one.namespace} ${one.user_id}  # ${formatValue(one.email)}`),
   ];
-  for (const [text, commands] of lists) {
-    if (commands.length > 0) await warn(console, text);
-    for (const words of commands.slice(0, maxNamed)) await console.writeError(`  bodega ${words}\n`);
-    if (commands.length > maxNamed) await info(console, `and ${commands.length - maxNamed} more. List all: --json`);
-  }
+  if (commands.length === 0) return;
+  await warn(console, "These webhooks, card payments and sign-ins of users work again only after these commands:");
+  await console.writeError(commands.map((words) => `  bodega ${words}\n`).join(""));
 }

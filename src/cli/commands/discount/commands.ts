@@ -1,7 +1,7 @@
 import type { Discount } from "../../../server/modules/discounts/model.ts";
-import { recordArgs, withTenant } from "../../context/context.ts";
+import { recordArgs } from "../../context/context.ts";
 import { limitArg } from "../../context/list-args.ts";
-import { defineList } from "../../context/list-command.ts";
+import { defineAct, defineList } from "../../context/store-command.ts";
 import { type CommandArgs, numberArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDecimal } from "../../framework/parse-values.ts";
@@ -44,7 +44,7 @@ const fieldArgs = {
   until: valueArg("time", "When the code expires: a day, or 2027-01-01T00:00:00Z"),
 } as const satisfies CommandArgs;
 
-export const createCommand = defineCommand({
+export const createCommand = defineAct({
   description: "Create a discount code",
   args: { code: wordArg("The code that buyers enter"), namespace: requiredNamespaceArg, ...fieldArgs },
   oneOf: ["percent", "amount", "free-shipping"],
@@ -53,23 +53,20 @@ export const createCommand = defineCommand({
     "bodega discount create FREIGHT -n demo --free-shipping",
   ],
   done: "Created discount code {code}.",
-  async run(args, console) {
+  async act(ctx, args) {
     const { code, percent, amount, minimum, limit, from, until, category = [], product = [] } = args;
-    const given = { code, percent, amount, minimum, limit, from, until };
     const { createDiscount } = await service();
     const { getCategory } = await import("../../../server/modules/catalogue/categories/service.ts");
     const { resolveProductId } = await import("../../../server/modules/catalogue/products/resolve.ts");
-    const created = await withTenant(args, console, async (ctx) =>
-      createDiscount(ctx, {
-        ...given,
-        ...(args["free-shipping"] && { free_shipping: true }),
-        per_customer: args["per-customer"],
-        category_ids: await Promise.all(category.map(async (name) => (await getCategory(ctx, name)).id)),
-        product_ids: await Promise.all(product.map((name) => resolveProductId(ctx, name))),
-      }),
-    );
-    await printDiscount(console, created);
+    return createDiscount(ctx, {
+      ...{ code, percent, amount, minimum, limit, from, until },
+      ...(args["free-shipping"] && { free_shipping: true }),
+      per_customer: args["per-customer"],
+      category_ids: await Promise.all(category.map(async (name) => (await getCategory(ctx, name)).id)),
+      product_ids: await Promise.all(product.map((name) => resolveProductId(ctx, name))),
+    });
   },
+  print: printDiscount,
 });
 
 export const listCommand = defineList({
@@ -92,13 +89,12 @@ export const listCommand = defineList({
   ],
 });
 
-export const showCommand = defineCommand({
+export const showCommand = defineAct({
   description: "Show a discount code",
   args: discount.args,
   examples: ["bodega discount show -n demo SUMMER10"],
-  async run(args, console) {
-    await printDiscount(console, await discount.withRecord(args, console, async (_ctx, found) => found));
-  },
+  act: (ctx, args) => discount.find(ctx, args.code),
+  print: printDiscount,
 });
 
 export const endCommand = defineCommand({

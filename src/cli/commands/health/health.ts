@@ -38,7 +38,6 @@ export default defineCommand({
   },
 });
 
-/** Finds this machine's server or standby: its address, and the command that starts it. */
 async function findServer(args: DatabaseFlags, console: Console, timeoutMs: number) {
   const config = readCliConfig(args, console);
   const { readServerStatus } = await import("../../../server/monitoring/listeners.ts");

@@ -91,7 +91,6 @@ export function checkFlags(args: InitArgs): void {
   args.origin.forEach(parseOriginPattern);
 }
 
-/** Whether flags give the owner's password, or ask to generate one. */
 export function hasPassword(args: InitArgs): boolean {
   return Object.keys(passwordFlags).some((name) => isGiven(args[name as keyof typeof passwordFlags]));
 }

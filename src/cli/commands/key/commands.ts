@@ -2,7 +2,7 @@ import type { StoredSecret } from "../../../server/modules/app-keys/model.ts";
 import { isInUse, keyState, keyStates } from "../../../server/modules/app-keys/model.ts";
 import { parseScopes } from "../../../server/security/scopes.ts";
 import { withContext } from "../../context/context.ts";
-import { defineList } from "../../context/list-command.ts";
+import { defineList } from "../../context/store-command.ts";
 import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parseDuration, parseFutureTime } from "../../framework/parse-values.ts";
@@ -81,7 +81,7 @@ export const updateCommand = defineCommand({
     }),
   }),
   examples: ["bodega key update -n demo web --scope products:read --scope products:write --expires 90d"],
-  notes: ["Takes effect on the server's next request. Fields without a flag keep their value."],
+  notes: ["Fields without a flag keep their value."],
   done: "Updated key {name}.",
   anyOf: ["name", "scope", "expires"],
   async run(args, console) {
@@ -100,7 +100,6 @@ function defineStateCommand(name: "publish" | "unpublish" | "activate" | "deacti
     description,
     args: keyArgs,
     examples: [`bodega key ${name} -n demo web`],
-    notes: ["Takes effect on the server's next request."],
     done: `${name.charAt(0).toUpperCase()}${name.slice(1).replace(/e?$/, "ed")} key {name}.`,
     async run(args, console) {
       const { [`${name}Key` as const]: change } = await service();
@@ -147,7 +146,7 @@ export const retireCommand = defineCommand({
   description: "Expire the old secrets of a rotated app key now",
   args: keyArgs,
   examples: ["bodega key retire -n demo web"],
-  notes: ["Takes effect on the server's next request. The current secret stays valid."],
+  notes: ["The current secret stays valid."],
   done: "Expired the old secrets of key {name}.",
   async run(args, console) {
     const { retireSecrets } = await service();
@@ -167,7 +166,7 @@ export const revokeCommand = defineCommand({
   description: "Revoke an app key permanently",
   args: keyArgs,
   examples: ["bodega key revoke -n demo web"],
-  notes: ["Takes effect on the server's next request, and cannot be undone."],
+  notes: ["This cannot be undone."],
   done: "Revoked key {name}.",
   async run(args, console) {
     const { revokeKey } = await service();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Ctx } from "../../../server/context.ts";
 import { type OrderMailKind, orderMailKinds } from "../../../server/modules/mail/kinds.ts";
 import { withTenant } from "../../context/context.ts";
+import { defineAct } from "../../context/store-command.ts";
 import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { printRecord } from "../../terminal/console.ts";
@@ -18,7 +19,6 @@ const args = {
   kind: { ...choiceArg(kinds, "What the mail is about"), required: true },
 } as const;
 
-/** Returns the id of the order and the kind of the mail. */
 async function readChoice(ctx: Ctx, given: { order: string; kind: string }): Promise<[string, OrderMailKind]> {
   const { resolveOrderId } = await import("../../../server/modules/orders/views.ts");
   return [await resolveOrderId(ctx, given.order), `order_${given.kind}` as OrderMailKind];
@@ -49,17 +49,11 @@ export const previewCommand = defineCommand({
   },
 });
 
-export const resendCommand = defineCommand({
+export const resendCommand = defineAct({
   description: "Send a mail about an order again",
   args,
   examples: ["bodega mail resend -n demo --order 17 --kind shipped"],
   notes: ["Mails about a parcel or a refund are about the newest one."],
   done: "Queued the mail to {to}.",
-  async run(given, console) {
-    const { resendOrderMail } = await service();
-    const sent = await withTenant(given, console, async (ctx) =>
-      resendOrderMail(ctx, ...(await readChoice(ctx, given))),
-    );
-    await printRecord(console, sent);
-  },
+  act: async (ctx, given) => (await service()).resendOrderMail(ctx, ...(await readChoice(ctx, given))),
 });

@@ -1,9 +1,7 @@
 import { type MailKind, textKinds } from "../../../server/modules/mail/kinds.ts";
-import { withTenant } from "../../context/context.ts";
-import { defineList } from "../../context/list-command.ts";
+import { defineAct, defineList } from "../../context/store-command.ts";
 import { requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
-import { defineCommand } from "../../framework/command.ts";
-import { invalidFlag, printRecord } from "../../terminal/console.ts";
+import { invalidFlag } from "../../terminal/console.ts";
 
 const service = () => import("../../../server/modules/mail/templates.ts");
 
@@ -27,17 +25,14 @@ export const listCommand = defineList({
   columns: ["kind", "language", "is_own", "subject"],
 });
 
-export const showCommand = defineCommand({
+export const showCommand = defineAct({
   description: "Show the texts of a kind of mail, and what they can contain",
   args,
   examples: ["bodega mail template show order_paid -n demo --language de"],
-  async run(given, console) {
-    const { getTemplate } = await service();
-    await printRecord(console, await withTenant(given, console, (ctx) => getTemplate(ctx, given)));
-  },
+  act: async (ctx, given) => (await service()).getTemplate(ctx, given),
 });
 
-export const setCommand = defineCommand({
+export const setCommand = defineAct({
   description: "Replace texts of a kind of mail; those that are not given stay",
   args: {
     ...args,
@@ -52,21 +47,17 @@ export const setCommand = defineCommand({
     "Texts are plain text with placeholders such as {order.number}; everything is escaped. A paragraph about an empty value is left out. {order.items} is a table, {order.link} a button.",
   ],
   done: "Changed the texts of {kind} mails ({language}).",
-  async run(given, console) {
-    const { setTemplate } = await service();
+  async act(ctx, given) {
     const { subject, heading, paragraph } = given;
     const text = { subject, heading, paragraphs: paragraph.length > 0 ? paragraph : undefined };
-    await printRecord(console, await withTenant(given, console, (ctx) => setTemplate(ctx, given, text)));
+    return (await service()).setTemplate(ctx, given, text);
   },
 });
 
-export const resetCommand = defineCommand({
+export const resetCommand = defineAct({
   description: "Return to the built-in texts of a kind of mail",
   args,
   examples: ["bodega mail template reset order_paid -n demo --language en"],
   done: "The built-in texts of {kind} mails ({language}) are used again.",
-  async run(given, console) {
-    const { resetTemplate } = await service();
-    await printRecord(console, await withTenant(given, console, (ctx) => resetTemplate(ctx, given)));
-  },
+  act: async (ctx, given) => (await service()).resetTemplate(ctx, given),
 });

@@ -31,7 +31,7 @@ export default defineCommand({
     return withLocalApi({ ...args, namespace }, console, async (call) => {
       const { createTools } = await import("../../../server/runtime/api-tools.ts");
       const tools = createTools(args["allow-writes"]);
-      const input = Readable.from(console.streamInput(new AbortController().signal));
+      const input = Readable.from(console.streamInput());
       for await (const line of createInterface({ input })) {
         const answer = await answerLine(line, { tools, call, as: args.as });
         if (answer !== undefined) await console.write(`${JSON.stringify(answer, withoutOwnWords)}\n`);

@@ -7,7 +7,7 @@ import type {
 import { parseLanguage } from "../../../server/modules/tenants/input.ts";
 import { withContext, withTenant } from "../../context/context.ts";
 import { limitArg, sinceArg, userFilterArg } from "../../context/list-args.ts";
-import { defineList } from "../../context/list-command.ts";
+import { defineAct, defineList } from "../../context/store-command.ts";
 import { choiceArg, durationArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { parsePair } from "../../framework/parse-values.ts";
@@ -58,7 +58,7 @@ export const listCommand = defineList({
   ],
 });
 
-export const showCommand = defineCommand({
+export const showCommand = defineAct({
   description: "Show a notification and its delivery status",
   args: { message_id: wordArg("Id of the notification"), namespace: requiredNamespaceArg },
   examples: ["bodega notify show -n demo msg_01k8z3v5x2f1rt9m6q7wbn4hcd"],
@@ -66,10 +66,9 @@ export const showCommand = defineCommand({
     "Deliveries are counted by status. sent: accepted by the push service. dropped: the device is no longer registered. " +
       "expired: not delivered within --ttl. Notifications are kept for 30 days.",
   ],
-  async run(args, console) {
-    const get = async (ctx: Ctx) => (await service()).getMessage(ctx, args.message_id);
-    await printMessage(console, JSON.parse((await withTenant(args, console, get)).json));
-  },
+  act: async (ctx, args): Promise<MessageWithDeliveries> =>
+    JSON.parse((await (await service()).getMessage(ctx, args.message_id)).json),
+  print: printMessage,
 });
 
 export const devicesCommand = defineList({

@@ -4,6 +4,7 @@ import { paymentStatuses } from "../../../server/modules/orders/states.ts";
 import type { OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
 import { type StoreArgs, withTenant } from "../../context/context.ts";
 import { exportArgs, limitArg, sinceArg, untilArg, userFilterArg } from "../../context/list-args.ts";
+import { defineAct } from "../../context/store-command.ts";
 import { type ArgValues, type CommandArgs, choiceArg, requiredNamespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { type Console, printJson, printList } from "../../terminal/console.ts";
@@ -83,14 +84,15 @@ async function printBuyers(args: StoreArgs & { limit: number }, console: Console
   });
 }
 
-export const showCommand = defineCommand({
+export const showCommand = defineAct({
   description: "Show an order with its lines, taxes, payments, parcels and refunds",
   args: order.args,
   examples: ["bodega order show -n demo 17"],
-  async run(args, console) {
+  async act(ctx, args) {
     const { getOrderView } = await import("../../../server/modules/orders/views.ts");
-    await printOrder(console, await order.withRecord(args, console, getOrderView));
+    return getOrderView(ctx, await order.find(ctx, args.order));
   },
+  print: printOrder,
 });
 
 const columnNames = orderColumns.map(([name]) => name).join(", ");

@@ -42,12 +42,12 @@ export const invoiceCommand = defineCommand({
       if (wanted?.html == null)
         throw notFound("page of invoice", String(wanted?.number), { remedy: "It was erased with its buyer." });
       const path = output ?? join(await mkdtemp(join(tmpdir(), "bodega-")), `invoice-${wanted.number}.html`);
-      const pages = (async function* () {
-        yield [wanted.html as string];
-      })();
       // Only the owner can read the file, because it contains a name and an address.
       const file = { output: path, format: "csv", mode: 0o600, header: "", noun: "invoices" } as const;
-      await writeExport({ ...console, json: false }, { ...file, pages, render: ([html = ""]) => html });
+      await writeExport(
+        { ...console, json: false },
+        { ...file, pages: [[wanted.html]], render: ([html = ""]) => html },
+      );
       if (open) openBrowser(resolve(path), console.env);
     }
     if (console.json) return printJson(console, documents);

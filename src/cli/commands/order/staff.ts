@@ -2,7 +2,7 @@ import { wrongState } from "../../../server/errors.ts";
 import type { Withdrawal } from "../../../server/modules/orders/model.ts";
 import { attentionKinds } from "../../../server/modules/orders/states.ts";
 import { limitArg } from "../../context/list-args.ts";
-import { defineList } from "../../context/list-command.ts";
+import { defineList } from "../../context/store-command.ts";
 import { choiceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { invalidFlag } from "../../terminal/console.ts";

@@ -4,6 +4,7 @@ import type { ProductDocument } from "../../../server/modules/catalogue/list/lis
 import type { ProductInput, ProductPatch, VariantInput } from "../../../server/modules/catalogue/products/model.ts";
 import { ambiguousAmount } from "../../../server/values/money.ts";
 import { withTenant } from "../../context/context.ts";
+import { defineAct } from "../../context/store-command.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { choiceArg, numberArg, requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -13,7 +14,6 @@ import { confirmAction } from "../../terminal/prompt.ts";
 import { printProduct, product, readGiven, translationArgs } from "./commands.ts";
 
 const service = () => import("../../../server/modules/catalogue/products/service.ts");
-const deleted = () => import("../../../server/modules/catalogue/products/restore.ts");
 const transaction = () => import("../../../server/db/transaction.ts");
 
 /** Reads a price such as `12.50` or `12,50`. Errors: malformedRequest, also for `1,250`, which has two meanings. */
@@ -80,7 +80,7 @@ function parseVariant(text: string): VariantInput {
   return { ...fields, ...(Object.keys(options).length > 0 && { options }) };
 }
 
-export const createCommand = defineCommand({
+export const createCommand = defineAct({
   description: "Create a product",
   args: {
     namespace: requiredNamespaceArg,
@@ -95,15 +95,15 @@ export const createCommand = defineCommand({
     "The product is published unless --status says otherwise. Pictures: bodega product image add -h. Many products: bodega product import -h",
     variantNote,
   ],
-  async run(args, console) {
+  async act(ctx, args) {
     const variants = args.variant.map(parseVariant);
     const input = { ...readFields(args), stock: args.stock ?? null, variants } as ProductInput;
-    const { createProduct } = await service();
-    await printProduct(console, await withTenant(args, console, (ctx) => createProduct(ctx, input)));
+    return (await service()).createProduct(ctx, input);
   },
+  print: printProduct,
 });
 
-export const updateCommand = defineCommand({
+export const updateCommand = defineAct({
   description: "Update a product",
   args: { ...product.args, ...fieldArgs },
   examples: ["bodega product update -n demo LAMP-1 --price 29 --compare-at-price 35 --tag sale --title-in de=Lampe"],
@@ -113,21 +113,21 @@ export const updateCommand = defineCommand({
   ],
   done: "Updated product {title}.",
   anyOf: Object.keys(fieldArgs),
-  async run(args, console) {
+  async act(ctx, args) {
     const patch = readFields(args);
     const variants = args.variant.map((text) => ({ line: 1, document: parseVariant(text) }));
     const { getProduct, patchProduct } = await service();
     const { importVariants } = await import("../../../server/modules/catalogue/transfer/import-variant.ts");
     const { inTransaction } = await transaction();
-    const change = async (tx: Ctx) => {
+    return inTransaction(ctx, async (tx) => {
       const id = await findWhole(tx, args.product);
       if (Object.keys(patch).length > 0) await patchProduct(tx, id, patch, { ifMatch: null });
       const before = { ...JSON.parse((await getProduct(tx, id)).json), ownSku: null };
       await importVariants(tx, before, { line: 1, document: {}, variants, faults: [], isCsv: false });
       return getProduct(tx, id);
-    };
-    await printProduct(console, await withTenant(args, console, (ctx) => inTransaction(ctx, change)));
+    });
   },
+  print: printProduct,
 });
 
 export const deleteCommand = defineCommand({
@@ -150,7 +150,7 @@ export const deleteCommand = defineCommand({
   },
 });
 
-export const restoreCommand = defineCommand({
+export const restoreCommand = defineAct({
   description: "Bring a deleted product back",
   args: { product: wordArg("Id, slug or SKU of the deleted product"), namespace: requiredNamespaceArg },
   examples: ["bodega product restore -n demo desk-lamp"],
@@ -159,10 +159,11 @@ export const restoreCommand = defineCommand({
       "after the deletion.",
   ],
   done: "Restored product {title}.",
-  async run(args, console) {
-    const { restoreProduct } = await deleted();
-    await printProduct(console, await withTenant(args, console, (ctx) => restoreProduct(ctx, args.product)));
+  async act(ctx, args) {
+    const { restoreProduct } = await import("../../../server/modules/catalogue/products/restore.ts");
+    return restoreProduct(ctx, args.product);
   },
+  print: printProduct,
 });
 
 /** Returns the id of a product named by id, slug or SKU. Errors: malformedRequest if the SKU is that of one variant. */
@@ -173,7 +174,7 @@ async function findWhole(ctx: Ctx, name: string): Promise<string> {
   throw invalidFlag("<product>", `is one variant of a product (${name})`, hint);
 }
 
-export const stockCommand = defineCommand({
+export const stockCommand = defineAct({
   description: "Change the stock of a product or variant",
   args: {
     ...product.args,
@@ -190,15 +191,15 @@ export const stockCommand = defineCommand({
   notes: [
     "A change such as -2 cannot remove stock that unpaid orders reserve. = sets any number, and from then on stock is counted.",
   ],
-  async run(args, console) {
+  async act(ctx, args) {
     const { changeStock } = await import("../../../server/modules/catalogue/products/stock.ts");
     const { getProduct } = await service();
     const { inTransaction } = await transaction();
-    const change = async (tx: Ctx) => {
+    return inTransaction(ctx, async (tx) => {
       const item = await product.find(tx, args.product);
       await changeStock(tx, item, args.change);
       return getProduct(tx, item.productId);
-    };
-    await printProduct(console, await withTenant(args, console, (ctx) => inTransaction(ctx, change)));
+    });
   },
+  print: printProduct,
 });

@@ -2,6 +2,7 @@ import type { ProductDocument } from "../../../server/modules/catalogue/list/lis
 import { formatPrice } from "../../../server/modules/tenants/input.ts";
 import { collectPages, recordArgs, withTenant } from "../../context/context.ts";
 import { exportArgs, limitArg, sinceArg } from "../../context/list-args.ts";
+import { defineAct } from "../../context/store-command.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -90,15 +91,15 @@ export const listCommand = defineCommand({
   },
 });
 
-export const showCommand = defineCommand({
+export const showCommand = defineAct({
   description: "Show a product with its variants",
   args: product.args,
   examples: ["bodega product show -n demo LAMP-1"],
-  async run(args, console) {
+  async act(ctx, args) {
     const { getProduct } = await import("../../../server/modules/catalogue/products/service.ts");
-    const found = await product.withRecord(args, console, (ctx, { productId }) => getProduct(ctx, productId));
-    await printProduct(console, found);
+    return getProduct(ctx, (await product.find(ctx, args.product)).productId);
   },
+  print: printProduct,
 });
 
 export const exportCommand = defineCommand({

@@ -7,7 +7,7 @@ import { fileFormatArg } from "../../context/list-args.ts";
 import type { ArgValues, CommandArgs, SharedValues } from "../../framework/args.ts";
 import { choiceArg, requiredNamespaceArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { CancelledError, type Console, info, invalidFlag, printRecord, warn } from "../../terminal/console.ts";
+import { type Console, info, invalidFlag, printRecord, warn } from "../../terminal/console.ts";
 import { formatOf } from "../../terminal/export-file.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { escapeControls } from "../../terminal/text.ts";
@@ -23,10 +23,7 @@ async function openSource(path: string, console: Console, signal: AbortSignal) {
   if (found) await access(path, constants.R_OK).catch(refuse);
   const open = () => createReadStream(path, { signal, highWaterMark: 256 * 1024 });
   if (found?.isFile()) return { size: found.size, read: open };
-  const kept = Array.fromAsync<Uint8Array>(found ? open() : console.streamInput(signal));
-  const pieces = await kept.catch((error) => {
-    throw signal.aborted ? new CancelledError() : error;
-  });
+  const pieces = await Array.fromAsync<Uint8Array>(found ? open() : console.streamInput());
   return { size: undefined, read: () => pieces };
 }
 
@@ -68,8 +65,8 @@ export const importCommand = defineCommand({
     const { file, format = formatOf(file), "dry-run": isDryRun, "on-error": onError } = args;
     if (format === undefined) throw invalidFlag("--format", `is required for ${file}`, "Use csv or ndjson.");
     const stop = new AbortController();
-    console.onInterrupt(() => stop.abort());
     const source = await openSource(file, console, stop.signal);
+    console.onInterrupt(() => stop.abort());
     const job = { ...args, format, source, signal: stop.signal };
     if (isDryRun || onError === "skip") return importFile({ ...job, "on-error": "skip" }, console);
     const code = await importFile({ ...job, "dry-run": true, "on-error": "skip", showsFaultsOnly: true }, console);

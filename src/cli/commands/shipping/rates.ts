@@ -54,7 +54,7 @@ export function defineRates<Rate>({ noun, example, notes, replace, list, view, w
 
 /** Reads a text file of at most 1 MiB, or standard input for `-`. Errors: malformedRequest. */
 async function readSmallFile(console: Console, path: string): Promise<string> {
-  const input = path === "-" ? console.streamInput(new AbortController().signal) : createReadStream(path);
+  const input = path === "-" ? console.streamInput() : createReadStream(path);
   const chunks: Uint8Array[] = [];
   let left = maxBytes;
   try {

@@ -1,6 +1,6 @@
 import { withTenant } from "../../context/context.ts";
 import { limitArg, userFilterArg } from "../../context/list-args.ts";
-import { defineList } from "../../context/list-command.ts";
+import { defineList } from "../../context/store-command.ts";
 import { requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { printRecord } from "../../terminal/console.ts";

@@ -14,6 +14,8 @@ import { buildInfo } from "../version.ts";
 /** How long a server may take to become ready, because the migration of a large database takes minutes. */
 const readyMs = 300_000;
 
+type MigrationStatus = { migrations: { name: string; applied_at: string | null; known: boolean }[] };
+
 export const previousOf = (installed: string) => `${installed}.previous`;
 
 /** Checks a file against the SHA256SUMS in its directory. Errors: notFound, validationFailed. */
@@ -21,9 +23,9 @@ export function verifyChecksum(file: string): void {
   const content = attempt(() => fs.readFileSync(file));
   if (content === undefined) throw notFound("file", file, { remedy: "Check the path." });
   const sums = join(dirname(file), "SHA256SUMS");
-  const lines = attempt(() => fs.readFileSync(sums, "utf8"))?.split("\n") ?? [];
   const hash = Bun.SHA256.hash(content, "hex");
-  if (["  ", " *"].some((mark) => lines.includes(`${hash}${mark}${basename(file)}`))) return;
+  const lines = attempt(() => fs.readFileSync(sums, "utf8"))?.split("\n");
+  if (lines?.includes(`${hash}  ${basename(file)}`)) return;
   const remedy = "Download the executable and the release's SHA256SUMS into one directory.";
   throw validationFailed(`The checksum of ${file}, ${hash}, is not in ${sums}.`, { remedy });
 }
@@ -52,8 +54,7 @@ export async function inspectVersion(program: string, isBack: boolean, config: D
     const message = `${program} is not a Bodega executable for this machine (${buildInfo.platform}).`;
     throw validationFailed(message, { remedy });
   }
-  type Status = { migrations: { name: string; applied_at: string | null; known: boolean }[] };
-  const { migrations: all } = await runProgram<Status>(program, ["db", "status"], config);
+  const { migrations: all } = await runProgram<MigrationStatus>(program, ["db", "status"], config);
   const migrations = all.filter(({ applied_at }) => applied_at === null).map(({ name }) => name);
   if (migrations.length > 0 && config.databaseUrl !== undefined) {
     const remedy = "Stop all servers, replace their executables by hand, then migrate: bodega db migrate";
@@ -73,15 +74,14 @@ export async function inspectVersion(program: string, isBack: boolean, config: D
 
 /** Puts a copy of a file in the place of the executable, which becomes the previous one. Errors: unavailable. */
 function replaceExecutable(installed: string, file: string): void {
-  const [next, aside] = [`${installed}.next`, `${installed}.replaced`];
+  const [next, previous] = [`${installed}.next`, previousOf(installed)];
   try {
     fs.copyFileSync(file, next);
     fs.chmodSync(next, fs.statSync(installed).mode);
     syncFile(next);
-    fs.rmSync(aside, { force: true });
-    fs.linkSync(installed, aside);
+    fs.rmSync(previous, { force: true });
+    fs.linkSync(installed, previous);
     fs.renameSync(next, installed);
-    fs.renameSync(aside, previousOf(installed));
     syncFile(dirname(installed));
   } catch (cause) {
     throw storageError(cause, installed, "Cannot replace");

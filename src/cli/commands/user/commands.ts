@@ -2,7 +2,7 @@ import type { UserFields } from "../../../server/modules/users/input.ts";
 import { parseEmail } from "../../../server/values/email.ts";
 import { collectPages, withTenant } from "../../context/context.ts";
 import { limitArg } from "../../context/list-args.ts";
-import { defineList } from "../../context/list-command.ts";
+import { defineAct, defineList } from "../../context/store-command.ts";
 import { type ArgValues, type CommandArgs, choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { passwordFlags, passwordGroups, passwordNote } from "../../secrets/secrets.ts";
@@ -55,7 +55,7 @@ export const createCommand = defineCommand({
   },
 });
 
-export const inviteCommand = defineCommand({
+export const inviteCommand = defineAct({
   description: "Mail a person a code to set their first password",
   args: newUserArgs,
   examples: ["bodega user invite -n demo --email ada@example.com --name Ada --role staff"],
@@ -64,11 +64,11 @@ export const inviteCommand = defineCommand({
       "person enters it on the page that resets passwords (POST /auth/password/reset/).",
   ],
   done: "Invited {email}.",
-  async run(args, console) {
+  async act(ctx, args) {
     const { inviteUser } = await import("../../../server/modules/password-reset/service.ts");
-    const fields = { email: args.email, ...readUserFlags(args) };
-    await printUser(console, await withTenant(args, console, (ctx) => inviteUser(ctx, fields)));
+    return inviteUser(ctx, { email: args.email, ...readUserFlags(args) });
   },
+  print: printUser,
 });
 
 export const listCommand = defineList({

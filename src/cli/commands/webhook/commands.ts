@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../server/context.ts";
 import { recordArgs, type StoreArgs, withTenant } from "../../context/context.ts";
 import { limitArg } from "../../context/list-args.ts";
-import { defineList } from "../../context/list-command.ts";
+import { defineAct, defineList } from "../../context/store-command.ts";
 import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { deliverSecret } from "../../secrets/secrets.ts";
@@ -84,7 +84,7 @@ export const deliveriesCommand = defineList({
   columns: ["event_id", "type", "status", "attempts", "next_attempt_at", "last_error"],
 });
 
-export const replayCommand = defineCommand({
+export const replayCommand = defineAct({
   description: "Deliver events to a webhook again",
   args: {
     ...webhook.args,
@@ -96,12 +96,10 @@ export const replayCommand = defineCommand({
   examples: ["bodega webhook replay -n demo https://example.com/hooks --failed"],
   notes: ["Events are kept for 30 days. The Webhook-Id header stays the same. The running server delivers the events."],
   done: "Queued {replayed event} again.",
-  async run(args, console) {
-    const { event, after } = args;
+  async act(ctx, { event, after, webhook_id }) {
     const choice = event !== undefined ? { event } : after !== undefined ? { after } : "failed";
     const { replayDeliveries } = await events();
-    const replayed = await webhook.withRecord(args, console, (ctx, id) => replayDeliveries(ctx, id, choice));
-    await printRecord(console, { replayed });
+    return { replayed: await replayDeliveries(ctx, await webhook.find(ctx, webhook_id), choice) };
   },
 });
 
