@@ -16,11 +16,42 @@ type Printed = Record<"shop_url" | "mail_url" | "page_app_id" | "page_app_secret
 async function startDemo(...flags: string[]) {
   const binary = installBinary();
   const server = await binary.serveBy([binary.path, "demo", "--json", ...flags]);
-  return { server, printed: JSON.parse(server.stdout()) as Printed, dir: binary.dir };
+  return { server, printed: JSON.parse(server.stdout()) as Printed };
+}
+
+/** The path of a view redirects to its page, and unknown files have no reply. */
+async function checkPaths(shop: string): Promise<void> {
+  const ask = (path: string, init?: RequestInit) => fetch(`${shop}${path}`, init);
+  expect(await (await ask("/")).text()).toBe(readFileSync(join(folder, "index.html"), "utf8"));
+  const view = await ask("/p/mug?variant=1", { redirect: "manual" });
+  expect([view.status, view.headers.get("location")]).toEqual([302, "/#/p/mug?variant=1"]);
+  for (const path of ["/none.js", "/README.md", "/..%2fpackage.json"]) expect((await ask(path)).status).toBe(404);
+  const head = await ask("/", { method: "HEAD" });
+  expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([
+    200,
+    "text/html; charset=utf-8",
+    "",
+  ]);
+  expect((await ask("/", { method: "POST" })).headers.get("allow")).toBe("GET, HEAD");
+  expect((await ask("/", { headers: { host: 'a"b' } })).status).toBe(400);
+}
+
+/** The pages get a key that only their origin may use, and the address of the page with the mail. */
+async function checkConfig(api: string, printed: Printed): Promise<void> {
+  const config: unknown = await (await fetch(`${printed.shop_url}/config.json`)).json();
+  const key = { id: printed.page_app_id, secret: printed.page_app_secret };
+  expect(config).toEqual({ api, namespace: "demo", key, mail: printed.mail_url });
+  const query = `namespace=demo&app_id=${key.id}&app_secret=${key.secret}`;
+  const list = (origin: string) => fetch(`${api}/products/?${query}`, { headers: { origin } });
+  expect((await list(printed.shop_url)).status).toBe(200);
+  expect(await (await list("https://shop.example.com")).json()).toMatchObject({ error: { code: 5203 } });
+  const client = await fetch(`${api}/client.js`, { headers: { origin: printed.shop_url } });
+  expect(client.headers.get("access-control-allow-origin")).toBe("*");
+  expect(client.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
 }
 
 describe("the shop of the demo", () => {
-  test("has its own origin, serves every file of the example with a strict content security policy, and stops with the server", async () => {
+  test("has its own origin and key, serves every file of the example with a strict policy, and stops with the server", async () => {
     const { server, printed } = await startDemo("--port", "0");
     const shop = printed.shop_url;
     expect(Object.keys(printed)[0]).toBe("shop_url");
@@ -40,53 +71,10 @@ describe("the shop of the demo", () => {
       const again = await fetch(`${shop}/${name}`, { headers: { "if-none-match": headers.get("etag") ?? "" } });
       expect({ name, status: again.status }).toEqual({ name, status: 304 });
     }
+    await checkPaths(shop);
+    await checkConfig(server.url, printed);
     await server.end();
     expect(await fetch(shop).catch(() => "gone")).toBe("gone");
-  }, 30_000);
-
-  test("redirects the path of a view to its page, and has no reply for unknown files", async () => {
-    const { server, printed } = await startDemo("--port", "0");
-    const ask = (path: string, init?: RequestInit) => fetch(`${printed.shop_url}${path}`, init);
-    const page = readFileSync(join(folder, "index.html"), "utf8");
-    expect(await (await ask("/")).text()).toBe(page);
-    const view = await ask("/p/mug?variant=1", { redirect: "manual" });
-    expect([view.status, view.headers.get("location")]).toEqual([302, "/#/p/mug?variant=1"]);
-    for (const path of ["/none.js", "/README.md", "/..%2fpackage.json"]) expect((await ask(path)).status).toBe(404);
-    const head = await ask("/", { method: "HEAD" });
-    expect({ status: head.status, type: head.headers.get("content-type"), body: await head.text() }).toEqual({
-      status: 200,
-      type: "text/html; charset=utf-8",
-      body: "",
-    });
-    expect((await ask("/", { method: "POST" })).headers.get("allow")).toBe("GET, HEAD");
-    expect((await ask("/", { headers: { host: 'a"b' } })).status).toBe(400);
-    await server.end();
-  }, 30_000);
-
-  test("gives its pages a key that only their origin may use, and the page with the mail", async () => {
-    const { server, printed } = await startDemo("--port", "0");
-    const config = (await (await fetch(`${printed.shop_url}/config.json`)).json()) as {
-      api: string;
-      namespace: string;
-      key: { id: string; secret: string };
-      mail: string;
-    };
-    expect(config).toEqual({
-      api: server.url,
-      namespace: "demo",
-      key: { id: printed.page_app_id, secret: printed.page_app_secret },
-      mail: printed.mail_url,
-    });
-    const query = `namespace=demo&app_id=${config.key.id}&app_secret=${config.key.secret}`;
-    const list = (origin: string) => fetch(`${server.url}/products/?${query}`, { headers: { origin } });
-    expect((await list(printed.shop_url)).status).toBe(200);
-    expect(await (await list("https://shop.example.com")).json()).toMatchObject({ error: { code: 5203 } });
-    const client = await fetch(`${server.url}/client.js`, { headers: { origin: printed.shop_url } });
-    expect(Object.fromEntries(client.headers)).toMatchObject({
-      "access-control-allow-origin": "*",
-      "content-type": "text/javascript; charset=utf-8",
-    });
-    await server.end();
   }, 30_000);
 
   test("has the port after that of the API, and refuses one that is in use", async () => {
@@ -116,10 +104,7 @@ describe("the shop of the demo", () => {
     const options = { env, program: [binary.path] };
     const args = ["demo", "--port", "0", "--data-dir", join(binary.dir, "data")];
     const silent = await runAtTerminal([...args, "--no-open"], [["press Ctrl-C", "\u0003"]], options);
-    expect(silent.code).toBe(0);
-    const server = await binary.serveBy([binary.path, ...args]);
-    await server.end();
-    expect(existsSync(opened)).toBe(false);
+    expect([silent.code, existsSync(opened)]).toEqual([0, false]);
     const { screen } = await runAtTerminal(args, [["press Ctrl-C", "\u0003"]], options);
     const url = /Shop: (\S+)/.exec(screen)?.[1] ?? "";
     expect(await until("the browser", () => existsSync(opened) && readFileSync(opened, "utf8"))).toBe(`${url}\n`);

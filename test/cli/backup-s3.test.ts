@@ -86,26 +86,6 @@ test("a backup or restore with a service that never answers fails in time", asyn
   expect(await failureOf(storage.upload("whole.tar.gz", "id", new AbortController().signal))).toMatchObject(silent);
 });
 
-test("SIGINT ends a backup or restore with a service that never answers", async () => {
-  expect((await run(["backup", "--to", `${at}/whole.tar.gz`])).code).toBe(0);
-  const interrupt = async (...args: string[]) => {
-    const reached = Promise.withResolvers<void>();
-    s3.hold = () => {
-      reached.resolve();
-      return new Promise(() => {});
-    };
-    const env = { ...environment(), ...s3.env, BODEGA_DATA_DIR: dataDir };
-    const child = Bun.spawn([...command, "db", ...args], { env, stdio: ["ignore", "ignore", "ignore"] });
-    await reached.promise;
-    child.kill("SIGINT");
-    return child.exited;
-  };
-  expect(await interrupt("restore", `${at}/whole.tar.gz`, "--yes")).toBe(130);
-  expect(await interrupt("backup", "--to", at)).toBe(130);
-  s3.hold = undefined;
-  expect((await run(["backup", "--to", at])).code).toBe(0);
-}, 30_000);
-
 test("a large backup that fails or is interrupted leaves neither object nor parts", async () => {
   s3.fail = { when: /partNumber=2/, code: "InternalError" };
   expect((await run(["backup", "--to", at], {}, large)).code).toBe(4);

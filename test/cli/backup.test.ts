@@ -27,7 +27,7 @@ interface Report {
   warnings: string[];
 }
 
-const { dataDir, run, json, failure } = openCli();
+const { dataDir, here: run, json, failure } = openCli();
 const backups = join(dataDir, "backups");
 
 beforeAll(async () => {

@@ -26,7 +26,7 @@ export interface CommandCall {
   quiet?: RegExp | null;
   /** The exit code of the call. Default: 0. */
   code?: number;
-  /** The command needs its own process, because it starts others or waits for a signal. */
+  /** The command needs its own process, because it is a server, or keeps the database until its process ends. */
   alone?: boolean;
   /** The command is a server, which runs until it is stopped. */
   server?: "is";
@@ -271,7 +271,7 @@ export const commandCalls: Record<string, CommandCall> = {
   "audit verify": record(() => [], { quiet: /^\d+:[0-9a-f]+$/ }),
   "db migrate": record(() => [], { quiet: /^$/, needsNoShop: true }),
   "db status": record(() => []),
-  "db backup": record(() => [], { alone: true }),
+  "db backup": record(() => []),
   "db restore": record(({ backupFile }) => [backupFile], {
     alone: true,
     needsNoShop: true,
@@ -279,7 +279,7 @@ export const commandCalls: Record<string, CommandCall> = {
     instead: yes,
     quiet: /before-restore-.*\.db$/,
   }),
-  "db test-restore": record(({ backupFile }) => [backupFile], { alone: true, needsNoShop: true }),
+  "db test-restore": record(({ backupFile }) => [backupFile], { needsNoShop: true }),
   "db check": record(() => [], { quiet: /^$/ }),
   "db rekey": record(() => [], { asks: () => confirmed("Replace the secret key?"), instead: yes, quiet: /^$/ }),
   upgrade: record(({ dir }) => [...makeProgram(dir), "--dry-run"]),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { commandTree } from "../../src/cli/commands/command-tree.ts";
 import { command, makeDir, openCli, runProgram } from "./run-bodega.ts";
 
-const { dataDir, environment, json, run } = openCli();
+const { dataDir, environment, json, here: run, run: runAlone } = openCli();
 const dir = makeDir();
 let script: string;
 
@@ -19,11 +19,18 @@ beforeAll(async () => {
   chmodSync(join(dir, "bodega"), 0o755);
 });
 
+/** Returns the candidates that the program prints for the last word. */
+async function complete(words: string[], env: Record<string, string> = {}): Promise<string[]> {
+  const { stdout, stderr } = await run(["__complete", words.at(-1) as string, ...words.slice(0, -1)], { env });
+  expect(stderr).toBe("");
+  return stdout.split("\n").flatMap((line) => line.split("\t")[0] || []);
+}
+
 /** Returns the candidates that bash offers for the last word. Bash splits words at some characters, such as `=`. */
-async function complete(words: string[], env: Record<string, string | undefined> = environment()): Promise<string[]> {
+async function completeInBash(words: string[]): Promise<string[]> {
   const program = `source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _bodega; printf '%s\\n' "\${COMPREPLY[@]}"`;
   const line = ["bash", "-c", program, script, join(dir, "bodega"), ...words];
-  const { stdout, stderr } = await runProgram(line, { env });
+  const { stdout, stderr } = await runProgram(line, { env: environment() });
   expect(stderr).toBe("");
   return stdout.split("\n").filter((word) => word !== "");
 }
@@ -38,33 +45,36 @@ test.each<[words: string, offered: string[]]>([
   ["key issue --s", ["--scope", "--save-secret-to"]],
   ["completion f", ["fish"]],
   ["serve --log ", ["text", "json"]],
-  ["serve --log = j", ["json"]],
+  ["serve --log=j", ["--log=json"]],
   ["key issue --name ", []],
-])("bash completes commands, flags and fixed values: %s", async (words, offered) => {
+])("commands, flags and fixed values are completed: %s", async (words, offered) => {
   expect(await complete(words.split(" "))).toEqual(offered);
 });
 
 test("bash completes a file name with a space as one word", async () => {
   const folder = makeDir();
   await Bun.write(join(folder, "my secret"), "");
-  const found = [join(folder, "my secret")];
-  expect(await complete(["key", "issue", "--save-secret-to", join(folder, "my")])).toEqual(found);
-  expect(await complete(["key", "issue", "--save-secret-to", "=", join(folder, "my")])).toEqual(found);
+  const line = ["key", "issue", "--save-secret-to", "=", join(folder, "my")];
+  expect(await completeInBash(line)).toEqual([join(folder, "my secret")]);
 });
 
-describe("bash completes names from the database", () => {
+describe("names are completed from the database", () => {
+  test.each([
+    ["keys in quotes and with a joined flag", ["key", "show", "--namespace", "=", '"demo"', "w"], ["web"]],
+    ["emails that bash has cut", ["user", "show", "-n", "demo", "ada", "@", "ex"], ["example.com"]],
+    ["emails behind a joined flag", ["token", "list", "-n", "demo", "--user", "=", "ada", "@", ""], ["example.com"]],
+    ["addresses", ["webhook", "show", "-n", "demo", "http", ":", "//"], ["//127.0.0.1:9/in"]],
+  ])("in bash: %s", async (_what, words, offered) => {
+    expect(await completeInBash(words)).toEqual(offered);
+  });
+
   test.each([
     ["namespaces", ["tenant", "show", "d"], ["demo", "dev"]],
     ["namespaces of a flag", ["key", "list", "-n", "s"], ["shop"]],
     ["namespaces before the command", ["-n", "s"], ["shop"]],
     ["keys by their names", ["key", "show", "-n", "demo", "w"], ["web"]],
-    ["keys in quotes and with a joined flag", ["key", "show", "--namespace", "=", '"demo"', "w"], ["web"]],
     ["emails", ["user", "show", "-n", "demo", "a"], ["ada@example.com"]],
-    ["emails that bash has cut", ["user", "show", "-n", "demo", "ada", "@", "ex"], ["example.com"]],
-    ["emails behind a joined flag", ["token", "list", "-n", "demo", "--user", "=", "ada", "@", ""], ["example.com"]],
-    ["emails that bash has not cut", ["user", "show", "-n", "demo", "ada@"], ["ada@example.com"]],
-    ["addresses", ["webhook", "show", "-n", "demo", "http", ":", "//"], ["//127.0.0.1:9/in"]],
-    ["scopes", ["key", "issue", "--scope", "products", ":", "r"], ["read"]],
+    ["scopes", ["key", "issue", "--scope", "products:r"], ["products:read"]],
     ["nothing of another store", ["user", "show", "-n", "shop", "a"], []],
     ["only flags after the place of a name", ["key", "show", "web", "--js"], ["--json"]],
     ["nothing for free text", ["key", "issue", "-n", "demo", "--name", "w"], []],
@@ -80,10 +90,10 @@ describe("bash completes names from the database", () => {
   });
 
   test("names come from the data directory and store that the command line and the environment name", async () => {
-    const env = { PATH: process.env.PATH };
+    const env = { BODEGA_DATA_DIR: makeDir() };
     expect(await complete(["tenant", "show", "s"], env)).toEqual([]);
     expect(await complete(["tenant", "show", "--data-dir", dataDir, "s"], env)).toEqual(["shop"]);
-    const named = { ...env, BODEGA_DATA_DIR: dataDir, BODEGA_NAMESPACE: "demo" };
+    const named = { BODEGA_NAMESPACE: "demo" };
     expect(await complete(["user", "show", "a"], named)).toEqual(["ada@example.com"]);
     expect(await complete(["user", "show", "-n", "shop", "a"], named)).toEqual([]);
   });
@@ -93,7 +103,7 @@ describe("completion prints no errors, prompts for nothing and creates nothing",
   test("where there is no database", async () => {
     const cwd = makeDir();
     const env = { BODEGA_DATA_DIR: join(cwd, "data") };
-    const outcome = await run(["__complete", "d", "tenant", "show"], { cwd, env });
+    const outcome = await runAlone(["__complete", "d", "tenant", "show"], { cwd, env });
     expect(outcome).toEqual({ code: 0, stdout: "", stderr: "" });
     expect(readdirSync(cwd)).toEqual([]);
   });

@@ -7,17 +7,16 @@ import { usePromisedShapes } from "./json-shapes.ts";
 import { usePreparedShop } from "./prepared-shop.ts";
 import { makeDir, openCli, useServers } from "./run-bodega.ts";
 
-const { run, json, failure, dataDir } = openCli();
+const { here: run, json, failure, dataDir } = openCli();
+let server: Sqld;
+
+beforeAll(async () => {
+  if (hasSqld) server = await startSqld();
+});
+afterAll(() => server?.stop());
 
 // The server's executable exists for one platform only.
 if (hasSqld) {
-  let server: Sqld;
-
-  beforeAll(async () => {
-    server = await startSqld();
-  });
-  afterAll(() => server.stop());
-
   test("commands work on a database server, named by flag or environment, and need no data directory", async () => {
     const made = await json("tenant", "create", "demo", "--database-url", server.url);
     expect(await json<unknown[]>("tenant", "list", "--database-url", server.url)).toMatchObject([made]);
@@ -51,17 +50,10 @@ test("a database server that does not answer is exit code 4", async () => {
 
 // The server's executable exists for one platform only.
 if (hasSqld) {
-  let from: Sqld;
-  let to: Sqld;
-
-  beforeAll(async () => {
-    [from, to] = await Promise.all([startSqld(), startSqld()]);
-  });
-  afterAll(() => Promise.all([from.stop(), to.stop()]));
-
   test("a database server's backup restores to a file or to an empty server, and to no other", async () => {
     const { json, failure, dataDir } = openCli();
-    await json("tenant", "create", "demo", "--database-url", from.url);
+    const from = server;
+    const to = await startSqld();
     const create = "user create -n demo --email ada@example.com --random-password --database-url".split(" ");
     await json(...create, from.url);
     const dir = makeDir();
@@ -86,6 +78,7 @@ if (hasSqld) {
     });
     expect(await json<unknown>("user", "list", "-n", "demo", ...target)).toMatchObject([{ email: "ada@example.com" }]);
     expect(await json<unknown>("audit", "verify", ...target)).toMatchObject({ intact: true });
+    await to.stop();
   });
 }
 

@@ -8,7 +8,7 @@ import type { Report } from "../../src/server/health/doctor.ts";
 import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
 const cli = openCli();
-const { json, run } = cli;
+const { json, here: run } = cli;
 const path = join(cli.dataDir, "bodega.db");
 
 beforeAll(async () => {

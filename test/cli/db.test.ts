@@ -10,7 +10,7 @@ interface Status {
 }
 
 test("status of a new database lists pending migrations with exit code 1, and migrate applies them once", async () => {
-  const { run, json, dataDir } = openCli();
+  const { here: run, json, dataDir } = openCli();
   mkdirSync(dataDir);
   writeFileSync(join(dataDir, "bodega.db"), "");
   const before = await run(["db", "status", "--json"]);

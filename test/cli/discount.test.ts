@@ -61,30 +61,18 @@ test("an ended code is refused, and orders keep their discount", async () => {
   expect(newest).toMatchObject({ discount_code: "PAST", discount: 6, total: 6 });
 });
 
-test("a store without codes says how to create one", async () => {
-  await json("tenant", "create", "empty");
-  expect((await run(["discount", "list", "-n", "empty"])).stderr).toBe(
-    "No discount codes found. Create one: bodega discount create <code> -n empty --percent 10\n",
-  );
-});
-
 test.each([
   [["create", "NEW"], 2, "Give exactly one of --percent, --amount, --free-shipping."],
-  [["create", "NEW", "--percent", "10", "--amount", "5"], 2, "Give exactly one of"],
   [["create", "NEW", "--percent", "101"], 2, "--percent "],
   [["create", "NEW", "--percent", "10%"], 2, "--percent must be a number"],
-  [["create", "NEW", "--amount", "0"], 2, "--amount "],
   [["create", "NEW", "--amount", "1.999"], 2, "--amount "],
   [["create", "NEW", "--percent", "10", "--limit", "0"], 2, "--limit "],
-  [["create", "NEW", "--percent", "10", "--per-customer", "0"], 2, "--per-customer "],
-  [["create", "NEW", "--percent", "10", "--from", "soon"], 2, "--from "],
   [["create", "NEW", "--percent", "10", "--from", "2030-01-02", "--until", "2030-01-01"], 2, "--until "],
   [["create", "two words", "--percent", "10"], 2, "<code> "],
   [["create", "five", "--percent", "10"], 4, ""],
   [["create", "NEW", "--percent", "10", "--category", "hats"], 3, 'Category "hats" not found'],
   [["create", "NEW", "--percent", "10", "--product", "HAT"], 3, 'Product "HAT" not found'],
   [["show", "NONE"], 3, '"NONE" not found'],
-  [["end", "NONE", "--yes"], 3, '"NONE" not found'],
 ] as const)("discount %j is refused", async (line, code, message) => {
   const failed = await failure("discount", ...line, ...demo);
   expect([failed.code, failed.error.message]).toEqual([code, expect.stringContaining(message)]);

@@ -4,14 +4,14 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import type { Report } from "../../src/server/health/doctor.ts";
-import { makeDir, openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
+import { openCli, runAtTerminal, stripEscapes } from "./run-bodega.ts";
 
 type Cli = ReturnType<typeof openCli>;
 
 /** Runs commands on the data directory of the current test. */
 let cli: Cli;
 let json: Cli["json"];
-let run: Cli["run"];
+let run: Cli["here"];
 let failure: Cli["failure"];
 
 /** Changes the database as the program itself never does. */
@@ -30,7 +30,7 @@ const addGap = `insert into orders (id, tenant_id, number, status, payment_statu
 
 beforeEach(async () => {
   cli = openCli();
-  ({ json, run, failure } = cli);
+  ({ json, here: run, failure } = cli);
   await json("tenant", "create", "demo");
   await json("tenant", "create", "other");
 });
@@ -52,11 +52,12 @@ test("an intact database is exit code 0, and all checks run", async () => {
 });
 
 test("only -n restricts the checks, not BODEGA_NAMESPACE", async () => {
-  const { checked } = await json<Report>("doctor");
-  const named = await run(["doctor", "--json"], { env: { BODEGA_NAMESPACE: "demo" } });
-  expect((JSON.parse(named.stdout) as Report).checked.toSorted()).toEqual(checked.toSorted());
+  const only = ["doctor", "--json", "--only", "disk"];
+  const { stdout } = await run(only);
+  expect((JSON.parse(stdout) as Report).checked).toContain("disk");
+  expect(await run(only, { env: { BODEGA_NAMESPACE: "demo" } })).toMatchObject({ stdout });
   writeFileSync(join(cli.dataDir, "bodega.env"), "BODEGA_NAMESPACE=demo\n", { mode: 0o600 });
-  expect((await json<Report>("doctor")).checked.toSorted()).toEqual(checked.toSorted());
+  expect(await run(only)).toMatchObject({ stdout });
 });
 
 test("--only and --ignore choose the checks, and an unknown one is exit code 2 with the names of all", async () => {
@@ -80,11 +81,6 @@ test("--only and --ignore choose the checks, and an unknown one is exit code 2 w
     const { code, error } = await failure("doctor", "--ignore", name);
     expect({ code, message: error.message }).toEqual({ code: 2, message: expect.stringContaining(" mail, ") });
   }
-});
-
-test("--only reports a database that cannot be opened", async () => {
-  const { code, stdout } = await run(["doctor", "--only", "stock", "--data-dir", join(makeDir(), "nothing")]);
-  expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringContaining("Database not found in") });
 });
 
 test("without findings the summary says so, and -q prints nothing", async () => {

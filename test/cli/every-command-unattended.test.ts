@@ -26,21 +26,22 @@ describe("without a terminal, missing arguments are exit code 2 and all are name
   const shopOnce = useOneCopy();
 
   test.each(requiring)("bodega %s", async (_name, called) => {
-    const shop = shopOnce();
-    const { line, required } = leaveOutRequired(called, shop);
+    const { line, required } = leaveOutRequired(called, shopOnce());
     const names = required.map(({ name, arg }) => formatArg(name, arg));
     // If only the store is missing and there are several, the message also lists the stores.
     const message = `error: Missing ${names.join(", ")}.`;
-    const outcome = await runCall(called, shop, line);
+    const outcome = await runCall(called, shopOnce(), line);
     expect(outcome).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
-    const told = await runHere([...line, "--no-input"], { env: shop.env, canAsk: true });
-    expect(told).toEqual(outcome);
   });
 
-  test("also in a process of its own", async () => {
-    const shop = shopOnce();
-    const outcome = await openCli(shop.dataDir).run(["user", "create"], { env: shop.env as Record<string, string> });
-    expect(outcome).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining("error: Missing ") });
+  test("also in a process of its own, and with --no-input at a terminal", async () => {
+    const { dataDir, env } = shopOnce();
+    const line = ["user", "create"];
+    const missing = { code: 2, stdout: "", stderr: expect.stringContaining("error: Missing ") };
+    expect(await openCli(dataDir).run(line, { env })).toEqual(missing);
+    expect(await runHere([...line, "--no-input"], { env, canAsk: true })).toEqual(missing);
+    const suspend = await runHere(["tenant", "suspend", "demo", "--no-input"], { env, canAsk: true });
+    expect([suspend.code, suspend.stderr]).toEqual([2, expect.stringContaining("--yes")]);
   });
 });
 
@@ -62,16 +63,22 @@ describe("a command that needs a database is exit code 3 without one, and create
   });
 });
 
-describe("without a terminal, a needed confirmation is exit code 2 naming the flag, and nothing is done", () => {
+describe("without a terminal, a needed confirmation is exit code 2 naming the flag", () => {
+  const shopOnce = useOneCopy();
+  let contents: ReturnType<typeof readContents> | undefined;
+
   test.each(deciding)("bodega %s", async (_name, called) => {
-    const shop = copyShop();
+    const shop = shopOnce();
+    contents ??= readContents(shop.dataDir);
     const flag = called.call.instead?.(shop)[0] as string;
-    const line = [...called.path, ...called.call.args(shop)];
-    const before = readContents(shop.dataDir);
-    const outcome = await runCall(called, shop, line);
+    const outcome = await runCall({ ...called, call: { ...called.call, input: "" } }, shop, [
+      ...called.path,
+      ...called.call.args(shop),
+    ]);
     expect(outcome).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(flag) });
-    const told = await runHere([...line, "--no-input"], { env: shop.env, canAsk: true });
-    expect(told).toEqual(outcome);
-    expect(readContents(shop.dataDir)).toEqual(before);
+  });
+
+  test("and nothing was changed", () => {
+    expect(readContents(shopOnce().dataDir)).toEqual(contents as NonNullable<typeof contents>);
   });
 });

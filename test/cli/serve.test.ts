@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readServerStatus } from "../../src/server/monitoring/listeners.ts";
 import { until } from "../support/until.ts";
 import { command, makeDir, openCli, useServers } from "./run-bodega.ts";
 
-const { dataDir, environment, json, run } = openCli();
+const { dataDir, environment, json, here: run } = openCli();
 const serve = useServers(afterEach);
 
 /** Starts a server command, and waits until its standard output contains `sign`. */
@@ -15,24 +16,15 @@ async function start(args: string[], sign: string) {
 }
 
 describe("serve", () => {
-  test.each(["SIGTERM", "SIGINT"] as const)(
-    "prints its address and its data directory, and ends cleanly on %s",
-    async (signal) => {
-      const { stdout, stop } = await start(["serve"], "Data directory");
-      const url = /listens on (http:\S+)/.exec(stdout)?.[1] ?? "";
-      expect(stdout).toContain(`Data directory: ${dataDir}\n`);
-      expect(await run(["health", "--url", url])).toMatchObject({ code: 0 });
-      // The port of the server differs from the settings.
-      expect(JSON.parse((await run(["health", "--json"])).stdout)).toMatchObject({ url: `${url}/health/ready` });
-      expect(await stop(signal)).toBe(0);
-      expect(await run(["health", "--url", url])).toMatchObject({ code: 1 });
-    },
-  );
-
-  test("SIGHUP does not end a server without a terminal", async () => {
-    const { stop } = await start(["serve"], "Data directory");
-    expect(await Promise.race([stop("SIGHUP"), run(["health"])])).toMatchObject({ code: 0 });
+  test("prints its address and its data directory, ignores SIGHUP without a terminal, and ends cleanly on SIGTERM", async () => {
+    const { stdout, stop } = await start(["serve"], "Data directory");
+    const url = /listens on (http:\S+)/.exec(stdout)?.[1] ?? "";
+    expect(stdout).toContain(`Data directory: ${dataDir}\n`);
+    // The port of the server differs from the settings.
+    expect(JSON.parse((await run(["health", "--json"])).stdout)).toMatchObject({ url: `${url}/health/ready` });
+    expect(await Promise.race([stop("SIGHUP"), run(["health", "--url", url])])).toMatchObject({ code: 0 });
     expect(await stop("SIGTERM")).toBe(0);
+    expect(await run(["health", "--url", url])).toMatchObject({ code: 1 });
   });
 
   test("a server whose terminal is closed stops as after SIGTERM", async () => {
@@ -67,29 +59,34 @@ describe("serve", () => {
     expect(await init()).toMatch(/# Start the server\n.*bodega.* serve/);
   });
 
-  test("on all addresses says so", async () => {
-    const { stdout } = await start(["serve", "--host", "0.0.0.0"], "Data directory");
-    expect(stdout).toMatch(/listens on http:\/\/127\.0\.0\.1:\d+ and all other addresses of this machine\n/);
-  });
-
-  test("in an empty directory says how to create a store, and which settings have no effect", async () => {
-    const env = environment({ BODEGA_DATA_DIR: join(makeDir(), "new"), BODEGA_DATABASE_SYNC_URL: "https://x.example" });
-    const server = await serve(["serve", "--port", "0"], { env });
-    const hint = `No store found. Create one: bodega init --data-dir ${env.BODEGA_DATA_DIR}`;
-    await until("the hint", () => server.log().includes(hint));
-    expect(server.log()).toMatch(/WARN +BODEGA_DATABASE_SYNC_URL in the environment is not a setting/);
-  });
-
-  test("warns of a secret key that other accounts could read, and restricts it", async () => {
-    const dir = join(makeDir(), "shop");
+  test("in a new directory says how to create a store, which settings have no effect, and that others could read the key", async () => {
+    const dir = join(makeDir(), "new");
     const path = join(dir, "secret.key");
     mkdirSync(dir);
     writeFileSync(path, "k".repeat(43), { mode: 0o644 });
-    const env = environment({ BODEGA_DATA_DIR: dir });
-    const server = await serve(["serve", "--port", "0"], { env });
+    const env = environment({ BODEGA_DATA_DIR: dir, BODEGA_DATABASE_SYNC_URL: "https://x.example" });
+    const server = await serve(["serve", "--port", "0", "--host", "0.0.0.0"], { env });
+    expect(server.stdout()).toMatch(/listens on http:\/\/127\.0\.0\.1:\d+ and all other addresses of this machine\n/);
+    await until("the hint", () => server.log().includes(`No store found. Create one: bodega init --data-dir ${dir}`));
+    expect(server.log()).toMatch(/WARN +BODEGA_DATABASE_SYNC_URL in the environment is not a setting/);
     const warning = /WARN +Other accounts of this machine could read secret\.key\..* bodega db rekey/;
     await until("the warning", () => warning.test(server.log()));
     expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  test("a server removes its control socket when it ends, and replaces one that a killed server left", async () => {
+    // A path that is too long for a socket.
+    const dir = join(makeDir(), "d".repeat(120));
+    const env = environment({ BODEGA_DATA_DIR: dir });
+    const killed = await serve(["serve", "--port", "0"], { env });
+    const socket = join(dir, "server.sock");
+    expect((statSync(socket).mode & 0o777).toString(8)).toBe("600");
+    await killed.end("SIGKILL");
+    expect([existsSync(socket), await readServerStatus(dir)]).toEqual([true, null]);
+    const next = await serve(["serve", "--port", "0"], { env });
+    expect(await readServerStatus(dir)).toMatchObject({ pid: next.pid, url: next.url });
+    expect(await next.end()).toBe(0);
+    expect(existsSync(socket)).toBe(false);
   });
 
   test("a command takes effect on the next request", async () => {

@@ -38,7 +38,7 @@ test("help, version and completion load neither database, server nor prompts, so
 });
 
 test("a command reads only its part of the configuration", async () => {
-  const { json, run } = openCli();
+  const { json, here: run } = openCli();
   await json("tenant", "create", "demo");
   const { app_id } = await json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web");
   const env = {

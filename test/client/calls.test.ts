@@ -53,11 +53,6 @@ onDatabase("file", (suite) => {
     expect(second.data.map(({ title }) => title)).toEqual(["Page 2", "Page 3"]);
   });
 
-  test("the store itself is read with the key", async () => {
-    const { namespace, currency, languages } = await open().store();
-    expect([namespace, currency, languages]).toEqual([shop.namespace, "EUR", ["en"]]);
-  });
-
   test("an order is placed once although the connection and the server failed: all tries have the same key", async () => {
     const { id } = await shop.createProduct({ stock: 5 });
     const client = open();
@@ -202,13 +197,6 @@ onDatabase("file", (suite) => {
     expect((await failure(products.get("a/../b?c"))).code).toBe(5301);
     for (const id of ["", ".", ".."]) await expect(products.get(id)).rejects.toThrow(TypeError);
     expect(proxy.passed.length).toBe(1);
-  });
-
-  test("a method in lower case is sent in upper case", async () => {
-    const { id } = await shop.createProduct();
-    const operation = "patch /products/{id}/" as "PATCH /products/{id}/";
-    const reply = await open().call(operation, { path: { id }, body: { title: "Lamp" } });
-    expect(reply.data.title).toBe("Lamp");
   });
 
   test("options of variants, flags and several values are in the query as the server reads them", async () => {

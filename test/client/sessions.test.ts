@@ -159,14 +159,6 @@ onDatabase("file", (suite) => {
     expect(told).toEqual({ tab: [token, undefined], client: [undefined] });
   });
 
-  test("a session that ended while the page was closed is dropped at the first call", async () => {
-    const client = open();
-    await client.auth.login(await createLogin());
-    advance(40 * day);
-    expect((await failure(client.users.me())).code).toBe(5214);
-    expect(await client.auth.session()).toBeNull();
-  });
-
   test("without a connection, a sign-out removes the session from this device", async () => {
     const client = open({ retries: 0 });
     await client.auth.login(await createLogin());

@@ -89,12 +89,6 @@ test("passes on bodies that are too large for the server", () => {
   expect(caddy).not.toContain("request_body");
 });
 
-test("nginx passes on the client's address, and reuses connections", () => {
-  expect(nginx).toContain("proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;");
-  expect(nginx).toContain("proxy_http_version 1.1;");
-  expect(nginx).toContain('proxy_set_header Connection "";');
-});
-
 test("durations on the page are those of the server", () => {
   expect(page).toContain(`In the last ${expiryWarningDays} days of a certificate`);
   expect(page).toContain(`connections to Bodega for less than ${idleSeconds} seconds`);

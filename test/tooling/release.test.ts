@@ -40,6 +40,14 @@ function makeCheckout(): string {
   return dir;
 }
 
+let checkout: string | undefined;
+
+/** Returns the checkout that the tests share. */
+function openCheckout(): string {
+  checkout ??= makeCheckout();
+  return checkout;
+}
+
 function commit(dir: string): void {
   const author = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
   expect(run(dir, "git", "add", "-A").code).toBe(0);
@@ -73,7 +81,7 @@ test("the bill of materials is valid CycloneDX, and has the packages with licens
 });
 
 test("a release has executables, checksums that sha256sum accepts, notes, and an installer that checks them", () => {
-  const dir = makeCheckout();
+  const dir = openCheckout();
   const { code, output } = release(dir);
   expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining(`version ${version}`) });
   const folder = join(dir, "dist/release");
@@ -126,7 +134,7 @@ test("a release is signed with the given key, in the format of minisign", () => 
 });
 
 test("a version without a section in CHANGELOG.md, and a tree with changes, are refused", () => {
-  const dir = makeCheckout();
+  const dir = openCheckout();
   const changelog = join(dir, "CHANGELOG.md");
   writeFileSync(changelog, readFileSync(changelog, "utf8").replace(`## ${version}`, "## 0.0.1"));
   const dirty = release(dir);
@@ -135,4 +143,5 @@ test("a version without a section in CHANGELOG.md, and a tree with changes, are 
   commit(dir);
   const missing = `CHANGELOG.md has no section "## ${version}"`;
   expect(release(dir)).toEqual({ code: 1, output: expect.stringContaining(missing) });
+  run(dir, "git", "reset", "-q", "--hard", "HEAD~1");
 }, 30_000);
