@@ -1,4 +1,3 @@
-import type { PushOptions } from "./config/push-config.ts";
 import type { Session } from "./db/session.ts";
 import { hasScope, type Scope } from "./security/scopes.ts";
 import type { Vault } from "./security/vault.ts";
@@ -81,7 +80,8 @@ export interface Ctx {
   /** In a request: the address, if known, and the `User-Agent`, which is never stored. */
   client?: { readonly ip: string | null; readonly userAgent?: string | null } | undefined;
   memory?: ProcessMemory | undefined;
-  push?: PushOptions | undefined;
+  /** Whether endpoints of Web Push may be on this machine or a private network, and use http. */
+  push?: { allowPrivate: boolean } | undefined;
   /** The token of a guest's order, sent as `X-Order-Token`. */
   orderToken?: string | undefined;
   payments?: PaymentOptions | undefined;

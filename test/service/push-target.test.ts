@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { createECDH } from "node:crypto";
-import type { PushPlatform } from "../../src/server/config/push-config.ts";
 import { AppError } from "../../src/server/errors.ts";
 import type { Subscription } from "../../src/server/modules/notifications/providers/provider.ts";
 import { parseTarget } from "../../src/server/modules/notifications/registrations/target-input.ts";
+import type { PushPlatform } from "../../src/server/modules/notifications/table.ts";
 import { newAppleToken, newGoogleToken, newSubscription } from "../support/registrations.ts";
 
 const usual = newSubscription();

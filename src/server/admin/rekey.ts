@@ -1,6 +1,7 @@
 import { and, eq, isNotNull } from "drizzle-orm";
 import type { Config } from "../config/config.ts";
 import type { SystemCtx } from "../context.ts";
+import { pick } from "../db/selection.ts";
 import { all, param, run, statement } from "../db/statement.ts";
 import { inTransaction } from "../db/transaction.ts";
 import { recordAudit } from "../modules/audit/service.ts";
@@ -38,13 +39,10 @@ const selectWebhooks = statement((q) =>
   q.select({ namespace, webhook_id: id, url }).from(webhooks).innerJoin(tenants, isOfStore).orderBy(namespace, id),
 );
 
-const connectedOf = eq(tenants.id, paymentAccounts.tenantId);
+const connected = { namespace, ...pick(paymentAccounts, "provider", "account") };
+const isConnected = eq(tenants.id, paymentAccounts.tenantId);
 const selectAccounts = statement((q) =>
-  q
-    .select({ namespace, provider: paymentAccounts.provider, account: paymentAccounts.account })
-    .from(paymentAccounts)
-    .innerJoin(tenants, connectedOf)
-    .orderBy(namespace),
+  q.select(connected).from(paymentAccounts).innerJoin(tenants, isConnected).orderBy(namespace),
 );
 
 /**
@@ -52,8 +50,7 @@ const selectAccounts = statement((q) =>
  * could decrypt. Second factors stay, although they no longer work: without them, a password alone would suffice. No
  * server may be running.
  * @returns what was removed, the users whose second factor must be reset, the webhooks that need a new secret, and the
- * payment accounts that must be connected again;
- * `rekeyed` is false when the database already used this key.
+ * payment accounts that must be connected again. `rekeyed` is false when the database already used this key.
  */
 export function rekeyDatabase(ctx: SystemCtx, config: Pick<Config, "secret" | "dataDir">) {
   return inTransaction(ctx, async (tx) => {
@@ -70,11 +67,9 @@ export function rekeyDatabase(ctx: SystemCtx, config: Pick<Config, "secret" | "d
       webhooks: await all(tx.db, selectWebhooks),
       payment_accounts: await all(tx.db, selectAccounts),
     };
-    const { rekeyed: _, two_factor_users, webhooks, payment_accounts, ...counts } = report;
-    const lists = { two_factor_users, webhooks, payment_accounts };
-    const lengths = Object.entries(lists).map(([name, list]) => [name, list.length]);
-    const details = { ...counts, ...Object.fromEntries(lengths) };
-    await recordAudit(tx, { event: "database.rekeyed", details });
+    const { rekeyed: _, ...removed } = report;
+    const counts = Object.entries(removed).map(([name, one]) => [name, typeof one === "number" ? one : one.length]);
+    await recordAudit(tx, { event: "database.rekeyed", details: Object.fromEntries(counts) });
     return report;
   });
 }

@@ -1,12 +1,12 @@
 import { logLevels } from "../config/server-config.ts";
 import type { Actor, Tenant } from "../context.ts";
 import { AppError, codeOf } from "../errors.ts";
-import { describeFault, type LogRequest, levelOf } from "../logging/request-log.ts";
+import { describeFault, levelOf, type RequestLogEntry } from "../logging/request-log.ts";
 import type { Meter, RouteMeter } from "../monitoring/metrics/meter.ts";
 
 export interface LogDeps {
   now: () => number;
-  log: LogRequest;
+  log: (entry: RequestLogEntry) => void;
   logFrom: number;
   meter: Meter;
   clientIpOf: (request: Request) => string | null;

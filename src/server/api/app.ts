@@ -35,8 +35,6 @@ export const defaultBodyLimits: BodyLimits = { bytes: 1_048_576, ms: 10_000 };
 
 const everyMethod = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
-const noRoute = "(none)";
-
 export function createApp(deps: AppDeps) {
   const { db, now, vault } = deps;
   const routes = deps.routes ?? allRoutes;
@@ -65,7 +63,7 @@ export function createApp(deps: AppDeps) {
     // `https://` and three of the host. `listen` ensures that the host is long enough.
     handler: { standardHostname: deps.isEncrypted },
   });
-  const noRouteMeter = pipeline.meter.anyMethod(noRoute);
+  const noRouteMeter = pipeline.meter.anyMethod("(none)");
   const answerNone = (request: Request) => answerNoRoute(pipeline, noRouteMeter(request.method), request);
   for (const route of routes) mountRoute(server, pipeline, route);
   for (const [path, group] of Map.groupBy(routes, (route) => route.path)) {

@@ -1,5 +1,4 @@
 import { nextTurn } from "../concurrency/event-loop.ts";
-import type { PushOptions } from "../config/push-config.ts";
 import type { Actor, Ctx, MediaStore, PaymentOptions, ProcessMemory, Tenant } from "../context.ts";
 import { isForeignKeyViolation } from "../db/db-errors.ts";
 import { limitSession } from "../db/limit-session.ts";
@@ -34,7 +33,7 @@ export interface PipelineDeps extends AuthDeps, LogDeps {
   uploadMemory: BodyMemory;
   vault: Vault;
   memory: ProcessMemory;
-  push: PushOptions;
+  push: NonNullable<Ctx["push"]>;
   version: string;
   media?: MediaStore | undefined;
   publicUrl?: string | undefined;

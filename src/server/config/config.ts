@@ -47,7 +47,8 @@ function readOptions(options: Options) {
     ...readServerConfig(options),
     ...readBackupConfig(options),
     ...readMailConfig(options),
-    ...readPushConfig(options),
+    /** Permits Web Push endpoints on a private network, and http. */
+    allowPrivatePush: onOrOff(options.get("BODEGA_PUSH_PRIVATE", "allow-private-push")),
     ...readPaymentConfig(options),
   };
 }
@@ -71,11 +72,6 @@ export function readDatabaseConfig(options: Options) {
 export function readMailConfig(options: Options) {
   const url = smtpUrl(options.get("BODEGA_SMTP_URL"));
   return { smtpUrl: url, mailFrom: mailFrom(options.get("BODEGA_MAIL_FROM"), url !== undefined) };
-}
-
-/** `allowPrivate` permits Web Push endpoints on a private network, and http. */
-export function readPushConfig(options: Options) {
-  return { allowPrivatePush: onOrOff(options.get("BODEGA_PUSH_PRIVATE", "allow-private-push")) };
 }
 
 /** The URL of the Stripe API; undefined means Stripe's own. Tests and the demo use a stand-in. */

@@ -162,7 +162,6 @@ export function defineRoute<P extends TObject, Q extends TObject, B extends TSch
   id: string,
   options: RouteOptions<P, Q, B, W>,
 ): Route {
-  if (options.access.length === 0) throw new Error(`${method} ${path} names nobody who may call`);
   const body = method === "PUT" ? withIgnored(options) : options.body;
   return { method, path, id, ...options, body } as unknown as Route;
 }

@@ -20,8 +20,6 @@ export interface RequestLogEntry {
   fault?: string | undefined;
 }
 
-export type LogRequest = (entry: RequestLogEntry) => void;
-
 /** Refused credentials, permissions and limits are warnings, because they may come from an attack. */
 export function levelOf(status: number): LogLevel {
   if (status >= 500) return "error";
@@ -31,7 +29,7 @@ export function levelOf(status: number): LogLevel {
 export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): string {
   const { method, path, status, code, request_id, namespace, caller, ip, origin, fault } = entry;
   const time = toTimestamp(entry.at);
-  const ms = round(entry.ms);
+  const ms = Math.round(entry.ms * 100) / 100;
   if (form === "json") {
     const { at: _, ...rest } = entry;
     const sent = { namespace: namespace && shorten(namespace), origin: origin && shorten(origin) };
@@ -47,10 +45,6 @@ export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): st
   line += ` request_id=${request_id}`;
   if (fault !== undefined) line += ` fault=${JSON.stringify(fault)}`;
   return `${line}\n`;
-}
-
-function round(ms: number): number {
-  return Math.round(ms * 100) / 100;
 }
 
 /** Masks secrets, and shortens texts, because long lines of several workers would mix. */

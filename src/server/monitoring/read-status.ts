@@ -1,7 +1,8 @@
 import { codeOf } from "../errors.ts";
 import type { ReplicationStatus } from "../replication/place-health.ts";
+import { sumOf } from "../values/money.ts";
 import type { DatabaseFigures } from "./database-figures.ts";
-import { addCounts, addRoutes, type RouteStatus, sortByRequests, sumOf } from "./metrics/meter.ts";
+import { addCounts, addRoutes, type RouteStatus, sortByRequests } from "./metrics/meter.ts";
 import type { ProcessFigures } from "./process-monitor.ts";
 import { noFigures, type WorkerRegistry } from "./worker-registry.ts";
 
@@ -41,7 +42,7 @@ export async function readStatus(deps: StatusDeps) {
     workers,
     /** `name` is `main` or the number of a worker. A worker that does not run or answer has its last figures. */
     processes: all.map(({ name, answers, figures: { counts, ...figures } }) => ({ name, answers, ...figures })),
-    requests: { total, in_flight: sumOf(figures, "in_flight"), ...replies },
+    requests: { total, in_flight: sumOf(figures, ({ in_flight }) => in_flight), ...replies },
     routes: routes.toSorted((a, b) => b.requests - a.requests),
     sign_ins: countSignIns(routes),
     tenants: sortByRequests(tenants).slice(0, maxTenants),

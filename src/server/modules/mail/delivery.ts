@@ -1,12 +1,14 @@
 import { createTransport } from "nodemailer";
+import { get } from "../../db/statement.ts";
 import type { Answer, Attempt, Channel, ChannelDeps } from "../../delivery/channel.ts";
 import type { DeadEnd } from "../../delivery/claim.ts";
 import { DeliveryEngine } from "../../delivery/engine.ts";
 import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
 import type { FromAddress } from "../../values/email.ts";
+import { toTimestamp } from "../../values/stamps.ts";
 import { backOfficeLink } from "./back-office-link.ts";
 import { composeMail, findRecipient } from "./compose.ts";
-import { type ClaimedMail, hasDueMail, mailQueue, openContents } from "./outbox.ts";
+import { type ClaimedMail, mailQueue, openContents, selectDue } from "./outbox.ts";
 import { renderMail } from "./render.ts";
 import { type SmtpServer, secretsOf, smtpOptions } from "./smtp.ts";
 import { readSmtpFailure } from "./smtp-failure.ts";
@@ -69,7 +71,7 @@ export function createMailEngine(deps: MailDeps): DeliveryEngine<ClaimedMail> {
   const channel: Channel<ClaimedMail> = {
     queue: mailQueue,
     maxAttempts: delaysMs.length + 1,
-    listReady: async () => ((await hasDueMail(deps)) ? [source] : []),
+    listReady: async () => ((await get(deps.db, selectDue, { now: toTimestamp(deps.now()) })) ? [source] : []),
     prepare,
     nextAttemptAt({ attempts }) {
       const delay = delaysMs[attempts - 1];

@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import type { Ctx, WorkCtx } from "../../context.ts";
 import { pick } from "../../db/selection.ts";
-import { createPurge, get, param, params, run, statement } from "../../db/statement.ts";
+import { createPurge, param, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { createQueue, isDue } from "../../delivery/claim.ts";
 import type { Vault } from "../../security/vault.ts";
@@ -125,7 +125,7 @@ const which = sql`
 const claimed = pick(mailOutbox, "id", "tenantId", "kind", "sealed", "usefulUntil", "attempts");
 const isClaimed = sql`id in (select value from json_each(${param("ids")}))`;
 const read = statement((q) => q.select(claimed).from(mailOutbox).where(isClaimed));
-const hasDue = statement(sql`select 1 from ${mailOutbox} where ${isDue} limit 1`);
+export const selectDue = statement(sql`select 1 from ${mailOutbox} where ${isDue} limit 1`);
 /** When mail is sent, expires or is dropped, its contents are erased. Those of failed mail stay, for a retry. */
 export const mailQueue = createQueue(mailOutbox, {
   ...{ which, read, delivered: "sent" },
@@ -141,10 +141,6 @@ const expire = statement(sql`
 const keptMs = 30 * 86_400_000;
 
 export type ClaimedMail = Awaited<ReturnType<typeof mailQueue.claim>>[number];
-
-export async function hasDueMail({ db, now }: WorkCtx): Promise<boolean> {
-  return (await get(db, hasDue, { now: toTimestamp(now()) })) !== undefined;
-}
 
 /** Erases the contents of expired mail, and marks mail that still waits as expired; at most a thousand per call. */
 export const expireMail = ({ db, now }: WorkCtx): Promise<number> => run(db, expire, { now: toTimestamp(now()) });

@@ -46,6 +46,8 @@ export const pushRegistrations = sqliteTable(
   ],
 );
 
+export type PushPlatform = typeof pushRegistrations.$inferSelect.platform;
+
 export const pushCounts = sqliteTable("push_counts", {
   tenantId: tenantIdColumn().primaryKey(),
   registrations: integer("registrations").notNull(),

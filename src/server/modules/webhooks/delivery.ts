@@ -102,16 +102,9 @@ export function createWebhookEngine(deps: WebhookDeps): DeliveryEngine<DeliveryT
   return new DeliveryEngine(channel, { ...deps, policy: webhookPolicy });
 }
 
-export interface WebhookTarget {
-  webhookId: string;
-  url: string;
-  secret: string;
-  allowPrivate: boolean;
-}
-
 /** Signs an event and posts it. Errors: DeliveryFailure, errors of the connection. */
 export function postEvent(
-  { webhookId, url, secret: sealed, allowPrivate }: WebhookTarget,
+  { webhookId, url, secret: sealed, allowPrivate }: Pick<DeliveryTask, "webhookId" | "url" | "secret" | "allowPrivate">,
   { id, body }: { id: string; body: string },
   { vault, now, lookup, ca }: Pick<WebhookDeps, "vault" | "now" | "lookup" | "ca">,
   signal: AbortSignal,

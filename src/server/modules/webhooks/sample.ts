@@ -26,10 +26,9 @@ export async function sendSample(ctx: Ctx, webhookId: string, given: string) {
   const event = { id: event_id, type, subject: newId(prefix), data, created_at: toTimestamp(ctx.now()) };
   const message = { id: event_id, body: JSON.stringify({ ...event, namespace: ctx.tenant.namespace }) };
   const started = performance.now();
-  const answered = postEvent(found, message, ctx, AbortSignal.timeout(attemptMs)).then(
+  const result = await postEvent(found, message, ctx, AbortSignal.timeout(attemptMs)).then(
     async ({ status, text }) => ({ status, error: describeStatus(status), answer: (await text) || null }),
     (error: unknown) => ({ status: null, error: describeFailure(error), answer: null }),
   );
-  const result = await answered;
   return { ...result, duration_ms: Math.round(performance.now() - started), event_id, type, url: found.url };
 }

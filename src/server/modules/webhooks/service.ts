@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from "node:crypto";
 import { and, type SQL, sql } from "drizzle-orm";
 import { withTimeout } from "../../concurrency/with-timeout.ts";
 import type { Ctx } from "../../context.ts";
-import { pickStored } from "../../db/selection.ts";
+import { jsonOf, pickStored } from "../../db/selection.ts";
 import { all, byId, get, matches, ofStore, param, params, run, type Statement, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { hostOf, isPublicHost, type Lookup, RefusedAddress, resolveAddresses } from "../../delivery/outbound.ts";
@@ -26,7 +26,7 @@ const insertRow = statement(sql`
 const shown = {
   ...{ webhook_id: webhooks.id, namespace: sql<string>`${param("namespace")}`, url: webhooks.url },
   // Event types and patterns such as `order.*`.
-  types: sql`${webhooks.types}`.mapWith((text: string): string[] => JSON.parse(text)),
+  types: jsonOf<string[]>(webhooks.types),
   ...pickStored(webhooks, "allowPrivate", "createdAt"),
 };
 const ofDeliveries = <T>(what: SQL, condition: SQL) =>

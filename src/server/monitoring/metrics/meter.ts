@@ -1,3 +1,5 @@
+import { sumOf } from "../../values/money.ts";
+
 export type RouteStatus = Omit<RouteMeter, "record">;
 
 export const boundsMs: readonly number[] = [
@@ -102,19 +104,27 @@ export function addCounts(all: readonly Counts[]): Counts {
   return {
     routes: Array.from(byRoute.values(), (same) => ({ ...(same[0] as RouteStatus), ...addRoutes(same) })),
     tenants: Array.from(byStore, ([namespace, same]) => {
-      return { namespace, requests: sumOf(same, "requests"), errors: sumOf(same, "errors") };
+      return {
+        namespace,
+        requests: sumOf(same, ({ requests }) => requests),
+        errors: sumOf(same, ({ errors }) => errors),
+      };
     }),
   };
 }
 
 export function addRoutes(routes: readonly RouteStatus[]): Omit<RouteStatus, "method" | "route"> {
   const latencies = routes.map(({ latency }) => latency);
-  const countOf = (_: unknown, index: number) => latencies.reduce((sum, { counts }) => sum + (counts[index] ?? 0), 0);
+  const countOf = (_: unknown, index: number) => sumOf(latencies, ({ counts }) => counts[index] ?? 0);
   return {
-    requests: sumOf(routes, "requests"),
+    requests: sumOf(routes, ({ requests }) => requests),
     statuses: addRecords(routes.map(({ statuses }) => statuses)),
     errors: addRecords(routes.map(({ errors }) => errors)),
-    latency: { bounds_ms: boundsMs, counts: [...boundsMs, 0].map(countOf), sum_ms: sumOf(latencies, "sum_ms") },
+    latency: {
+      bounds_ms: boundsMs,
+      counts: [...boundsMs, 0].map(countOf),
+      sum_ms: sumOf(latencies, (one) => one.sum_ms),
+    },
   };
 }
 
@@ -122,10 +132,6 @@ function addRecords(all: readonly Record<string, number>[]): Record<string, numb
   const sum: Record<string, number> = {};
   for (const one of all) for (const [name, count] of Object.entries(one)) sum[name] = (sum[name] ?? 0) + count;
   return sum;
-}
-
-export function sumOf<Name extends string>(rows: readonly Record<Name, number>[], name: Name): number {
-  return rows.reduce((sum, row) => sum + row[name], 0);
 }
 
 export function sortByRequests(tenants: readonly TenantStatus[]): TenantStatus[] {

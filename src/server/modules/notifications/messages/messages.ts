@@ -1,5 +1,4 @@
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
-import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
 import { keysetList } from "../../../db/keyset-list.ts";
 import { all, byId, get, matches, ofStore, param, params, run, statement } from "../../../db/statement.ts";
@@ -13,7 +12,7 @@ import { recordAudit } from "../../audit/service.ts";
 import { requireSubject } from "../../users/guards.ts";
 import { isSent, notSent } from "../providers/provider.ts";
 import { topicExpects, topicForm } from "../registrations/registration-model.ts";
-import { pushDeliveries, pushMessages, pushRegistrations } from "../table.ts";
+import { type PushPlatform, pushDeliveries, pushMessages, pushRegistrations } from "../table.ts";
 import { Message, type MessageInput, type MessageWithDeliveries, messageBounds } from "./message-model.ts";
 import { countRecipients, type Recipients } from "./recipients.ts";
 

@@ -1,9 +1,8 @@
 import { sql } from "drizzle-orm";
-import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
 import { all, param, statement } from "../../../db/statement.ts";
 import { tenants } from "../../tenants/table.ts";
-import { type pushMessages, pushRegistrations, pushTopics } from "../table.ts";
+import { type PushPlatform, type pushMessages, pushRegistrations, pushTopics } from "../table.ts";
 
 /** Conditions for the recipients of a message; null matches all. `lang` also matches regional varieties. */
 export type Recipients = Pick<typeof pushMessages.$inferSelect, "topic" | "userId" | "lang">;

@@ -1,6 +1,6 @@
-import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Answer } from "../../../delivery/channel.ts";
 import type { Vault } from "../../../security/vault.ts";
+import type { PushPlatform } from "../table.ts";
 
 export interface Subscription {
   endpoint: string;

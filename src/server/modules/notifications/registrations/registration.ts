@@ -1,6 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
 import { and, sql } from "drizzle-orm";
-import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
 import { isUniqueViolation } from "../../../db/db-errors.ts";
 import { pick } from "../../../db/selection.ts";
@@ -15,7 +14,7 @@ import { userTokens } from "../../tokens/table.ts";
 import { refuseSubject } from "../../visitors/actor.ts";
 import { isSent, sealTarget, type Target } from "../providers/provider.ts";
 import { makeVapidKeys } from "../providers/vapid.ts";
-import { pushCounts, pushRegistrations, pushTopics } from "../table.ts";
+import { type PushPlatform, pushCounts, pushRegistrations, pushTopics } from "../table.ts";
 import type { Registration, RegistrationInput, RegistrationPatch } from "./registration-model.ts";
 import { removeById, shownRegistration } from "./registrations.ts";
 import { parseTarget } from "./target-input.ts";

@@ -1,8 +1,7 @@
 import { and, desc, sql } from "drizzle-orm";
-import type { PushPlatform } from "../../../config/push-config.ts";
 import type { Ctx } from "../../../context.ts";
 import { keysetList } from "../../../db/keyset-list.ts";
-import { pickStored } from "../../../db/selection.ts";
+import { jsonOf, pickStored } from "../../../db/selection.ts";
 import { all, byId, get, matches, ofStore, ofUser, param, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { notFound } from "../../../errors.ts";
@@ -10,17 +9,17 @@ import type { ListPage } from "../../../pagination/list-page.ts";
 import type { ListQuery } from "../../../pagination/list-query.ts";
 import { recordAudit } from "../../audit/service.ts";
 import { ownIdOf } from "../../users/guards.ts";
-import { pushRegistrations, pushTopics } from "../table.ts";
+import { type PushPlatform, pushRegistrations, pushTopics } from "../table.ts";
 import { Device } from "./registration-model.ts";
 
-const topics = sql<string[]>`(select json_group_array(topic) from (
+const topics = sql`(select json_group_array(topic) from (
   select topic from ${pushTopics} where registration_id = ${pushRegistrations.id} order by topic))`;
 const lang = sql<string>`coalesce(${pushRegistrations.lang}, ${param("language")})`;
 /** A registration without its id, as replies and the terminal show it. `language` is the default of `lang`. */
 export const shownRegistration = {
   ...pickStored(pushRegistrations, "platform", "userId", "createdAt", "updatedAt"),
   lang,
-  topics: topics.mapWith((text: string): string[] => JSON.parse(text)),
+  topics: jsonOf<string[]>(topics),
 };
 
 const record = { registration_id: pushRegistrations.id, ...shownRegistration, is_proven: pushRegistrations.isProven };

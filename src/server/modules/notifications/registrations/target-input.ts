@@ -1,9 +1,9 @@
 import { ECDH } from "node:crypto";
-import type { PushPlatform } from "../../../config/push-config.ts";
 import { hostOf, isPublicHost } from "../../../delivery/outbound.ts";
 import { invalidField } from "../../../errors.ts";
 import { attempt } from "../../../values/attempt.ts";
 import type { Subscription, Target } from "../providers/provider.ts";
+import type { PushPlatform } from "../table.ts";
 import type { RegistrationPatch } from "./registration-model.ts";
 
 const maxEndpoint = 2000;
