@@ -10,7 +10,6 @@ import {
 } from "../../src/server/modules/notifications/sending/queue.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
 import { createVault } from "../../src/server/security/vault.ts";
-import { certificate } from "../support/certificate.ts";
 import { tenantContext } from "../support/factories.ts";
 import { createBrowser, readVapid } from "../support/push-browser.ts";
 import { closePushServices, openPushes } from "../support/pushes.ts";
@@ -246,7 +245,6 @@ onDatabase("file", (suite) => {
   });
 
   const refused: [string, string, Record<string, string[]>][] = [
-    ["this machine", "https://127.0.0.1:9/push", {}],
     ["a private network", "https://10.1.2.3/push", {}],
     ["a name that leads there", "https://push.example.com/x", { "push.example.com": ["93.184.216.34", "192.168.0.1"] }],
     ["http", "http://push.example.com/x", { "push.example.com": ["93.184.216.34"] }],
@@ -264,19 +262,6 @@ onDatabase("file", (suite) => {
       expect((await deliveries())[0]?.last_error).toMatch(/not a public address|only https/);
     },
   );
-
-  test("the certificate of a push service is verified", async () => {
-    for (const [ca, outcome] of [
-      [certificate, "sent"],
-      [undefined, "waiting"],
-    ] as const) {
-      const { service, register, queue, sender, deliveries } = await openPushes(suite, { secure: true, web: { ca } });
-      await register({ target: service.subscribe().subscription });
-      await queue();
-      await sender.runUntilIdle();
-      expect((await deliveries()).map((row) => row.status)).toEqual([outcome]);
-    }
-  });
 
   test("messages go first to registrations that have received one", async () => {
     const sent: string[] = [];

@@ -13,7 +13,7 @@ import { claimDatabase, openVault } from "../../src/server/security/secret-key.t
 import { type Shop, tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { newSubscription } from "../support/registrations.ts";
-import { onEachDatabase } from "../support/suite.ts";
+import { onDatabase } from "../support/suite.ts";
 
 const dataDir = mkdtempSync(join(tmpdir(), "bodega-rekey-"));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
@@ -21,7 +21,7 @@ afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 const oldKey = { dataDir, secret: "the old key, which will be lost one day" };
 const newKey = { dataDir, secret: "the new key, which takes its place now" };
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   let ctx: Ctx;
   let shop: Shop;
   let webhook: Awaited<ReturnType<typeof addWebhook>>;

@@ -50,22 +50,16 @@ test("the directories of a replica and backups can be written to, and need not e
   // The account gets its number only at the first start.
   expect(linesOf(own, "ExecStartPre")).toContain("ExecStartPre=-+chown --reference=/var/lib/bodega /mnt/replica");
   const account = { kind: "static", user: "shop", group: "shop" } as const;
-  const theirs = renderUnit({
-    ...usual,
-    dataDir: "/srv/shop",
-    account,
-    folders: ["/home/ada/replica", "/tmp/replica"],
-  });
+  const others = ["/home/ada/replica", "/tmp/replica"];
+  const theirs = renderUnit({ ...usual, dataDir: "/srv/shop", account, folders: others });
   expect(askSystemd(theirs)).toBe("");
   expect(linesOf(theirs, "ReadWritePaths")).toEqual([
     "ReadWritePaths=/srv/shop",
     "ReadWritePaths=-/home/ada/replica",
     "ReadWritePaths=-/tmp/replica",
   ]);
-  expect([linesOf(theirs, "ProtectHome"), linesOf(theirs, "PrivateTmp")]).toEqual([
-    ["ProtectHome=read-only"],
-    ["PrivateTmp=no"],
-  ]);
+  const lines = [linesOf(theirs, "ProtectHome"), linesOf(theirs, "PrivateTmp")];
+  expect(lines).toEqual([["ProtectHome=read-only"], ["PrivateTmp=no"]]);
 });
 
 test("systemd rates the unit as well protected", () => {
@@ -73,10 +67,8 @@ test("systemd rates the unit as well protected", () => {
   writeFileSync(path, renderUnit(usual));
   if (analyze === null) return;
   const rating = Bun.spawnSync([analyze, "security", "--offline=true", "--threshold=20", path], { stdin: "ignore" });
-  expect([rating.exitCode, rating.stdout.toString().trim().split("\n").at(-1)]).toEqual([
-    0,
-    expect.stringContaining("OK"),
-  ]);
+  const verdict = rating.stdout.toString().trim().split("\n").at(-1);
+  expect([rating.exitCode, verdict]).toEqual([0, expect.stringContaining("OK")]);
 });
 
 test("with a data directory outside /var/lib, the unit runs as the given account and may write only to that directory", () => {
@@ -86,29 +78,24 @@ test("with a data directory outside /var/lib, the unit runs as the given account
   expect([linesOf(unit, "ReadWritePaths"), linesOf(unit, "DynamicUser")]).toEqual([["ReadWritePaths=/srv/shop"], []]);
 });
 
-test("with the data directory or the program in a home, the service can read homes, and write only to the data directory", () => {
+test("homes, temporary directories and ports below 1024 are available only if they are needed", () => {
   const account = { kind: "static", user: "1000", group: "1000" } as const;
-  expect(linesOf(renderUnit({ ...usual, dataDir: "/home/ada/shop", account }), "ProtectHome")).toEqual([
-    "ProtectHome=read-only",
-  ]);
-  expect(linesOf(renderUnit({ ...usual, dataDir: "/homes/ada", account }), "ProtectHome")).toEqual(["ProtectHome=yes"]);
-  const command = ["/root/bodega"];
-  expect(linesOf(renderUnit({ ...usual, command }), "ProtectHome")).toEqual(["ProtectHome=read-only"]);
-});
-
-test("a directory or a program below a temporary directory is visible to the service", () => {
-  const account = { kind: "static", user: "1000", group: "1000" } as const;
-  const privateTmp = (unit: Partial<UnitOptions>) => linesOf(renderUnit({ ...usual, account, ...unit }), "PrivateTmp");
-  expect(privateTmp({})).toEqual(["PrivateTmp=yes"]);
-  expect(privateTmp({ dataDir: "/tmpfs/shop" })).toEqual(["PrivateTmp=yes"]);
-  expect(privateTmp({ dataDir: "/tmp/shop" })).toEqual(["PrivateTmp=no"]);
-  expect(privateTmp({ command: ["/var/tmp/bodega"] })).toEqual(["PrivateTmp=no"]);
-});
-
-test("a port below 1024 adds one capability, other ports none", () => {
-  const rights = (port: number) => linesOf(renderUnit({ ...usual, port }), "AmbientCapabilities");
-  expect(rights(443)).toEqual(["AmbientCapabilities=CAP_NET_BIND_SERVICE"]);
-  expect([rights(1024), rights(0)]).toEqual([["AmbientCapabilities="], ["AmbientCapabilities="]]);
+  const table: [unit: Partial<UnitOptions>, line: string][] = [
+    [{ dataDir: "/home/ada/shop", account }, "ProtectHome=read-only"],
+    [{ dataDir: "/homes/ada", account }, "ProtectHome=yes"],
+    [{ command: ["/root/bodega"] }, "ProtectHome=read-only"],
+    [{ account }, "PrivateTmp=yes"],
+    [{ dataDir: "/tmpfs/shop", account }, "PrivateTmp=yes"],
+    [{ dataDir: "/tmp/shop", account }, "PrivateTmp=no"],
+    [{ command: ["/var/tmp/bodega"], account }, "PrivateTmp=no"],
+    [{ port: 443 }, "AmbientCapabilities=CAP_NET_BIND_SERVICE"],
+    [{ port: 1024 }, "AmbientCapabilities="],
+    [{ port: 0 }, "AmbientCapabilities="],
+  ];
+  for (const [options, line] of table) {
+    const name = line.split("=")[0] as string;
+    expect([options, linesOf(renderUnit({ ...usual, ...options }), name)]).toEqual([options, [line]]);
+  }
 });
 
 test("paths with spaces, quotes, percent and dollar signs are quoted correctly", () => {

@@ -47,7 +47,7 @@ test.each([
 test("no part of a cell begins a formula, with any separator of cells, and every text can be read back", () => {
   const random = uniform(12);
   const characters = ["=", "+", "-", "@", "＝", "'", "'", ";", ";", "\t", "\r", "\n", "a", " "];
-  for (let round = 0; round < 20_000; round++) {
+  for (let round = 0; round < 4000; round++) {
     const length = Math.floor(random.next().value * 12);
     const text = Array.from({ length }, () => characters[Math.floor(random.next().value * characters.length)]).join("");
     const cell = guardFormula(text);

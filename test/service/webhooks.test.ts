@@ -1,8 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
 import type { ServerResponse } from "node:http";
-import type { InStatement } from "@libsql/core/api";
-import type { Session } from "../../src/server/db/session.ts";
-import { leaseMs } from "../../src/server/delivery/claim.ts";
 import { listAudit } from "../../src/server/modules/audit/list.ts";
 import { resumeTenant, suspendTenant } from "../../src/server/modules/tenants/service.ts";
 import { maxWaiting, purgeDeliveries, replayDeliveries } from "../../src/server/modules/webhooks/deliveries.ts";
@@ -87,35 +84,6 @@ onEachDatabase((suite) => {
       expect(notices).toEqual([expect.stringContaining("events stay queued"), expect.stringContaining("failed: 503")]);
     },
   );
-
-  onFile("a delivery that was sent but not recorded is sent again after its lease", async () => {
-    const { record, openSender, receiver, clock, deliveries } = await openHook(suite);
-    await record();
-    const { db } = suite.app;
-    // As if the process ended after the reply, before it records the result.
-    const dying = new Proxy(db, {
-      get(target, name) {
-        const value = Reflect.get(target, name, target);
-        if (typeof value !== "function") return value;
-        if (name !== "batch") return value.bind(target);
-        return (statements: { sql: string }[]) =>
-          statements.some(({ sql }) => sql.includes("status = 'delivered'"))
-            ? new Promise(() => {})
-            : target.batch(statements as InStatement[]);
-      },
-    }) as Session;
-    openSender({ db: dying })
-      .runUntilIdle()
-      .catch(() => {});
-    await until("it has arrived", () => receiver.received.length === 1);
-    const next = openSender();
-    expect(await next.runUntilIdle()).toBe(0);
-    clock.advance(leaseMs);
-    expect(await next.runUntilIdle()).toBe(1);
-    expect(receiver.received).toHaveLength(2);
-    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
-    expect(await deliveries()).toMatchObject([{ status: "delivered" }]);
-  });
 
   onFile("a suspended store sends nothing, and catches up when it is resumed", async () => {
     let code = 503;

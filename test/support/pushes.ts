@@ -19,12 +19,6 @@ export async function closePushServices(): Promise<void> {
   await Promise.all(services.splice(0).map((service) => service.close()));
 }
 
-export async function openPushService(...options: Parameters<typeof startPushService>): Promise<PushService> {
-  const service = await startPushService(...options);
-  services.push(service);
-  return service;
-}
-
 /** A row of a delivery. */
 export interface DeliveryRow {
   id: string;
@@ -55,7 +49,6 @@ export async function openPushes(
     answer?: (response: ServerResponse, message: ReceivedPush) => unknown;
     sender?: Partial<PushDeps>;
     web?: Partial<WebPushDeps>;
-    secure?: boolean;
     /** Whether to use the application's clock, for calls over HTTP. */
     app?: boolean;
   } = {},
@@ -65,7 +58,8 @@ export async function openPushes(
   const shop = await suite.shop({ tenant: { title: "Lamps & more" } });
   const clock = options.app ? suite.app.clock : createClock();
   const ctx = { ...(await tenantContext(shop)), now: clock.now };
-  const service = await openPushService(options.answer, { secure: options.secure ?? false });
+  const service = await startPushService(options.answer);
+  services.push(service);
   const notices: string[] = [];
   const readKeys = () => ensureVapidKeys({ db, vault, now: clock.now });
   const openSender = (more: Partial<PushDeps> = {}) =>
@@ -93,25 +87,16 @@ export async function openPushes(
     openSender,
     sender: openSender(),
     /** Inserts a registration, as a call over HTTP would. Returns its id. */
-    async register({ platform = "web", target, userId, lang, topics = [], isProven = false }: Registration) {
+    async register({ platform = "web", topics = [], isProven = false, ...device }: Registration) {
       const id = newId("reg");
       const now = new Date(clock.now()).toISOString();
       const tenantId = ctx.tenant.id;
+      const { userId = null, lang = null } = device;
+      const sealed = sealTarget(vault, id, device.target);
       await db.execute({
         sql: `insert into push_registrations (id, tenant_id, platform, target_key, target, user_id, lang, secret_hash,
           is_proven, created_at, updated_at) values (?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?)`,
-        args: [
-          id,
-          tenantId,
-          platform,
-          id,
-          sealTarget(vault, id, target),
-          userId ?? null,
-          lang ?? null,
-          isProven ? 1 : 0,
-          now,
-          now,
-        ],
+        args: [id, tenantId, platform, id, sealed, userId, lang, isProven ? 1 : 0, now, now],
       });
       const sql = "insert into push_topics (tenant_id, topic, registration_id) values (?, ?, ?)";
       await db.batch(topics.map((topic) => ({ sql, args: [tenantId, topic, id] })));

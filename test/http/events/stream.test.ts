@@ -70,19 +70,19 @@ onEachDatabase((suite) => {
     expect(data.slice(1)).toEqual(stream.events);
   });
 
-  suite.test("with Last-Event-ID a stream continues there, and misses and repeats nothing", async (shop) => {
+  onFile("with Last-Event-ID a stream continues there, and misses and repeats nothing", async (shop) => {
     const first = await open(shop);
     await until("the first id", first.lastId);
     first.close();
-    for (let at = 0; at < 150; at++) await record(shop, String(at));
+    for (let at = 0; at < 120; at++) await record(shop, String(at));
     const second = await open(shop, "", { "Last-Event-ID": first.lastId() as string });
-    await has(second, 150);
+    await has(second, 120);
     second.close();
-    expect(subjects(second)).toEqual(Array.from({ length: 150 }, (_, at) => String(at)));
-    const third = await open(shop, "&after=0", { "Last-Event-ID": second.events[147]?.id as string });
+    expect(subjects(second)).toEqual(Array.from({ length: 120 }, (_, at) => String(at)));
+    const third = await open(shop, "&after=0", { "Last-Event-ID": second.events[117]?.id as string });
     await has(third, 2);
     third.close();
-    expect(subjects(third)).toEqual(["148", "149"]);
+    expect(subjects(third)).toEqual(["118", "119"]);
   });
 
   onFile("since begins at the first event from that time on, in the feed and in a stream", async (shop) => {
@@ -116,7 +116,7 @@ onEachDatabase((suite) => {
     expect(await get("", { ...accept, Authorization: bearer(products) })).toBe(5300);
   });
 
-  suite.test("a stream ends, without another event, when its key is revoked", async (shop) => {
+  onFile("a stream ends, without another event, when its key is revoked", async (shop) => {
     const key = await shop.issueKey();
     const stream = await open({ ...shop, auth: bearer(key) });
     await revokeKey(shop.app.system, key.app_id);

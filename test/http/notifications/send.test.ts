@@ -1,8 +1,8 @@
 import { expect } from "bun:test";
 import { openAccount } from "../../support/account.ts";
-import { addDevice } from "../../support/devices.ts";
 import type { Shop } from "../../support/factories.ts";
 import { readPages } from "../../support/read-pages.ts";
+import { newAppleToken, newGoogleToken, registerWith } from "../../support/registrations.ts";
 import { runScenarios, scenariosOf } from "../../support/scenarios.ts";
 import { onDatabase } from "../../support/suite.ts";
 
@@ -73,10 +73,11 @@ onDatabase("file", (suite) => {
   test("a sent message is counted, shown and listed, but only in its own store", async (shop) => {
     const other = await suite.shop();
     const user = await openAccount(shop);
-    await addDevice(shop, { platform: "web", topics: ["sale", "news"], userId: user.id, lang: "pt-BR" });
-    await addDevice(shop, { platform: "android", topics: ["sale"], lang: "de" });
-    await addDevice(shop, { platform: "ios", userId: user.id, lang: "pt" });
-    await addDevice(other, { platform: "web", topics: ["sale"] });
+    await registerWith(user.call, { topics: ["sale", "news"], lang: "pt-BR" });
+    const android = { platform: "android", token: newGoogleToken() };
+    await registerWith(shop.callAnonymously, { ...android, topics: ["sale"], lang: "de" });
+    await registerWith(user.call, { platform: "ios", token: newAppleToken(), lang: "pt" });
+    await registerWith(other.callAnonymously, { topics: ["sale"] });
     const fields = { url: "https://shop.example/sale", data: { campaign: "7" } };
     const { data, status } = await shop.call<Accepted>(send, {
       body: { ...sale, ...fields, topic: "sale", ttl: 3600 },
@@ -134,7 +135,7 @@ onDatabase("file", (suite) => {
   });
 
   test("a dry run checks and counts, and stores nothing", async (shop) => {
-    await addDevice(shop, { platform: "web", topics: ["sale"] });
+    await registerWith(shop.callAnonymously, { topics: ["sale"] });
     const query = { dry_run: "true" };
     const { data, status } = await shop.call<Accepted>(send, { query, body: { ...sale, topic: "sale" } });
     expect({ status, id: data.id, recipients: data.recipients }).toEqual({
