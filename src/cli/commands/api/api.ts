@@ -39,7 +39,6 @@ export default defineCommand({
   examples: [
     "bodega api GET /orders/ -n demo -f status=paid --paginate",
     "bodega api PATCH /products/oak-lamp/ -n demo -F price=79.9",
-    "bodega api GET /users/me/ -n demo --as ada@example.com",
   ],
   notes: [
     "The command prints the reply as JSON, and exits with 1 if its status is 400 or above.",

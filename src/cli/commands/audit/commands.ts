@@ -21,10 +21,7 @@ export const listCommand = defineCommand({
     limit: limitArg("50", 1000),
     before: valueArg("seq", "List entries before this one, for the next page", { parse: parseCount }),
   },
-  examples: [
-    "bodega audit list -n demo --since 24h",
-    "bodega audit list --event 'login.*' --failures --address 192.0.2.7",
-  ],
+  examples: ["bodega audit list -n demo --event 'login.*' --failures --since 24h"],
   async run(args, console) {
     const { listAudit } = await import("../../../server/modules/audit/list.ts");
     const { findUserId } = await import("../../../server/modules/users/list.ts");

@@ -27,11 +27,7 @@ export default defineCommand({
       { parse: parseCount },
     ),
   },
-  examples: [
-    "bodega db backup",
-    "bodega db backup --to /mnt/backups --keep 14",
-    "bodega db backup --to s3://my-bucket/shop --keep 30 --json",
-  ],
+  examples: ["bodega db backup", "bodega db backup --to s3://my-bucket/shop --keep 30"],
   notes: [
     "A backup is a compressed archive that `tar xzf` opens, with a consistent copy of the database, its checksum and its " +
       "schema. The file gets its final name only after it is verified. Restore it with `bodega db restore`.",

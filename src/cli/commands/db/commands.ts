@@ -60,8 +60,7 @@ export const checkCommand = defineCommand({
   notes: [
     "Checks the file with all of its pages and rows, the references between rows, the tables, indexes and triggers, and " +
       "the stored totals, balances and counts. It reads the whole database, which can take minutes. A server may be running.",
-    "The exit code is 0 when no error is found, and 1 otherwise. bodega doctor also checks the environment of the server, " +
-      "and fixes what can be fixed.",
+    "The exit code is 0 when no error is found, and 1 otherwise. To fix what can be fixed: bodega doctor --fix",
   ],
   async run(args, console) {
     const config = readCliConfig(args, console);

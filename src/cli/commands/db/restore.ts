@@ -42,11 +42,8 @@ export default defineCommand({
   description: "Replace the database with a backup; no server may be running",
   args: restoreArgs,
   examples: [
-    "bodega db restore bodega-data/backups/bodega-20261121T104512.345Z.tar.gz --dry-run",
-    "bodega db restore /mnt/backups/bodega-20261121T104512.345Z.tar.gz --yes",
-    "bodega db restore s3://my-bucket/shop/bodega-20261121T104512.345Z.tar.gz",
-    "bodega db restore s3://my-bucket/shop --dry-run",
-    "bodega db restore /mnt/replica --at 2026-11-21T10:45:12Z",
+    "bodega db restore /mnt/backups/bodega-20261121T104512.345Z.tar.gz --dry-run",
+    "bodega db restore s3://my-bucket/shop --at 2026-11-21T10:45:12Z",
   ],
   notes: [
     "The backup is verified first: its checksum, its pages and references, and that this version knows its schema. If a " +

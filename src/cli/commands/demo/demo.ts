@@ -29,7 +29,6 @@ export default defineCommand({
   },
   examples: ["bodega demo", "bodega demo --port 9000 --data-dir /tmp/bodega-demo"],
   notes: [
-    "At a terminal, it opens the shop in a browser.",
     "The shop is the example in examples/storefront. It has its own port, as the pages of a shop usually have another origin than the API.",
     "Buyers pay on a page that charges no card, with Pay, Decline and Leave; another page shows the mail that would have been sent.",
     `Changes are kept in its own data directory, ${defaultDataDir} unless --data-dir or BODEGA_DATA_DIR names another.`,

@@ -48,10 +48,7 @@ export const createCommand = defineAct({
   description: "Create a discount code",
   args: { code: wordArg("The code that buyers enter"), namespace: requiredNamespaceArg, ...fieldArgs },
   oneOf: ["percent", "amount", "free-shipping"],
-  examples: [
-    "bodega discount create SUMMER10 -n demo --percent 10 --minimum 30 --limit 100 --until 2027-01-01",
-    "bodega discount create FREIGHT -n demo --free-shipping",
-  ],
+  examples: ["bodega discount create SUMMER10 -n demo --percent 10 --minimum 30 --limit 100 --until 2027-01-01"],
   done: "Created discount code {code}.",
   async act(ctx, args) {
     const { code, percent, amount, minimum, limit, from, until, category = [], product = [] } = args;

@@ -122,8 +122,7 @@ export const issueCommand = defineCommand({
   },
   examples: [
     "bodega key issue -n demo --name page --for storefront --origin shop.example.com --publish",
-    "bodega key issue -n demo --name import --for import --expires 90d",
-    "bodega key issue -n demo --name backend --save-secret-to backend.secret --json",
+    "bodega key issue -n demo --name import --for import --expires 90d --save-secret-to import.secret",
   ],
   notes: [
     "Requests with an unpublished key fail. The secret is shown once and stored only as a hash.",

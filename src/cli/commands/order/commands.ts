@@ -38,11 +38,7 @@ export const listCommand = defineCommand({
     limit: limitArg("50"),
   },
   exclusive: ["status", "payment-status", "customer", "since", "until", "attention"].map((flag) => ["by", flag]),
-  examples: [
-    "bodega order list -n demo --status paid --since 7d",
-    "bodega order list -n demo --by buyer",
-    "bodega order list -n demo --attention",
-  ],
+  examples: ["bodega order list -n demo --status paid --since 7d", "bodega order list -n demo --by buyer"],
   async run(args, console) {
     const { limit, attention } = args;
     if (args.by !== undefined) return printBuyers(args, console);

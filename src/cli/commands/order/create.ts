@@ -108,11 +108,7 @@ async function findRate(ctx: Ctx, input: OrderInput, named: string | undefined):
 export default defineCommand({
   description: "Place an order for a buyer, for example by telephone",
   args: flags,
-  examples: [
-    "bodega order create -n demo --item MUG-1:2 --email ada@example.com --payment-method manual",
-    'bodega order create -n demo --item MUG-1 --name "Ada Lovelace" --line1 "1 Street" --postal-code 10115 ' +
-      "--city Berlin --country DE --shipping-rate Standard --dry-run",
-  ],
+  examples: ["bodega order create -n demo --item MUG-1:2 --email ada@example.com --payment-method manual"],
   notes: [
     "Prices, discounts, shipping and tax are the same as for an order from a website. The order reserves stock. When its " +
       "payment arrives, book it: bodega order pay -n <namespace> <order>",

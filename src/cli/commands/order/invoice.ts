@@ -20,11 +20,7 @@ export const invoiceCommand = defineCommand({
       parse: (flag: string, text: string) => parseWhole(flag, text, "number of an invoice"),
     }),
   },
-  examples: [
-    "bodega order invoice -n demo 17",
-    "bodega order invoice -n demo 17 --output invoice.html",
-    "bodega order invoice -n demo 17 --open",
-  ],
+  examples: ["bodega order invoice -n demo 17", "bodega order invoice -n demo 17 --open"],
   notes: [
     "Each refund that reduces the price gets a credit note. Invoices and credit notes have one series of numbers without gaps, and never change.",
     "The store must have the seller's data: bodega tenant update <namespace> --invoice-from <text>",

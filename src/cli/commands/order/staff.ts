@@ -16,10 +16,7 @@ export const acceptCommand = defineCommand({
     dismiss: { type: "boolean", description: "Record that nothing was done (default: that it was accepted and done)" },
     note: valueArg("text", "Note for the records"),
   },
-  examples: [
-    'bodega order accept -n demo 17 --note "Sent to the customer after a call"',
-    "bodega order accept -n demo 17 --kind withdrawal --dismiss",
-  ],
+  examples: ['bodega order accept -n demo 17 --kind withdrawal --note "Sent to the customer after a call"'],
   done: "Recorded the decision about order {number}.",
   notes: [
     "The command changes nothing else: refund, cancel or fulfill the order first. List the orders: bodega order list -n <namespace> --attention",

@@ -105,8 +105,7 @@ const serve = defineCommand({
   },
   examples: [
     "bodega serve --acme shop.example.com --acme-email you@example.com --data-dir /var/lib/bodega",
-    "bodega serve --trusted-proxy 10.0.0.0/8 --workers 4 --data-dir /var/lib/bodega",
-    "bodega serve --backup-every 24h --backup-to /mnt/backups --replicate-to s3://my-bucket/shop",
+    "bodega serve --workers 4 --backup-every 24h --replicate-to s3://my-bucket/shop",
   ],
   notes: [
     "The server updates the database schema first, and logs to standard error. On SIGTERM or SIGINT it waits up to ten " +

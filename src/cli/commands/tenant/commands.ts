@@ -97,10 +97,7 @@ export const showCommand = defineCommand({
 export const updateCommand = defineCommand({
   description: "Update a store",
   args: { tenant: tenantArg, ...updateFlags, namespace: namespaceArg },
-  examples: [
-    'bodega tenant update demo --title "The demo store" --logo= --resource-type article',
-    "bodega tenant update demo --country DE --prices-include-tax yes --hold 2h --legal-url imprint=https://shop.example/imprint",
-  ],
+  examples: ["bodega tenant update demo --country DE --prices-include-tax yes --hold 2h --logo="],
   notes: [
     "Fields without a flag keep their value. An empty --domain=, --url=, --logo=, --country=, --order-url=, --tax-note= or " +
       "--transfer-instructions= clears the field.",
