@@ -61,14 +61,6 @@ describe("§8 Auth attempts: 10 per minute per IP (5209)", () => {
     await codesOf(11, attempt(address));
     expect((await attempt(newAddress())()).status).toBe(200);
   });
-
-  test("calls with valid credentials never count and are never blocked", async () => {
-    const address = newAddress();
-    const good = () => shop.call("GET /products/", { address });
-    expect(await codesOf(30, good)).toEqual(times(30, 200));
-    expect(await codesOf(11, attempt(address))).toEqual([...times(10, 200), 5209]);
-    expect(await codesOf(30, good)).toEqual(times(30, 200));
-  });
 });
 
 describe("§8 Login failures: 3 per 20 minutes per email (5213)", () => {
@@ -89,27 +81,6 @@ describe("§8 Login failures: 3 per 20 minutes per email (5213)", () => {
     expect([last.code, retryAfter(last)]).toEqual([5213, 1]);
     shop.clock.advance(1);
     expect((await login(user.login)).status).toBe(200);
-  });
-
-  test("the email counts in any case", async () => {
-    const user = await shop.createUser();
-    const spellings = [user.email, user.email.toUpperCase(), ` ${user.email}`.trim(), `U${user.email.slice(1)}`];
-    const codes: (number | undefined)[] = [];
-    for (const email of spellings) codes.push((await login({ email, password: "wrong" })).code);
-    expect(codes).toEqual([5212, 5212, 5212, 5213]);
-  });
-
-  test("unknown emails count in the same way", async () => {
-    const email = `nobody-${Bun.randomUUIDv7("hex")}@example.com`;
-    expect(await codesOf(4, wrong({ email }))).toEqual([...times(3, 5212), 5213]);
-  });
-
-  test("wrong one-time codes count; a login that only lacks its otp does not", async () => {
-    const user = await shop.createUser();
-    const authenticator = await shop.enrol(user);
-    expect(await codesOf(5, () => login(user.login))).toEqual(times(5, 5211));
-    const wrongOtp = () => login({ ...user.login, otp: authenticator.wrongCode() });
-    expect(await codesOf(4, wrongOtp)).toEqual([...times(3, 5212), 5213]);
   });
 
   test("a success resets the count", async () => {

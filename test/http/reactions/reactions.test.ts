@@ -84,30 +84,19 @@ onEachDatabase((suite) => {
         }
         expect(await stateOf(as(), id)).toEqual([false, 1]);
 
-        // With a token, the user acts. A wrong token is an error.
+        // With a token, the user acts. A wrong token is an error, also in the body.
         const withToken = (token: string) => reacting(shop.call, path, { user_id: eve.id, token });
         expect((await withToken(eve.token).add(id)).data).toEqual({ active: true, count: 2 });
-        expect((await withToken(eve.token).remove(id)).data).toEqual({ active: false, count: 1 });
         const { token: fresh } = await inTransaction(await tenantContext(shop), (tx) => issueToken(tx, eve.id));
-        for (const [token, code] of [
-          [eve.token, 5207],
-          [`v2.${"x".repeat(43)}`, 5205],
-          ["", 5204],
-        ] as const) {
-          const wrong = withToken(token);
-          for (const act of [wrong.add(id), wrong.remove(id), wrong.get(id), wrong.list()]) {
-            expect([token, (await act).code]).toEqual([token, code]);
-          }
+        const wrong = withToken(eve.token);
+        for (const act of [wrong.add(id), wrong.remove(id), wrong.get(id), wrong.list()]) {
+          expect((await act).code).toBe(5207);
         }
-        expect((await withToken(fresh).get(id)).data).toEqual({ active: false, count: 1 });
-        // The same call, with the token in the body.
+        expect((await withToken(fresh).remove(id)).data).toEqual({ active: false, count: 1 });
         const body = { ...ofProduct(id), user_id: eve.id };
         const send = (token: string) => shop.callAnonymously(`POST ${path}`, { body: { ...body, token } });
         expect((await send(eve.token)).code).toBe(5207);
         expect((await send(fresh)).data).toEqual({ active: true, count: 2 });
-        expect(
-          (await reacting(shop.callAnonymously, path, { user_id: eve.id, token: fresh }).list()).data,
-        ).toHaveLength(1);
       },
     );
 
