@@ -138,20 +138,6 @@ onEachDatabase((suite) => {
     },
   );
 
-  onFile("two lines with the same slug are an error, unless they have SKUs", async () => {
-    const twice = "title,price,sku\nLamp,1,\nLamp!,2,\n";
-    for (const isDryRun of [true, false]) {
-      const outcome = await importCsv(twice, { onError: "skip", isDryRun });
-      expect(outcome).toMatchObject({ created: 1, updated: 0, failed: 1 });
-      expect(outcome.errors).toEqual([
-        { line: 3, field: "title", message: "has the slug of line 2. Give both products a SKU" },
-      ]);
-    }
-    const skus = "title,price,sku\nLamp,1,L-1\nLamp,2,L-2\n";
-    expect(await importCsv(skus)).toMatchObject({ created: 2, failed: 0 });
-    expect((await products()).map(({ price }) => price)).toEqual([1, 1, 2]);
-  });
-
   onFile(
     "a product is found by its title only if the titles are equal, not just the slugs made from them",
     async () => {
@@ -204,31 +190,6 @@ onEachDatabase((suite) => {
     expect((await products()).map(({ title }) => title)).toEqual(["Lamp", "First", "Last"]);
     expect(JSON.parse((await listProducts(ctx, { q: "Half" })).json)).toEqual([]);
     expect(JSON.parse((await listProducts(ctx, { q: "Last" })).json)).toHaveLength(1);
-  });
-
-  onFile("a dry run counts like an import, and leaves no row and no event", async () => {
-    await createProduct(ctx, { title: "Lamp", price: 1, sku: "L" });
-    const before = [await exported(), await countEvents()];
-    const csv = "sku,title,price\nL,Lamp,2\nN,New,3\nX,Bad,1.234\n";
-    const dry = await importCsv(csv, { isDryRun: true, onError: "skip" });
-    expect([await exported(), await countEvents()]).toEqual(before);
-    expect(dry).toMatchObject({ created: 1, updated: 1, failed: 1 });
-    expect(await importCsv(csv, { onError: "skip" })).toEqual(dry);
-  });
-
-  test("an import names the first twenty products that it updates, with the changed fields", async () => {
-    const variants = [{ options: { size: "S" }, sku: "S", stock: 2 }];
-    await createProduct(ctx, { title: "Shirt", price: 9, variants });
-    const changes = async (csv: string) => (await importCsv(csv)).changes.filter(({ fields }) => fields);
-    const [edited] = await changes("variant_sku,price,variant_stock\nS,8,1\n");
-    expect(edited).toEqual({ line: 2, title: "Shirt", fields: ["price", "variant_stock"] });
-    const [grown] = await changes("slug,title,option:size\nshirt,Hemd,M\n");
-    expect(grown).toMatchObject({ title: "Shirt", fields: ["title", "variants"] });
-    const rows = (price: number) => Array.from({ length: 21 }, (_, row) => `P-${row},Lamp,${price}\n`).join("");
-    expect(await changes(`sku,title,price\n${rows(1)}`)).toEqual([]);
-    expect((await changes(`sku,title,price\n${rows(2)}`)).map(({ line }) => line)).toEqual(
-      Array.from({ length: 20 }, (_, row) => row + 2),
-    );
   });
 
   onFile("rows find products by id, then SKU, add and change variants, and change nothing else", async () => {
@@ -349,31 +310,24 @@ onEachDatabase((suite) => {
     expect(await products()).toHaveLength(2);
   });
 
-  onFile("rows with the same slug are one product, rows without a common key are not", async () => {
+  onFile("rows with the same slug are one product, as are consecutive ones with the same title", async () => {
     const csv = [
-      "sku,slug,title,price,option:size",
-      ",shirt,Shirt,10,S",
-      ",shirt,,,M",
-      ",hat,Hat,5,S",
-      ",hat,,,M",
-      ",,Lone,1,S",
-      ",,Other,1,S",
+      "sku,slug,title,price,option:size,variant_sku",
+      ",shirt,Shirt,10,S,",
+      ",shirt,,,M,",
+      ",hat,Hat,5,S,",
+      ",hat,,,M,",
+      ",,Scarf,9,S,S-S",
+      ",,Scarf,9,L,S-L",
+      ",,Glove,9,S,",
+      ",,Glove,9,L,",
+      ",,Lone,1,S,",
+      ",,Other,1,S,",
     ].join("\n");
-    expect(await importCsv(csv)).toMatchObject({ created: 4, failed: 0 });
+    expect(await importCsv(csv)).toMatchObject({ created: 6, failed: 0 });
+    expect(await importCsv(csv)).toMatchObject({ unchanged: 6, failed: 0 });
     const found = (await products()).map(({ title, variants }) => [title, variants.length]);
-    expect(Object.fromEntries(found)).toEqual({ Shirt: 2, Hat: 2, Lone: 1, Other: 1 });
-  });
-
-  onFile("consecutive rows with the same title are the variants of one product, with and without SKUs", async () => {
-    for (const [title, skus] of [
-      ["Scarf", ["S-S", "S-L"]],
-      ["Glove", ["", ""]],
-    ] as const) {
-      const csv = `title,price,variant_sku,option:size,variant_stock\n${title},9,${skus[0]},S,1\n${title},9,${skus[1]},L,2\n`;
-      expect(await importCsv(csv)).toMatchObject({ created: 1, failed: 0 });
-      expect(await importCsv(csv)).toMatchObject({ unchanged: 1, failed: 0 });
-      expect((await products()).find((product) => product.title === title)?.variants).toHaveLength(2);
-    }
+    expect(Object.fromEntries(found)).toEqual({ Shirt: 2, Hat: 2, Scarf: 2, Glove: 2, Lone: 1, Other: 1 });
     const apart = "title,price,option:size\nSock,9,S\nShoe,9,S\nSock,9,L\n";
     expect((await importCsv(apart, { onError: "skip" })).errors).toEqual([
       {
@@ -429,13 +383,16 @@ onEachDatabase((suite) => {
       [`id,sku,slug,price\n${mug},MUG,,2\n,MUG,,3\n`, 3, "sku", "is also in line 2"],
       [`id,slug,price\n${mug},,2\n,mug,3\n`, 3, null, again],
       ["sku,slug,title,price\nNEW,new,New,2\n,new,New,3\n", 3, null, again],
+      ["title,price,sku\nLamp,1,\nLamp!,2,\n", 3, "title", "has the slug of line 2. Give both products a SKU"],
       [`id,sku,title,price,variant_sku\n${shirt},,Shirt,2,T-S\n,MUG,Mug,1,\n${shirt},,Shirt,3,T-M\n`, 4, "id", apart],
       [`id,price,variant_sku\n${shirt},2,T-S\n,3,T-M\n`, 3, null, apart],
     ] as const) {
       const outcome = await importCsv(csv, { onError: "skip" });
       expect(outcome).toMatchObject({ failed: 1, errors: [{ line, field, message }] });
     }
-    expect((await products()).map(({ price }) => price)).toEqual([1, 2, 2]);
+    expect((await products()).map(({ price }) => price)).toEqual([1, 2, 2, 1]);
+    const skus = await importCsv("title,price,sku\nDesk,1,D-1\nDesk,2,D-2\n");
+    expect(skus).toMatchObject({ created: 2, failed: 0 });
   });
 
   onFile(

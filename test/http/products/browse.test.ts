@@ -110,6 +110,8 @@ const found: [query: string, slugs: string][] = [
   ["q=xnamelx", ""],
   ["q=pollo", "polo"],
   ["q=coot&slug=coat", "coat"],
+  ["q=shirt&slug=tee", "tee"],
+  ["q=polo&slug=tee", ""],
   ["q=shirt&sort=price", "tee draft glasses"],
   ["q=shirt&sort=-price", "glasses draft tee"],
   ["q=shirt&sort=-price&tag=summer&status=published", "tee"],

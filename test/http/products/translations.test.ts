@@ -67,14 +67,6 @@ onDatabase("file", (suite) => {
     expect(german).toEqual({ ...german, ...rest });
   });
 
-  test("a PUT of a reply in one language keeps the others", async (shop) => {
-    const { id } = await lampOf(shop);
-    const { title, description, translations, lang, price } = await read(shop, id, "de");
-    await send(shop, `PUT /products/${id}/`, { body: { title, description, translations, lang, price } });
-    expect(texts(await read(shop, id, "de"))).toEqual(["de", "Lampe", "Leuchtet."]);
-    expect(texts(await read(shop, id, "en"))).toEqual(["en", "Lamp", "Shines."]);
-  });
-
   test("a product has at most 50 languages besides its own, by any route", async (shop) => {
     const names = Array.from({ length: 52 }, (_, n) => `q${String.fromCharCode(97 + (n % 26))}-A${n > 25 ? "B" : "A"}`);
     const all = (from: number, to: number) =>
