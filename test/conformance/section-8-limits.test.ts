@@ -83,6 +83,17 @@ describe("§8 Login failures: 3 per 20 minutes per email (5213)", () => {
     expect((await login(user.login)).status).toBe(200);
   });
 
+  test("emails count in any case, and unknown ones, and wrong one-time codes, but no login that only lacks its otp", async () => {
+    const user = await shop.createUser();
+    const authenticator = await shop.enrol(user);
+    expect(await codesOf(5, () => login(user.login))).toEqual(times(5, 5211));
+    const wrongOtp = () => login({ ...user.login, email: user.email.toUpperCase(), otp: authenticator.wrongCode() });
+    expect(await codesOf(3, wrongOtp)).toEqual(times(3, 5212));
+    expect(await codesOf(1, wrong(user))).toEqual([5213]);
+    const email = `nobody-${Bun.randomUUIDv7("hex")}@example.com`;
+    expect(await codesOf(4, wrong({ email }))).toEqual([...times(3, 5212), 5213]);
+  });
+
   test("a success resets the count", async () => {
     const user = await shop.createUser();
     for (let round = 0; round < 2; round++) {
