@@ -3,8 +3,8 @@ import { inSavepoint, inTransaction } from "../../../src/server/db/transaction.t
 import { createProduct } from "../../../src/server/modules/catalogue/products/service.ts";
 import { importProducts } from "../../../src/server/modules/catalogue/transfer/import.ts";
 import { decodeText, readNdjson } from "../../../src/server/modules/catalogue/transfer/import-item.ts";
-import { beginBatch, endBatch } from "../../../src/server/modules/catalogue/variants/variant-input.ts";
-import { addVariant, patchVariant } from "../../../src/server/modules/catalogue/variants/variants.ts";
+import { beginBatch } from "../../../src/server/modules/catalogue/variants/variant-input.ts";
+import { patchVariant } from "../../../src/server/modules/catalogue/variants/variants.ts";
 import { createOrder, prepareOrder } from "../../../src/server/modules/orders/create.ts";
 import { type ProductReply, type Shop, tenantContext } from "../../support/factories.ts";
 import { failureOf } from "../../support/failure.ts";
@@ -81,21 +81,6 @@ onEachDatabase((suite) => {
     expect(counts).toEqual({ create: 1, ...ofOrders, price: 2, "unchanged price": 1, delete: 2 });
   });
 
-  onFile("a change of one variant is visible in its product at once", async () => {
-    const shop = await open();
-    const shirt = await shop.createProduct({ price: 5, variants: variants(2) });
-    const [small, medium] = shirt.variants.map(({ id }) => id) as [string, string];
-    await makeOrder(shop, [{ variant_id: small }]);
-    expect(await read(shop, shirt)).toMatchObject({ stock: 20, available: 19 });
-    await shop.call(`PATCH /products/${shirt.id}/variants/${medium}/`, { body: { stock: null } });
-    expect(await read(shop, shirt)).toMatchObject({ stock: null, variants: [{ stock: 10 }, { stock: null }] });
-    await shop.call(`DELETE /products/${shirt.id}/variants/${medium}/`);
-    expect(await read(shop, shirt)).toMatchObject({ stock: 10, variants: [{ id: small }] });
-    await shop.call(`POST /products/${shirt.id}/variants/`, { body: { options: { size: "L" }, stock: 4 } });
-    expect(await read(shop, shirt)).toMatchObject({ stock: 14, variants: [{ id: small }, { title: "L" }] });
-    await expectFresh();
-  });
-
   onFile(
     "a transaction that fails in the middle of a batch changes nothing, and later changes are visible at once",
     async () => {
@@ -138,20 +123,6 @@ onEachDatabase((suite) => {
     await expectFresh();
     await patchVariant(ctx, ids, { stock: 4 }, null);
     expect((await read(shop, shirt)).stock).toBe(14);
-  });
-
-  onFile("a batch within a batch ends both, and later changes of the transaction are visible at once", async () => {
-    const shop = await open();
-    const ctx = await tenantContext(shop);
-    const shirt = await shop.createProduct({ price: 5, variants: variants(2) });
-    await inTransaction(ctx, async (tx) => {
-      await tx.db.execute(beginBatch);
-      await createOrder(tx, await prepareOrder(tx, { items: linesOf(shirt) }));
-      await addVariant(tx, shirt.id, { options: { size: "L" }, stock: 5 });
-      await tx.db.execute(endBatch);
-    });
-    expect(await read(shop, shirt)).toMatchObject({ stock: 25, available: 23 });
-    await expectFresh();
   });
 
   onFile(

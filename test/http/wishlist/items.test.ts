@@ -239,13 +239,4 @@ onEachDatabase((suite) => {
     const puts = await Promise.all(Array.from({ length: 20 }, (_, n) => put(eve, id, { note: `${n}` })));
     expect(puts.map(({ data }) => data.version).toSorted((a, b) => a - b)).toEqual(puts.map((_, n) => n + 2));
   });
-
-  onFile("deleting a user deletes the wishlist", async () => {
-    const { shop, eve } = await open();
-    const { id } = await shop.createProduct();
-    await add(eve, { product_id: id });
-    expect((await shop.call(`DELETE /users/${eve.id}/`)).status).toBe(200);
-    const sql = "select count(*) as n from wishlist_items where user_id = ?";
-    expect((await suite.app.db.execute({ sql, args: [eve.id] })).rows[0]?.n).toBe(0);
-  });
 });
