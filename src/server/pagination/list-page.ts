@@ -7,13 +7,10 @@ import { type Fields, pickFields } from "./list-query.ts";
 /** A page of large records ends early, because building it would block other requests. */
 const maxPageBytes = 1024 * 1024;
 
-export interface MeasuredRow {
+export interface PageRow {
   bytes: number | null;
   /** 1 if records with more than `maxBytes` were omitted. */
   exceeds_bytes: number | null;
-}
-
-export interface PageRow extends MeasuredRow {
   /** The records, joined by commas; null if there are none. */
   json: string | null;
   /** JSON array of sort value and id of the page's last row; null when the page is not full. */
@@ -69,7 +66,7 @@ export interface ListPage {
 }
 
 /** Reads a page of at most `limit` records that have at most 1 MiB together, or of one record of any size. */
-export async function readWithinBytes<Row extends MeasuredRow>(
+export async function readWithinBytes<Row extends PageRow>(
   limit: number,
   read: (bounds: Record<"limit" | "more" | "lastIndex" | "maxBytes", number>) => Promise<Row | undefined>,
 ): Promise<Row | undefined> {

@@ -11,7 +11,7 @@ const keyColumns = ["id", "slug", "sku", "title"];
 type Table = { columns: CsvColumn[]; decimalComma: boolean };
 
 /** Reads a CSV file. Errors: validationFailed for a bad header. */
-export async function* readCsv(text: AsyncIterable<string>) {
+export async function* readCsv(text: AsyncGenerator<string>) {
   const [start, whole] = await peekHeader(text);
   const separator = detectDelimiter(start);
   const rows = readRows(whole, separator);
@@ -50,18 +50,16 @@ async function* groupRows(table: Table, rows: AsyncGenerator<Row>): AsyncGenerat
   if (current) yield current.item;
 }
 
-async function peekHeader(text: AsyncIterable<string>): Promise<[string, AsyncGenerator<string>]> {
-  const iterator = text[Symbol.asyncIterator]();
+async function peekHeader(text: AsyncGenerator<string>): Promise<[string, AsyncGenerator<string>]> {
   let start = "";
-  for (let isWhole = false; !isWhole && start.length < maxRecordLength; ) {
-    const { value, done } = await iterator.next();
+  for (let piece = ""; !/[\r\n]/.test(piece) && start.length < maxRecordLength; start += piece) {
+    const { value, done } = await text.next();
     if (done) break;
-    start += value;
-    isWhole = /[\r\n]/.test(value);
+    piece = value;
   }
   async function* whole() {
     if (start !== "") yield start;
-    for (let next = await iterator.next(); !next.done; next = await iterator.next()) yield next.value;
+    yield* text;
   }
   return [start, whole()];
 }
