@@ -22,8 +22,8 @@ async function serveShop(start = (binary: Binary) => binary.serve()) {
   const { auth } = await openShop(binary);
   const server = await start(binary);
   const headers = { authorization: auth };
-  const create = (price = 1) => call(server.connect(), { path, headers, body: { title: "Lamp", price } });
-  return { binary, server, create, headers, dataDir: join(binary.dir, "bodega-data") };
+  const create = () => call(server.connect(), { path, headers, body: { title: "Lamp", price: 1 } });
+  return { binary, server, create, dataDir: join(binary.dir, "bodega-data") };
 }
 
 async function readiness({ url }: Serving): Promise<[number, string | undefined]> {
@@ -91,20 +91,17 @@ test.skipIf(!Bun.which("prlimit"))(
   20_000,
 );
 
-test.each(["bodega.db", "bodega.db-wal", "bodega.db-shm"])(
-  "after %s is removed, no write is acknowledged",
-  async (name) => {
-    const { server, create, dataDir } = await serveShop();
-    expect((await create()).status).toBe(201);
-    rmSync(join(dataDir, name));
-    // Tries until the server has stopped.
-    for (let attempt = 0; attempt < 5; attempt++) {
-      const reply = await create().catch(() => null);
-      if (reply !== null) expect(reply).toMatchObject({ status: 503, code: 5001 });
-    }
-    expect(await server.exited).toBe(4);
-  },
-);
+test("after the database file is removed, no write is acknowledged, and the server ends", async () => {
+  const { server, create, dataDir } = await serveShop();
+  expect((await create()).status).toBe(201);
+  rmSync(join(dataDir, "bodega.db"));
+  // Tries until the server has stopped.
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const reply = await create().catch(() => null);
+    if (reply !== null) expect(reply).toMatchObject({ status: 503, code: 5001 });
+  }
+  expect(await server.exited).toBe(4);
+});
 
 test("a WAL with damage in its middle is kept, and reported at each start and by doctor", async () => {
   const { binary, server, create, dataDir } = await serveShop();
@@ -130,23 +127,3 @@ test("a WAL with damage in its middle is kept, and reported at each start and by
   ]);
   expect(checked.code).toBe(1);
 }, 20_000);
-
-test("doctor finds a changed bit in a stored reply", async () => {
-  const { binary, server, create, dataDir, headers } = await serveShop();
-  const { id } = (await create(1234.56)).body.data as { id: string };
-  expect(await server.end()).toBe(0);
-  const file = join(dataDir, "bodega.db");
-  const bytes = readFileSync(file);
-  const at = bytes.indexOf('"price":1234.56') + '"price":'.length;
-  bytes.writeUInt8(bytes.readUInt8(at) ^ 8, at);
-  writeFileSync(file, bytes);
-
-  const next = await binary.serve();
-  const { body } = await call(next.connect(), { path: `/products/${id}/?namespace=demo`, headers });
-  expect(body.data).toMatchObject({ price: 9234.56, price_minor: 123456 });
-  const { code, stdout } = await binary.run("doctor", "--json");
-  const found = (JSON.parse(stdout) as Report).findings.filter(({ severity }) => severity === "error");
-  const message = `reply of ${id} in store demo is another text and should be the one of its columns.`;
-  expect([code, found]).toMatchObject([1, [{ check: "replies", message, fixable: false, subject: id }]]);
-  expect(await next.end()).toBe(0);
-});

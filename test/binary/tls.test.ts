@@ -1,4 +1,4 @@
-import { describe, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { chmodSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
@@ -120,62 +120,51 @@ test("a client that writes 20 MB before it reads, and then closes the connection
   await server.end();
 });
 
-describe.each([1, 2])("with %d worker(s)", (workers) => {
-  test("the certificate is replaced under load: every client gets a reply, and requests in flight finish", async () => {
-    const [binary, dir, first] = [installBinary(), makeDir(), makeCertificate()];
-    const { auth } = await openShop(binary);
-    const server = await binary.serve("--workers", String(workers), ...writePair(dir, first));
-    expect(server.url).toBe(`https://127.0.0.1:${server.port}`);
-    const list = await fetch(`${server.url}/products/?namespace=demo`, {
-      headers: { authorization: auth },
-      tls: { ca: first.cert },
-    });
-    expect(list.status).toBe(200);
+test("two workers replace the certificate under load: clients get replies, running requests finish, and new workers present it", async () => {
+  const [binary, dir, first, workers] = [installBinary(), makeDir(), makeCertificate(), 2];
+  const { auth } = await openShop(binary);
+  const server = await binary.serve("--workers", String(workers), ...writePair(dir, first));
+  expect(server.url).toBe(`https://127.0.0.1:${server.port}`);
+  const list = await fetch(`${server.url}/products/?namespace=demo`, {
+    headers: { authorization: auth },
+    tls: { ca: first.cert },
+  });
+  expect(list.status).toBe(200);
 
-    let isOver = false;
-    let asked = 0;
-    const failures: unknown[] = [];
-    const clients = Array.from({ length: 4 }, async () => {
-      while (!isOver) {
-        await tryAgain(workers, () => askOnNewConnection(server.port)).catch((error) => failures.push(error));
-        asked += 1;
-        // Leaves the processor to the server that these clients call.
-        await Bun.sleep(10);
-      }
-    });
-    const inFlight = await Promise.all(
-      Array.from({ length: 4 }, () => tryAgain(workers, () => beginCreating(server.port, auth))),
-    );
-    const next = makeCertificate();
-    writePair(dir, next);
-    await until("the next certificate everywhere", async () => {
-      const seen = await Promise.all(
-        Array.from({ length: 4 * workers }, () => tryAgain(workers, () => presentedBy(server.port))),
-      );
-      return seen.every((fingerprint) => fingerprint === next.fingerprint);
-    });
-    for (const finish of inFlight) expect(await finish()).toMatch(/^HTTP\/1\.1 201/);
-    await until("enough clients", () => asked > 50);
-    isOver = true;
-    await Promise.all(clients);
-    expect(failures).toEqual([]);
-    expect(await server.end()).toBe(0);
-    expect(server.log().match(/INFO certificate for localhost, 127\.0\.0\.1, valid until /g)).toHaveLength(2);
-  }, 30_000);
-});
-
-test("replacement workers present the same certificate", async () => {
-  const [binary, dir, next] = [installBinary(), makeDir(), makeCertificate()];
-  const server = await binary.serve("--workers", "2", ...writePair(dir, makeCertificate()));
+  let isOver = false;
+  let asked = 0;
+  const failures: unknown[] = [];
+  const clients = Array.from({ length: 4 }, async () => {
+    while (!isOver) {
+      await tryAgain(workers, () => askOnNewConnection(server.port)).catch((error) => failures.push(error));
+      asked += 1;
+      // Leaves the processor to the server that these clients call.
+      await Bun.sleep(10);
+    }
+  });
+  const inFlight = await Promise.all(
+    Array.from({ length: 4 }, () => tryAgain(workers, () => beginCreating(server.port, auth))),
+  );
+  const next = makeCertificate();
   writePair(dir, next);
-  await until("the next certificate", async () => (await presentedBy(server.port)) === next.fingerprint);
-  const workers = childrenOf(server.pid);
-  for (const worker of workers) process.kill(worker, "SIGKILL");
-  await until("others", () => childrenOf(server.pid).filter((pid) => !workers.includes(pid)).length === 2);
-  const seen = await until("an answer", () => presentedBy(server.port).catch(() => null));
-  expect(seen).toBe(next.fingerprint);
+  await until("the next certificate everywhere", async () => {
+    const seen = await Promise.all(
+      Array.from({ length: 4 * workers }, () => tryAgain(workers, () => presentedBy(server.port))),
+    );
+    return seen.every((fingerprint) => fingerprint === next.fingerprint);
+  });
+  for (const finish of inFlight) expect(await finish()).toMatch(/^HTTP\/1\.1 201/);
+  await until("enough clients", () => asked > 50);
+  isOver = true;
+  await Promise.all(clients);
+  expect(failures).toEqual([]);
+  const killed = childrenOf(server.pid);
+  for (const worker of killed) process.kill(worker, "SIGKILL");
+  await until("others", () => childrenOf(server.pid).filter((pid) => !killed.includes(pid)).length === workers);
+  expect(await until("an answer", () => presentedBy(server.port).catch(() => null))).toBe(next.fingerprint);
   expect(await server.end()).toBe(0);
-}, 20_000);
+  expect(server.log().match(/INFO certificate for localhost, 127\.0\.0\.1, valid until /g)).toHaveLength(2);
+}, 30_000);
 
 test("routes are found for any requested host", async () => {
   const binary = installBinary();

@@ -95,6 +95,16 @@ test("after a fault, a removed database is not replaced by another file", async 
   renameSync(join(dir, "away.db"), join(dir, "bodega.db"));
 });
 
+test.each(["", "-wal", "-shm"])("after bodega.db%s is removed, no write is acknowledged", async (suffix) => {
+  await db.execute(insertRow("first"));
+  const path = join(dir, `bodega.db${suffix}`);
+  renameSync(path, `${path}.away`);
+  expect(db.isInPlace()).toBe(false);
+  expect(await messageOf(db.execute(insertRow("lost")))).toBe("The database file was removed or replaced.");
+  renameSync(`${path}.away`, path);
+  expect(await count()).toBe(1);
+});
+
 test("a server with a damaged file is not ready until it is started again", async () => {
   await commitElsewhere(insertRow("first"));
   const root = (await db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'things'")).rows[0]?.[0] as number;

@@ -1,5 +1,6 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   openSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import type { Config } from "../../src/server/config/config.ts";
 import { copyFile } from "../../src/server/config/data-dir.ts";
 import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
@@ -101,12 +102,22 @@ async function promotedRows(): Promise<string[]> {
   }
 }
 
+/** The file of a migrated database, which each test copies. */
+const migrated = join(makeDir(), "bodega.db");
+
+beforeAll(async () => {
+  const db = await open(dirname(migrated));
+  await migrate(db);
+  await db.checkpoint();
+  await db.close();
+});
+
 beforeEach(async () => {
   [dir, copies] = [makeDir(), makeDir()];
   folder = join(makeDir(), "replica");
   notices = [];
+  copyFileSync(migrated, join(dir, "bodega.db"));
   db = await open(dir);
-  await migrate(db);
   await startReplicator();
 });
 

@@ -94,6 +94,17 @@ test("a text that a changed bit made invalid is reported in any column, and not 
   expect([...tables]).toContain("products");
 });
 
+test("a changed bit in the stored reply of a product is reported", async () => {
+  const { dataDir, path } = makeDataDir();
+  const bytes = readFileSync(sound);
+  const at = bytes.indexOf('"title":"Chair 23"') + '"title":"'.length;
+  bytes[at] = (bytes[at] as number) ^ 1;
+  writeFileSync(path, bytes);
+  const { findings } = await check(dataDir);
+  const message = expect.stringMatching(/^reply of prod_\w+ in store \S+ is another text and should be the one of its/);
+  expect(findings).toMatchObject([{ check: "replies", severity: "error", message, fixable: false }]);
+});
+
 describe("any damage is reported:", () => {
   const cut = (length: number) => (path: string) => writeFileSync(path, readFileSync(sound).subarray(0, length));
   const overwrite = (page: number, from: number, text: string) => (path: string) => {

@@ -54,7 +54,7 @@ export async function startPebble(
     listenAddress: `127.0.0.1:${listen}`,
     managementListenAddress: `127.0.0.1:${management}`,
     ...{ certificate: at("cert.pem"), privateKey: at("key.pem"), httpPort, tlsPort },
-    ...{ keyAlgorithm: "ecdsa", retryAfter: { authz: 1, order: 1 }, domainBlocklist: ["blocked.test"] },
+    ...{ keyAlgorithm: "ecdsa", retryAfter: { authz: 1, order: 1 } },
     profiles: { default: { description: "The only one", validityPeriod: validitySeconds } },
   };
   writeFileSync(at("pebble.json"), JSON.stringify({ pebble }));
