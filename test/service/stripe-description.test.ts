@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { disconnectStripe } from "../../src/server/modules/payments/stripe/connect.ts";
 import { openPayShop } from "../support/pay-shop.ts";
+import { findPort } from "../support/port.ts";
 import { until } from "../support/until.ts";
 
 const folder = join(tmpdir(), "bodega-stripe-mock");
@@ -28,14 +28,6 @@ const mock = await findMock();
 if (mock === null)
   console.warn("Not run: requests are not compared with Stripe's description, because Go is missing or offline.");
 
-async function findPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 const children: Bun.Subprocess[] = [];
 afterAll(() => {
   for (const child of children) child.kill();
@@ -44,7 +36,7 @@ afterAll(() => {
 test.skipIf(mock === null)(
   "Stripe's own description accepts each request that the server sends, and refuses one that it does not know",
   async () => {
-    const port = await findPort();
+    const port = findPort();
     const url = `http://127.0.0.1:${port}/v1/`;
     children.push(Bun.spawn([mock as string, "-http-port", String(port)], { stdout: "ignore", stderr: "ignore" }));
     const headers = { authorization: "Bearer sk_test_123", "content-type": "application/x-www-form-urlencoded" };

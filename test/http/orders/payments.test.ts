@@ -259,23 +259,6 @@ onEachDatabase((suite) => {
     );
   }
 
-  test("of orders with late payments for the same stock, as many as possible become paid", async (shop) => {
-    const { id: product } = await shop.createProduct({ price: 10, stock: 4 });
-    const made: OrderReply[] = [];
-    for (let n = 0; n < 4; n++) {
-      made.push(await makeOrder(shop, [{ product_id: product, quantity: 4 }]));
-      await expire(60 * minute);
-    }
-    await shop.call(`PATCH /products/${product}/`, { body: { stock: 9 } });
-    await Promise.all(made.map((one, n) => pay(shop, one, { reference: `bank-${n}` })));
-    const found = await Promise.all(made.map((one) => read(shop, one)));
-    expect(found.map(({ status }) => status).sort()).toEqual(["expired", "expired", "paid", "paid"]);
-    for (const { status, needs_attention } of found) {
-      expect(needs_attention).toEqual(status === "paid" ? [] : ["late_payment"]);
-    }
-    expect(await stockOf(shop, product)).toEqual({ stock: 1, reserved: 0 });
-  });
-
   onFile("money for a cancelled order is booked and needs attention, until staff record a decision", async (shop) => {
     const { product, made } = await order(shop);
     await actOn(shop, made, "cancel");

@@ -6,6 +6,7 @@ import { readDueCheckouts } from "../../../src/server/modules/payments/jobs.ts";
 import { actOn, type OrderReply, stockOf } from "../../support/orders.ts";
 import { openPayShop, returnUrls } from "../../support/pay-shop.ts";
 import { openPage, placeAsGuest } from "../../support/sale.ts";
+import type { CallFault } from "../../support/stripe.ts";
 
 Object.assign(Library.prototype, { getInitialNetworkRetryDelay: () => 0 });
 
@@ -18,6 +19,9 @@ afterAll(() => world.close());
 const minute = 60_000;
 const sessions = () => world.stripe.books.lists["checkout/sessions"];
 const ofOrder = ({ id }: { id: string }) => sessions().filter(({ metadata }) => metadata.order === id);
+/** Lets the library's three attempts of a call fail. */
+const failThrice = (match: string, kind: CallFault["kind"]) =>
+  world.stripe.faults.push(...Array(3).fill({ match, kind }));
 const paid = async () => {
   const order = await world.order();
   world.stripe.pay(world.sessionOf(await world.checkout(order)));
@@ -63,8 +67,7 @@ describe("a payment page", () => {
 
   test("is opened once if the connection is cut after Stripe has opened it", async () => {
     const lost = await world.order();
-    for (let count = 0; count < 3; count++)
-      world.stripe.faults.push({ match: "POST checkout", kind: "cutAfterCommit" });
+    failThrice("POST checkout", "cutAfterCommit");
     expect(await world.openPage(lost)).toMatchObject({ status: 503, code: 5001 });
     await world.checkout(lost);
     expect(ofOrder(lost)).toHaveLength(1);
@@ -72,7 +75,7 @@ describe("a payment page", () => {
 
   test("is replaced by a new one, with a new key, after Stripe has failed it three times", async () => {
     const order = await world.order();
-    for (let count = 0; count < 3; count++) world.stripe.faults.push({ match: "POST checkout", kind: "status500" });
+    failThrice("POST checkout", "status500");
     expect((await world.openPage(order)).code).toBe(5001);
     const keys = world.stripe.calls
       .filter(({ call }) => call === "POST checkout/sessions")
@@ -226,7 +229,7 @@ describe("a payment", () => {
     await Promise.all(Array.from({ length: 10 }, check));
     expect(reads() - before).toBe(1);
     world.clock.advance(5000);
-    for (let count = 0; count < 3; count++) world.stripe.faults.push({ match: "GET checkout", kind: "cutBefore" });
+    failThrice("GET checkout", "cutBefore");
     expect(await check()).toMatchObject({ status: 200, data: { payment_status: "unpaid" } });
     world.stripe.faults.length = 0;
   });
@@ -255,7 +258,7 @@ describe("what changes what is due", () => {
     await world.runJobs();
     const session = world.sessionOf(await world.checkout(order));
     world.clock.advance(6 * minute);
-    for (let count = 0; count < 3; count++) world.stripe.faults.push({ match: "POST checkout", kind: "cutBefore" });
+    failThrice("POST checkout", "cutBefore");
     await readDueCheckouts(world.deps);
     await expireDueOrders(world.deps);
     expect((await world.read(order)).status).toBe("pending");
@@ -274,7 +277,7 @@ describe("a refund", () => {
       [1, 2].map(() => world.shop.call(`POST /orders/${order.id}/refund/`, { body: { amount: 30 } })),
     );
     expect(both.map(({ status }) => status).toSorted()).toEqual([200, 409]);
-    for (let count = 0; count < 3; count++) world.stripe.faults.push({ match: "POST refunds", kind: "cutAfterCommit" });
+    failThrice("POST refunds", "cutAfterCommit");
     world.stripe.delivery = "lost";
     await world.runJobs();
     world.stripe.delivery = "auto";
@@ -293,7 +296,7 @@ describe("a refund", () => {
   test("whose answer was lost a day ago is looked for before it is requested again", async () => {
     const { order } = await paid();
     await actOn(world.shop, order, "refund", { body: { amount: 5 } });
-    for (let count = 0; count < 3; count++) world.stripe.faults.push({ match: "POST refunds", kind: "cutAfterCommit" });
+    failThrice("POST refunds", "cutAfterCommit");
     world.stripe.delivery = "lost";
     await world.runJobs();
     world.clock.advance(25 * 60 * minute);

@@ -152,7 +152,6 @@ export async function refreshPaymentStatus(
   return commitTransition(tx, id, { event, first: setStatus(order, { paymentStatus }), mail });
 }
 
-/** Updates the sums of an order from its payments and refunds, and returns the order. */
 async function updateSums(tx: OrderCtx, id: string): Promise<OrderRow> {
   await run(tx.db, sumUp, { tenantId: tx.tenant.id, id });
   return requireRow(tx, id);
@@ -169,7 +168,6 @@ async function currentStatus(tx: OrderCtx, order: OrderRow, mayBeOverpaid: boole
   return isUndecided ? "payment_processing" : paymentStatusOf(order);
 }
 
-/** Books the points that the customer earns with the order. Returns how many. */
 async function earn(tx: Ctx, { id, userId, totalMinor }: OrderRow): Promise<number> {
   const points = userId === null ? 0 : pointsFor(totalMinor, tx.tenant);
   if (userId !== null && points > 0) {

@@ -1,6 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { closed, input, languageForm, line, nullable, output, textUpTo, whole } from "../../values/schema.ts";
-import { country, taxClass } from "../taxes/model.ts";
+import { taxClass } from "../taxes/model.ts";
+import { country } from "../users/model.ts";
 
 const amount = (description: string) => Type.Optional(nullable(Type.Number({ minimum: 0, description })));
 const grams = (description: string) => Type.Optional(nullable(whole(0, 1_000_000_000, description)));

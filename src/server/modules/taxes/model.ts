@@ -1,22 +1,13 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { invalidField } from "../../errors.ts";
-import { countryExpects, countryPattern } from "../../values/country.ts";
 import { input, text } from "../../values/schema.ts";
+import { country } from "../users/model.ts";
 
 export const taxClassPattern = "^[a-z0-9][a-z0-9_-]*$";
 export const taxClass = text(50, "`standard`, `reduced`, `zero`, or a name of the store's own.", {
   form: { pattern: taxClassPattern },
   expects: "lowercase letters, digits, hyphens and underscores",
   examples: ["standard"],
-});
-
-export const country = Type.String({
-  minLength: 2,
-  maxLength: 2,
-  form: { pattern: countryPattern },
-  expects: countryExpects,
-  description: "ISO 3166-1 alpha-2, in capitals.",
-  examples: ["DE"],
 });
 
 export const TaxRate = input("TaxRate", {

@@ -27,6 +27,14 @@ export const phone = Type.String({
 });
 const name = line(200);
 const addressLine = line(200);
+export const country = Type.String({
+  minLength: 2,
+  maxLength: 2,
+  form: { pattern: countryPattern },
+  expects: countryExpects,
+  description: "ISO 3166-1 alpha-2, in capitals.",
+  examples: ["DE"],
+});
 
 export const Address = input("Address", {
   name: Type.Optional(name),
@@ -36,14 +44,7 @@ export const Address = input("Address", {
   city: addressLine,
   region: Type.Optional(addressLine),
   postal_code: Type.Optional(line(32)),
-  country: Type.String({
-    minLength: 2,
-    maxLength: 2,
-    form: { pattern: countryPattern },
-    expects: countryExpects,
-    description: "ISO 3166-1 alpha-2, in capitals.",
-    examples: ["DE"],
-  }),
+  country,
   phone: Type.Optional(phone),
   vat_id: Type.Optional(line(20, "The company's VAT id.")),
   is_default: Type.Optional(Type.Boolean({ description: "At most one address is the default." })),
