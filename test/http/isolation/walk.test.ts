@@ -62,13 +62,17 @@ function walk(suite: Suite, group: readonly Route[]): void {
     neighbour = await openAccount(ours.shop);
   });
 
-  /** Makes a call in the other store with the token of this store's owner, and with that store's user and this token. */
-  async function refuseTokens({ id }: Route, { request, query, body }: RouteCall): Promise<void> {
-    const { token } = ours.owner;
-    for (const user_id of [ours.owner.id, theirs.owner.id]) {
-      const more = { query: { ...query, user_id, token }, ...(body && { body }) };
-      const { code } = await theirs.shop.callAnonymously(request, more);
-      expect(code).toBe(id === "refreshToken" || id === "logout" ? 5214 : 5205);
+  /** Makes a call in the other store with this store's key, its owner, and with that store's owner and this token. */
+  async function refuseCredentials({ id }: Route, { request, query, body }: RouteCall): Promise<void> {
+    const { owner, shop } = ours;
+    const ofToken = id === "refreshToken" || id === "logout" ? 5214 : 5205;
+    for (const [code, more, auth] of [
+      [5203, {}, shop.auth],
+      [ofToken, { user_id: owner.id, token: owner.token }, null],
+      [ofToken, { user_id: theirs.owner.id, token: owner.token }, null],
+    ] as const) {
+      const reply = await theirs.shop.call(request, { auth, query: { ...query, ...more }, ...(body && { body }) });
+      expect(reply.code).toBe(code);
     }
   }
 
@@ -107,7 +111,7 @@ function walk(suite: Suite, group: readonly Route[]): void {
             expect(seen.text).not.toContain("Contraband");
           }
         }
-        if (!ignoresCredentials(route.access)) await refuseTokens(route, call);
+        if (!ignoresCredentials(route.access)) await refuseCredentials(route, call);
         expect(await rowsOf(suite, ours)).toEqual(before);
         for (const mark of marks) allMarks.add(mark);
         // Without the attack, the call succeeds.
