@@ -157,15 +157,4 @@ onDatabase("file", (suite) => {
       expect(String(await failureOf(execute(`update audit_log set ${change}`)))).toContain("append-only");
     }
   });
-
-  test("rows of one commit are linked in their order, even if several acts wrote them", async () => {
-    const { system } = suite.app;
-    await inTransaction(system, async (tx) => {
-      for (let n = 0; n < 3; n++) await recordAudit(tx, { event: "login.failed" });
-    });
-    await Promise.all([1, 2, 3].map(() => recordAudit(system, { event: "login.failed" })));
-    const { rows } = await execute("select count(*) as n, count(distinct hash) as hashes from audit_log");
-    expect(rows[0]?.hashes).toBe(rows[0]?.n as number);
-    expect((await verifyAudit(system)).intact).toBe(true);
-  });
 });

@@ -53,10 +53,12 @@ onDatabase("file", (suite) => {
     expect((await ask({ "access-control-request-method": "BREW" })).code).toBe(5106);
   });
 
-  test("OPTIONS without an Origin returns the methods of a path, and no CORS headers", async () => {
+  test("without an Origin no reply has CORS headers, and OPTIONS returns the methods of a path", async () => {
     const reply = await shop.callAnonymously("OPTIONS /products/", { namespace: null });
     expect([reply.status, reply.headers.get("allow")]).toEqual([200, "GET, POST, HEAD, OPTIONS"]);
-    for (const name of reply.headers.keys()) expect(name).not.toStartWith("access-control-");
+    const list = await (await suite.shop()).call("GET /products/");
+    const names = [...reply.headers.keys(), ...list.headers.keys()];
+    expect(names.filter((name) => name.startsWith("access-control-"))).toEqual([]);
   });
 
   test("an accepted origin may read the reply and its important headers", async () => {
@@ -66,18 +68,13 @@ onDatabase("file", (suite) => {
         ...(request.includes("?") && { query: { limit: 0 } }),
       });
       expect(allowed(reply)).toBe(home);
+      expect(reply.headers.get("access-control-allow-credentials")).toBeNull();
       expect(reply.headers.get("vary")).toContain("Origin");
       const exposed = reply.headers.get("access-control-expose-headers")?.split(", ");
       expect(exposed).toEqual(
         expect.arrayContaining(["X-Request-Id", "Retry-After", "ETag", "Content-Language", "Idempotency-Replayed"]),
       );
     }
-  });
-
-  test("no reply ever allows every origin or credentials", async () => {
-    const reply = await shop.call("GET /products/", { headers: { origin: home } });
-    expect(allowed(reply)).not.toBe("*");
-    expect(reply.headers.get("access-control-allow-credentials")).toBeNull();
   });
 
   test("an allowed origin may read why its key was refused, and no other origin may", async () => {
@@ -148,10 +145,5 @@ onDatabase("file", (suite) => {
     const body = { title: "Lamp", price: 1 };
     await shop.call("POST /products/", { body, headers: { origin: elsewhere } });
     expect((await shop.call("GET /products/", { headers: { origin: home } })).data).toEqual([] as never);
-  });
-
-  test("without an Origin no reply has CORS headers", async (open) => {
-    const { headers } = await open.call("GET /products/");
-    for (const name of headers.keys()) expect(name).not.toStartWith("access-control-");
   });
 });

@@ -59,37 +59,38 @@ onDatabase("file", (suite) => {
     expect((await asked(299)).code).toBe(5102);
   });
 
-  for (const [what, change] of [
-    ["an unknown email", { email: "nobody@example.com" }],
-    ["what is no email", { email: "not an address" }],
-    ["a wrong password", { password: otherPassword }],
-    ["a password in other case", { password: goodPassword.toLowerCase() }],
-    ["a password with a space behind it", { password: `${goodPassword} ` }],
-    ["a password with a NUL behind it", { password: `${goodPassword}\0` }],
-    ["a broken surrogate", { password: "\ud800" }],
-    ["SQL for an email", { email: "' or 1=1 --" }],
-    ["an unnecessary one-time code, and a wrong password", { password: otherPassword, otp: "123456" }],
-  ] as const) {
-    test(`${what} is 5212`, async () => {
-      const own = await openAccount(shop);
-      expect((await login(shop, { email: own.email, password: goodPassword, ...change })).code).toBe(5212);
-    });
-  }
+  test("an email or password that is not the user's is 5212, in whatever way it differs", async () => {
+    for (const change of [
+      { email: "nobody@example.com" },
+      { email: "not an address" },
+      { email: "' or 1=1 --" },
+      { password: goodPassword.toLowerCase() },
+      { password: `${goodPassword} ` },
+      { password: `${goodPassword}\0` },
+      { password: "\ud800" },
+      { password: otherPassword, otp: "123456" },
+    ]) {
+      // Each is another account, because failures lock an account.
+      const { email } = await openAccount(shop);
+      const { code } = await login(shop, { email, password: goodPassword, ...change });
+      expect({ change, code }).toEqual({ change, code: 5212 });
+    }
+  });
 
-  for (const [what, change, field] of [
-    ["an empty email", { email: "" }, "email"],
-    ["an email of 321 characters", { email: "a".repeat(321) }, "email"],
-    ["an empty password", { password: "" }, "password"],
-    ["a password of 1,025 characters", { password: "a".repeat(1025) }, "password"],
-    ["an otp that is a number", { otp: 123456 }, "otp"],
-    ["an otp of 65 characters", { otp: "1".repeat(65) }, "otp"],
-    ["an unknown field", { remember: true }, "remember"],
-  ] as const) {
-    test(`${what} is 5102 and names ${field}`, async () => {
-      const reply = await login(shop, { ...good, ...change });
-      expect({ code: reply.code, fields: reply.fields }).toEqual({ code: 5102, fields: [field] });
-    });
-  }
+  test("a field that is empty, too long, of another type or unknown is 5102 and named", async () => {
+    for (const change of [
+      { email: "" },
+      { email: "a".repeat(321) },
+      { password: "" },
+      { password: "a".repeat(1025) },
+      { otp: 123456 },
+      { otp: "1".repeat(65) },
+      { remember: true },
+    ]) {
+      const { code, fields } = await login(shop, { ...good, ...change });
+      expect({ change, code, fields }).toEqual({ change, code: 5102, fields: Object.keys(change) });
+    }
+  });
 
   test("another store's user, a disabled one and one without a password are 5212, with the same bytes", async () => {
     const ctx = await tenantContext(shop);
@@ -150,19 +151,6 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a login that lacks only its code is audited as code_required, not as failed", async () => {
-    const user = await openAccount(shop);
-    await user.enrol();
-    await login(shop, { email: user.email, password: goodPassword });
-    await login(shop, { email: user.email, password: goodPassword, otp: await user.wrongCode() });
-    const sql = "select event, code from audit_log where subject = ? and event like 'login.%' order by seq";
-    const { rows } = await suite.app.db.execute({ sql, args: [user.id] });
-    expect(rows.map(({ event, code }) => [event, code])).toEqual([
-      ["login.code_required", 5211],
-      ["login.failed", 5212],
-    ]);
-  });
-
   test("an imported password signs in, and is then stored with our own hash", async () => {
     const ctx = await tenantContext(shop);
     const email = `imported-${Bun.randomUUIDv7()}@example.com`;
@@ -208,6 +196,9 @@ onDatabase("file", (suite) => {
     await login(own, { email: secret, password: goodPassword }, { address });
     await login(own, { email: "nobody@example.com", password: secret }, { address });
     const last = await login(own, { email, password: goodPassword }, { address });
+    const guarded = await openAccount(own);
+    await guarded.enrol();
+    await login(own, { email: guarded.email, password: goodPassword }, { address });
     const sql = `select event, actor_kind, actor_id, subject, address, request_id, code, details from audit_log
       where namespace = ? and event like 'login.%' order by seq`;
     const { rows } = await suite.app.db.execute({ sql, args: [own.namespace] });
@@ -225,6 +216,8 @@ onDatabase("file", (suite) => {
         request_id: last.requestId,
         code: null,
       }),
+      // A login that lacks only its code has not failed.
+      expect.objectContaining({ event: "login.code_required", subject: guarded.id, code: 5211 }),
     ] as never);
     expect(JSON.stringify(rows)).not.toContain("canary");
     expect(JSON.stringify(rows)).not.toContain(last.data.token);

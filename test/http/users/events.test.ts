@@ -57,22 +57,14 @@ onDatabase("file", (suite) => {
 
   test("changes that users make to their own record are events, too; refused changes are not", async (shop) => {
     const { id, call } = await openAccount(shop);
-    const taken = await makeUser(shop);
     const body = { email: "moved-himself@example.com", password: goodPassword };
-    for (const [sent, code] of [
-      [{ name: "Ada" }, undefined],
-      [body, undefined],
-      [{ ...body, email: "again@example.com", password: otherPassword }, 5212],
-      [{ name: 5 }, 5102],
-    ] as const) {
-      expect((await call("PATCH /users/me/", { body: sent })).code).toBe(code);
-    }
+    expect((await call("PATCH /users/me/", { body: { name: "Ada" } })).status).toBe(200);
+    expect((await call("PATCH /users/me/", { body })).status).toBe(200);
+    expect((await call("PATCH /users/me/", { body: { ...body, password: otherPassword } })).code).toBe(5212);
     expect((await call("PATCH /users/me/", { body: { name: "Eve" }, headers: { "if-match": '"1"' } })).code).toBe(5303);
-    expect((await shop.call("POST /users/", { body: { email: taken.email } })).code).toBe(5302);
     const events = await readUserEvents(shop);
     expect(events.map(({ type, subject, data }) => [type, subject, data.version])).toEqual([
       ["user.created", id, 1],
-      ["user.created", taken.id, 1],
       ["user.updated", id, 2],
       ["user.updated", id, 3],
     ]);

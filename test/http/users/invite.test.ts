@@ -1,15 +1,12 @@
 import { expect } from "bun:test";
 import type { AppError } from "../../../src/server/errors.ts";
-import { verifyAudit } from "../../../src/server/modules/audit/verify.ts";
 import { inviteUser, requestReset } from "../../../src/server/modules/password-reset/service.ts";
-import { eraseUser } from "../../../src/server/modules/personal-data/service.ts";
 import { goodPassword, openAccount } from "../../support/account.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { failureOf } from "../../support/failure.ts";
 import { reset } from "../../support/password-reset.ts";
-import { codeIn, deliverMail, readCode, signUp, verify } from "../../support/sign-up.ts";
+import { codeIn, deliverMail, readCode } from "../../support/sign-up.ts";
 import { onDatabase } from "../../support/suite.ts";
-import { readUsers } from "../../support/users.ts";
 
 const email = "ada@example.com";
 
@@ -71,20 +68,5 @@ onDatabase("file", (suite) => {
     const ctx = await tenantContext(shop);
     for (let n = 0; n < 3; n++) await inviteUser(ctx, { email });
     expect(await codeOf(inviteUser(ctx, { email }))).toBe(5107);
-  });
-
-  test("a verified sign-up is an account, and the terminal erases it", async (shop) => {
-    await signUp(shop, email);
-    expect((await verify(shop, email, await readCode(shop, "sign_up_code"))).status).toBe(200);
-    const [user] = await readUsers(shop);
-    await eraseUser(await tenantContext(shop), user?.id as string);
-    expect(await readUsers(shop)).toEqual([]);
-    expect(await verifyAudit(suite.app.system)).toMatchObject({ intact: true });
-  });
-
-  suite.test("the terminal does not erase the last active owner either", async (shop) => {
-    const { id } = await openAccount(shop, { role: "owner" });
-    const ctx = await tenantContext(shop);
-    expect(await codeOf(eraseUser(ctx, id))).toBe(5306);
   });
 });

@@ -262,13 +262,6 @@ onDatabase("file", (suite) => {
     expect((await own.call(erase, { body: { password, otp: await own.code() } })).status).toBe(200);
   });
 
-  test("wrong passwords count as failed sign-ins", async (shop) => {
-    const own = await openAccount(shop);
-    for (let n = 0; n < 3; n++) expect((await own.call(erase, { body: { password: otherPassword } })).code).toBe(5212);
-    expect((await own.call(erase, { body: { password } })).code).toBe(5213);
-    expect(await readUsers(shop)).toHaveLength(1);
-  });
-
   test("the last active owner cannot be erased", async (shop) => {
     const [owner, second] = [await openAccount(shop, { role: "owner" }), await openAccount(shop, { role: "owner" })];
     expect((await second.call(erase, { body: { password } })).status).toBe(200);
