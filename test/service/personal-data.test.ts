@@ -31,6 +31,23 @@ function recording(db: Session, ran: InStatement[]): Session {
 
 const emptiedAfterAWhile = ["idempotency_keys", "mail_codes", "push_messages", "rate_limits"];
 
+const note = "Canary note";
+type Write = (callers: { user: Ctx; key: Ctx; customer_id: string; product_id: string }) => Promise<unknown>;
+const orderOf = (product_id: string) => ({
+  items: [{ product_id, quantity: 1 }],
+  shipping_address: { line1: note, city: "Porto", country: "PT" },
+  note,
+});
+const place = async (ctx: Ctx, input: OrderInput) => createOrder(ctx, await prepareOrder(ctx, input));
+const writes: [what: string, Write][] = [
+  ["an order", ({ user, product_id }) => place(user, orderOf(product_id))],
+  ["an order by a key", ({ key, product_id, customer_id }) => place(key, { ...orderOf(product_id), customer_id })],
+  ["spent points", ({ user }) => redeemPoints(user, { points: 1, note })],
+  ["points that a key spends", ({ key, customer_id }) => redeemPoints(key, { points: 1, note, customer_id })],
+  ["points that a key adds", ({ key, customer_id }) => adjustRewards(key, { points: 1, note, customer_id })],
+  ["a change of the profile", ({ user }) => updateOwnProfile(user, { name: note }, null)],
+];
+
 onDatabase("file", (suite) => {
   test("an export reads only the person's rows, by index; an erasure also reads tables whose rows are kept for a short time", async () => {
     const shop = await suite.shop();
@@ -61,28 +78,7 @@ onDatabase("file", (suite) => {
     await eraseUser(recorded, id);
     expect(await scanned()).toEqual(emptiedAfterAWhile);
   });
-});
 
-const note = "Canary note";
-type Write = (callers: { user: Ctx; key: Ctx; customer_id: string; product_id: string }) => Promise<unknown>;
-const orderOf = (product_id: string) => ({
-  items: [{ product_id, quantity: 1 }],
-  shipping_address: { line1: note, city: "Porto", country: "PT" },
-  note,
-});
-const place = async (ctx: Ctx, input: OrderInput) => createOrder(ctx, await prepareOrder(ctx, input));
-const writes: [what: string, Write][] = [
-  ["an order", ({ user, product_id }) => place(user, orderOf(product_id))],
-  ["an order with points", ({ user, product_id }) => place(user, { ...orderOf(product_id), use_points: 1 })],
-  ["an order by a key", ({ key, product_id, customer_id }) => place(key, { ...orderOf(product_id), customer_id })],
-  ["spent points", ({ user }) => redeemPoints(user, { points: 1, note })],
-  ["points that a key spends", ({ key, customer_id }) => redeemPoints(key, { points: 1, note, customer_id })],
-  ["points that a key adds", ({ key, customer_id }) => adjustRewards(key, { points: 1, note, customer_id })],
-  ["points that a key takes", ({ key, customer_id }) => adjustRewards(key, { points: -1, note, customer_id })],
-  ["a change of the profile", ({ user }) => updateOwnProfile(user, { name: note }, null)],
-];
-
-onDatabase("file", (suite) => {
   /** Opens a customer with points. Another process erases the customer just before the first transaction of a call. */
   async function openErased() {
     const shop = await suite.shop();

@@ -5,10 +5,23 @@ import { goodPassword, openAccount, otherPassword } from "../../support/account.
 import { startTestApp } from "../../support/app.ts";
 import { type CallOptions, createClient, newAddress } from "../../support/client.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
-import { onDatabase, onEachDatabase } from "../../support/suite.ts";
+import { onEachDatabase } from "../../support/suite.ts";
 
 const minute = 60_000;
 const request = "POST /auth/login/";
+
+/** Returns the tables that have a row with this text. */
+async function tablesWith(db: Database, text: string): Promise<string[]> {
+  const { rows: tables } = await db.execute(
+    "select name from sqlite_schema where type = 'table' and name not like '%sqlite%' order by name",
+  );
+  const found: string[] = [];
+  for (const { name } of tables) {
+    const { rows } = await db.execute(`select * from "${name}"`);
+    if (JSON.stringify(rows).includes(text)) found.push(String(name));
+  }
+  return found;
+}
 
 onEachDatabase((suite) => {
   const { test, onFile } = suite;
@@ -111,24 +124,8 @@ onEachDatabase((suite) => {
       expect(await call("GET /products/", { auth: shop.auth })).toBeUndefined();
     },
   );
-});
 
-/** Returns the tables that have a row with this text. */
-async function tablesWith(db: Database, text: string): Promise<string[]> {
-  const { rows: tables } = await db.execute(
-    "select name from sqlite_schema where type = 'table' and name not like '%sqlite%' order by name",
-  );
-  const found: string[] = [];
-  for (const { name } of tables) {
-    const { rows } = await db.execute(`select * from "${name}"`);
-    if (JSON.stringify(rows).includes(text)) found.push(String(name));
-  }
-  return found;
-}
-
-onDatabase("file", (suite) => {
-  const { test } = suite;
-  test("the address of a failed sign-in or key is in the audit log only", async (shop) => {
+  onFile("the address of a failed sign-in or key is in the audit log only", async (shop) => {
     const { email } = await openAccount(shop);
     for (const address of [newAddress(), "2001:db8:77:88::99"]) {
       const headers = { "user-agent": "an agent of its own/7.7" };

@@ -107,7 +107,8 @@ onDatabase("file", (suite) => {
 
       test("refuses keys: a valid key gets 5300, and a wrong key its own error", async () => {
         const { auth } = shop;
-        for (const query of [{}, { user_id: "usr_1" }]) expect((await call(request, { auth, query })).code).toBe(5300);
+        expect((await call(request, { auth })).code).toBe(5300);
+        expect((await call(request, { auth, query: { user_id: "usr_1" } })).code).toBe(5300);
         expect((await call(request, { auth: "Bearer a:b" })).code).toBe(5203);
         expect((await call(request, { auth: "Bearer a" })).code).toBe(5202);
       });

@@ -33,15 +33,6 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("it can be turned on again, with another secret and other codes", async () => {
-    const { account, codes } = await enrolled();
-    await account.call(disable, { body: { password, otp: await account.code() } });
-    const others = await account.enrol();
-    expect(others.filter((code) => codes.includes(code))).toEqual([]);
-    expect((await account.call(disable, { body: { password, otp: codes[0] } })).code).toBe(5212);
-    expect((await account.call(disable, { body: { password, otp: others[0] } })).status).toBe(200);
-  });
-
   test("new recovery codes replace the old ones, used or not", async () => {
     const { account, codes } = await enrolled();
     const { data } = await account.call<Codes>(renew, { body: { password, otp: codes[0] } });
