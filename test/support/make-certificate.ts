@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { isIPv4 } from "node:net";
 
 /** A self-signed certificate and its key, in PEM. */
@@ -16,43 +16,48 @@ const ecAlgorithm = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02];
 
 /**
  * Makes a certificate with a new key: elliptic curve, or RSA on request. Times are epoch milliseconds. By default, it
- * is valid from yesterday for 90 days.
+ * is valid from yesterday for 90 days. An authority passes its own name and key, and the key of the subject.
  */
 export function makeCertificate({
   names = ["localhost", "127.0.0.1"],
   from = Date.now() - dayMs,
   until = Date.now() + 90 * dayMs,
   isRsa = false,
+  subject: subjectKey,
+  issuer,
 }: {
   names?: string[];
   from?: number;
   until?: number;
   isRsa?: boolean;
+  subject?: KeyObject;
+  issuer?: { name: string; key: KeyObject };
 } = {}): MadeCertificate {
   const { privateKey, publicKey } = isRsa
     ? generateKeyPairSync("rsa", { modulusLength: 2048 })
     : generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const name = der(0x0c, Buffer.from(names[0] ?? "nobody"));
-  const subject = sequence(set(sequence(oid(0x55, 0x04, 0x03), name)));
+  const nameOf = (name: string) => sequence(set(sequence(oid(0x55, 0x04, 0x03), der(0x0c, Buffer.from(name)))));
+  const subject = nameOf(names[0] ?? "nobody");
   const algorithm = isRsa ? sequence(oid(...rsaAlgorithm), der(0x05)) : sequence(oid(...ecAlgorithm));
   const alternatives = names.map((name) =>
     isIPv4(name) ? der(0x87, Buffer.from(name.split(".").map(Number))) : der(0x82, Buffer.from(name)),
   );
   const extensions = sequence(
     extension(oid(0x55, 0x1d, 0x13), sequence(der(0x01, Buffer.from([0xff])))),
+    ...(issuer ? [extension(oid(0x55, 0x1d, 0x23), sequence(der(0x80, Buffer.from(issuer.name))))] : []),
     ...(names.length > 0 ? [extension(oid(0x55, 0x1d, 0x11), sequence(...alternatives))] : []),
   );
   const body = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
     der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(15)])),
     algorithm,
-    subject,
+    issuer ? nameOf(issuer.name) : subject,
     sequence(time(from), time(until)),
     subject,
-    publicKey.export({ type: "spki", format: "der" }),
+    (subjectKey ?? publicKey).export({ type: "spki", format: "der" }),
     der(0xa3, extensions),
   );
-  const signature = sign("sha256", body, privateKey);
+  const signature = sign("sha256", body, issuer?.key ?? privateKey);
   const whole = sequence(body, algorithm, der(0x03, Buffer.concat([Buffer.from([0]), signature])));
   const lines = whole.toString("base64").match(/.{1,64}/g) ?? [];
   return {

@@ -10,8 +10,8 @@ const version = "v2.10.3";
 const bin = join(import.meta.dir, "../../tools/pebble/node_modules/.bin");
 
 /**
- * Finds Pebble, the test server of Let's Encrypt, or builds it if Go is installed. A first build takes about 45 seconds
- * of processor time; later ones, in any directory, use Go's build cache. Returns undefined if there is neither.
+ * Finds Pebble, the test server of Let's Encrypt, or builds it once if Go is installed. Returns undefined if there is
+ * neither; then a stand-in takes its place.
  */
 export function findPebble(): Record<(typeof programs)[number], string> | undefined {
   const find = (name: string) => Bun.which(name) ?? [join(bin, name)].find(existsSync);
