@@ -6,9 +6,7 @@ import { notFound, wrongState } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import {
-  forEachKind,
   hasRoom,
-  isRowShown,
   isShown,
   noSuchResource,
   ofResource,
@@ -16,6 +14,7 @@ import {
   parseResources,
   type Resource,
   requireType,
+  resourceOf,
 } from "../resources/registry.ts";
 import { resourceCounts } from "../resources/table.ts";
 import { users } from "../users/table.ts";
@@ -43,33 +42,29 @@ const hasActor = sql`(${param("isUser")} = 0
 
 const asked = sql.raw("asked.value");
 const ofAsked = ofResource(asked);
-const selectStates = forEachKind((kind) =>
-  statement((q) =>
-    q
-      .select({
-        id: sql<string>`${asked}`,
-        isShown: isShown(kind, { id: asked }).mapWith(Boolean),
-        hasRoom: hasRoom(kind, { id: asked }).mapWith(Boolean),
-        hasActor: hasActor.mapWith(Boolean),
-        isActive: sql`exists (select 1 from ${reactions}
-          where ${ofAsked} and kind = ${param("kind")} and actor = ${param("actor")})`.mapWith(Boolean),
-        count: sql<number>`coalesce((select case ${param("kind")} when 'like' then likes else bookmarks end
-          from ${resourceCounts} where ${ofAsked}), 0)`,
-      })
-      .from(sql`json_each(${param("ids")}) as asked`)
-      .orderBy(sql`asked.key`),
-  ),
+const selectStates = statement((q) =>
+  q
+    .select({
+      id: sql<string>`${asked}`,
+      isShown: isShown({ id: asked }).mapWith(Boolean),
+      hasRoom: hasRoom({ id: asked }).mapWith(Boolean),
+      hasActor: hasActor.mapWith(Boolean),
+      isActive: sql`exists (select 1 from ${reactions}
+        where ${ofAsked} and kind = ${param("kind")} and actor = ${param("actor")})`.mapWith(Boolean),
+      count: sql<number>`coalesce((select case ${param("kind")} when 'like' then likes else bookmarks end
+        from ${resourceCounts} where ${ofAsked}), 0)`,
+    })
+    .from(sql`json_each(${param("ids")}) as asked`)
+    .orderBy(sql`asked.key`),
 );
 // The statement also checks the resource, the user and the maximum, because they may change between statements.
-const addReaction = forEachKind((kind) =>
-  statement(sql`insert into ${reactions} (tenant_id, kind, resource_type, resource_id, actor, created_at)
-    select ${param("tenantId")}, ${param("kind")}, ${param("type")}, ${param("resourceId")}, ${param("actor")},
-      ${param("now")}
-    where ${isShown(kind)} and ${hasRoom(kind)} and ${hasActor}
-      and not exists (select 1 from ${reactions} where tenant_id = ${param("tenantId")}
-        and actor = ${param("actor")} and kind = ${param("kind")} limit 1 offset ${sql.raw(String(maxOfActor - 1))})
-    on conflict do nothing`),
-);
+const addReaction = statement(sql`
+  insert into ${reactions} (tenant_id, kind, resource_type, resource_id, actor, created_at)
+  select ${param("tenantId")}, ${param("kind")}, ${param("type")}, ${param("resourceId")}, ${param("actor")}, ${param("now")}
+  where ${isShown()} and ${hasRoom()} and ${hasActor}
+    and not exists (select 1 from ${reactions} where tenant_id = ${param("tenantId")}
+      and actor = ${param("actor")} and kind = ${param("kind")} limit 1 offset ${sql.raw(String(maxOfActor - 1))})
+  on conflict do nothing`);
 const removeReaction = statement(sql`
   delete from ${reactions} where ${ofResource()} and kind = ${param("kind")} and actor = ${param("actor")}`);
 
@@ -80,10 +75,10 @@ export async function react(ctx: Ctx, kind: ReactionKind, input: ReactionTarget)
   countPublicWrite(ctx, actor);
   const values = valuesOf(ctx, kind, resource, actor);
   const [, selected] = await ctx.db.batch([
-    bind(addReaction[resource.kind], { ...values, now: toTimestamp(ctx.now()) }),
-    bind(selectStates[resource.kind], values),
+    bind(addReaction, { ...values, now: toTimestamp(ctx.now()) }),
+    bind(selectStates, values),
   ]);
-  const [state] = rowsOf(selectStates[resource.kind], selected);
+  const [state] = rowsOf(selectStates, selected);
   if (!state?.isShown) throw noSuchResource(resource);
   if (!state.hasActor) throw notFound("user");
   if (!state.hasRoom) throw wrongState(`The store has too many resources of the type ${resource.type}.`);
@@ -99,17 +94,14 @@ export async function unreact(ctx: Ctx, kind: ReactionKind, input: ReactionTarge
   if (visitor !== undefined) return readReaction(ctx, kind, resource, null);
   countPublicWrite(ctx, actor);
   const values = valuesOf(ctx, kind, resource, actor);
-  const [removed, selected] = await ctx.db.batch([
-    bind(removeReaction, values),
-    bind(selectStates[resource.kind], values),
-  ]);
-  const [state] = rowsOf(selectStates[resource.kind], selected);
+  const [removed, selected] = await ctx.db.batch([bind(removeReaction, values), bind(selectStates, values)]);
+  const [state] = rowsOf(selectStates, selected);
   if (!state || (!state.isShown && removed?.rowsAffected === 0)) throw noSuchResource(resource);
   return toReply(state);
 }
 
 async function readReaction(ctx: Ctx, kind: ReactionKind, resource: Resource, actor: string | null): Promise<State> {
-  const state = await get(ctx.db, selectStates[resource.kind], valuesOf(ctx, kind, resource, actor));
+  const state = await get(ctx.db, selectStates, valuesOf(ctx, kind, resource, actor));
   if (!state?.isShown) throw noSuchResource(resource);
   return toReply(state);
 }
@@ -128,8 +120,8 @@ export async function getReactions(
   if (resource === undefined) return [];
   const values = valuesOf(ctx, kind, resource, actor);
   const wanted = JSON.stringify(resources.map(({ id }) => id));
-  const states = await all(ctx.db, selectStates[resource.kind], { ...values, ids: wanted });
-  if (resource.kind === "declared" && !states[0]?.isShown) throw noSuchResource(resource);
+  const states = await all(ctx.db, selectStates, { ...values, ids: wanted });
+  if (resource.type !== "product" && !states[0]?.isShown) throw noSuchResource(resource);
   return states.filter((state) => state.isShown).map((state) => ({ resource_id: state.id, ...toReply(state) }));
 }
 
@@ -168,7 +160,7 @@ const readPage = keysetList({
   name: "reactions",
   json: sql`json_object('resource_type', resource_type, 'resource_id', resource_id, 'created_at', created_at)`,
   from: sql`from ${reactions} r`,
-  base: sql`tenant_id = ${param("tenantId")} and ${isRowShown("r")}`,
+  base: sql`tenant_id = ${param("tenantId")} and ${isShown(resourceOf("r"))}`,
   sorts: { created_at: sql`created_at` },
   id: sql`resource_id`,
 });

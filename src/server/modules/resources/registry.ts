@@ -23,10 +23,7 @@ const declared = ({ tenantId, type }: Pick<ResourceSql, "tenantId" | "type">) =>
   sql`from ${resourceTypes} t where t.tenant_id = ${tenantId} and t.name = ${type}`;
 
 /** A product, or a resource of a type that the store has declared, whose resources are stored elsewhere. */
-type ResourceKind = "product" | "declared";
-
 export interface Resource {
-  kind: ResourceKind;
   type: string;
   id: string;
 }
@@ -56,32 +53,26 @@ export function ofResource(id = placeholders.id): SQL {
   return sql`tenant_id = ${tenantId} and resource_type = ${type} and resource_id = ${id}`;
 }
 
+/** SQL for the resource that a row names with `tenant_id`, `resource_type` and `resource_id`. */
+export function resourceOf(alias: string): ResourceSql {
+  const column = (name: string) => sql.raw(`${alias}.${name}`);
+  return { tenantId: column("tenant_id"), type: column("resource_type"), id: column("resource_id") };
+}
+
 /** SQL condition: the resource exists and is public. */
-export function isShown(kind: ResourceKind, of: Partial<ResourceSql> = {}): SQL {
+export function isShown(of: Partial<ResourceSql> = {}): SQL {
   const { tenantId, type, id } = { ...placeholders, ...of };
-  if (kind === "declared") return sql`exists (select 1 ${declared({ tenantId, type })})`;
-  return sql`exists (select 1 from ${products}
-    where tenant_id = ${tenantId} and id = ${id} and status = 'published' and deleted_at is null)`;
+  return sql`case when ${type} = 'product' then exists (select 1 from ${products}
+      where tenant_id = ${tenantId} and id = ${id} and status = 'published' and deleted_at is null)
+    else exists (select 1 ${declared({ tenantId, type })}) end`;
 }
 
 /** SQL condition: the resource has counts already, or the store has room for those of one more resource. */
-export function hasRoom(kind: ResourceKind, of: Partial<ResourceSql> = {}): SQL {
-  if (kind === "product") return sql`1`;
+export function hasRoom(of: Partial<ResourceSql> = {}): SQL {
   const { tenantId, type, id } = { ...placeholders, ...of };
-  return sql`exists (select 1 ${declared({ tenantId, type })} and (t.resources < ${sql.raw(String(maxDeclared))}
-    or exists (select 1 from ${resourceCounts} c where c.tenant_id = ${tenantId} and c.resource_type = ${type}
-      and c.resource_id = ${id})))`;
-}
-
-/** SQL condition: the resource of a row with `tenant_id`, `resource_type` and `resource_id` exists and is public. */
-export function isRowShown(alias: string, condition: typeof isShown = isShown): SQL {
-  const column = (name: string) => sql.raw(`${alias}.${name}`);
-  const of = { tenantId: column("tenant_id"), type: column("resource_type"), id: column("resource_id") };
-  return sql`case when ${of.type} = 'product' then ${condition("product", of)} else ${condition("declared", of)} end`;
-}
-
-export function forEachKind<T>(make: (kind: ResourceKind) => T): Record<ResourceKind, T> {
-  return { product: make("product"), declared: make("declared") };
+  return sql`(${type} = 'product' or exists (select 1 ${declared({ tenantId, type })}
+    and (t.resources < ${sql.raw(String(maxDeclared))} or exists (select 1 from ${resourceCounts} c
+      where c.tenant_id = ${tenantId} and c.resource_type = ${type} and c.resource_id = ${id}))))`;
 }
 
 /** `subject`, the `user_id` that an app key sent, is refused. */
@@ -94,9 +85,9 @@ export function parseResource(call: ResourceCall & { resource_id: string }): Res
   if (type === undefined) throw invalidField("resource_type", "is required");
   if (type === "product") {
     if (!isId("prod", id)) throw notFound("resource");
-    return { kind: "product", type, id };
+    return { type, id };
   }
-  return { kind: "declared", type: parseTypeName(type), id: requireText("resource_id", id, maxId) };
+  return { type: parseTypeName(type), id: requireText("resource_id", id, maxId) };
 }
 
 export function parseResources(call: ResourceCall, ids: readonly string[]): Resource[] {
@@ -110,15 +101,15 @@ function parseTypeName(name: string): string {
   return name;
 }
 
-const selectType = statement(sql`select ${isShown("declared")} as isDeclared`);
+const selectType = statement(sql`select exists (select 1 ${declared(placeholders)}) as isDeclared`);
 
 export async function requireType({ db, tenant }: Pick<Ctx, "db" | "tenant">, type: string): Promise<void> {
   if (type === "product") return;
   if (!(await get(db, selectType, { tenantId: tenant.id, type }))?.isDeclared) throw unknownType();
 }
 
-export function noSuchResource({ kind, type, id }: Resource): AppError {
-  return kind === "product" ? notFound(type, id) : unknownType();
+export function noSuchResource({ type, id }: Resource): AppError {
+  return type === "product" ? notFound(type, id) : unknownType();
 }
 
 function unknownType(): AppError {

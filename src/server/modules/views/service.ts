@@ -8,7 +8,6 @@ import { LruCache } from "../../values/lru-cache.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { countPublicWrite } from "../rate-limits/public-writes.ts";
 import {
-  forEachKind,
   isShown,
   noSuchResource,
   ofResource,
@@ -61,19 +60,17 @@ export async function recordView(ctx: Ctx, input: ViewRequest) {
 const asked = sql.raw("asked.value ->> 0");
 const ofAsked = ofResource(asked);
 /** Selects resources. `asked` is a JSON array of pairs: the id of a resource, and the caller's dedup key. */
-const selectStates = forEachKind((kind) =>
-  statement((q) =>
-    q
-      .select({
-        id: sql<string>`${asked}`,
-        views: sql<number>`coalesce((select views from ${resourceCounts} where ${ofAsked}), 0)`,
-        isCounted: sql`exists (select 1 from ${viewDedupKeys}
-          where day = ${param("day")} and ${ofAsked} and dedup_key = asked.value ->> 1)`.mapWith(Boolean),
-      })
-      .from(sql`json_each(${param("asked")}) as asked`)
-      .where(isShown(kind, { id: asked }))
-      .orderBy(sql`asked.key`),
-  ),
+const selectStates = statement((q) =>
+  q
+    .select({
+      id: sql<string>`${asked}`,
+      views: sql<number>`coalesce((select views from ${resourceCounts} where ${ofAsked}), 0)`,
+      isCounted: sql`exists (select 1 from ${viewDedupKeys}
+        where day = ${param("day")} and ${ofAsked} and dedup_key = asked.value ->> 1)`.mapWith(Boolean),
+    })
+    .from(sql`json_each(${param("asked")}) as asked`)
+    .where(isShown({ id: asked }))
+    .orderBy(sql`asked.key`),
 );
 
 /** The views of resources that are public, and whether the caller's view counts today. Bots have no dedup key. */
@@ -86,7 +83,7 @@ async function readStates(ctx: Ctx, resources: readonly Resource[], actorId: str
     resources.map((resource) => [resource.id, isCounting ? dedupKeyOf(ctx, resource, day, actorId) : null]),
   );
   const values = { tenantId: ctx.tenant.id, type: first.type, day, asked: JSON.stringify([...keys]) };
-  const states = await all(ctx.db, selectStates[first.kind], values);
+  const states = await all(ctx.db, selectStates, values);
   return states.map(({ id, views: count, isCounted }) => {
     const dedupKey = keys.get(id) ?? null;
     const active = isCounted || ctx.memory?.views.isKnown(dedupKey ?? "") === true;
@@ -98,7 +95,7 @@ export async function getManyViews(ctx: Ctx, { ids, visitor, ...call }: ManyView
   const resources = parseResources(call, ids);
   const states = await readStates(ctx, resources, findActor(ctx, visitor));
   const [first] = resources;
-  if (first?.kind === "declared" && states.length === 0) throw noSuchResource(first);
+  if (first && first.type !== "product" && states.length === 0) throw noSuchResource(first);
   return states.map(({ id, active, count }) => ({ resource_id: id, active, count }));
 }
 

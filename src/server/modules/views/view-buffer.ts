@@ -4,7 +4,7 @@ import type { Database, Session } from "../../db/session.ts";
 import { all, bind, param, run, statement } from "../../db/statement.ts";
 import { unavailable } from "../../errors.ts";
 import { LruCache } from "../../values/lru-cache.ts";
-import { hasRoom, isRowShown } from "../resources/registry.ts";
+import { hasRoom, isShown, resourceOf } from "../resources/registry.ts";
 import { resourceCounts } from "../resources/table.ts";
 import { dayOf } from "./service.ts";
 import { viewDays, viewDedupKeys } from "./table.ts";
@@ -16,7 +16,7 @@ const rows = sql`(select value ->> 0 as day, value ->> 1 as tenant_id, value ->>
 // each page of a large table is written once.
 const addKeys = statement<Record<"day" | "tenant_id" | "resource_type" | "resource_id" | "dedup_key", string>>(sql`
   insert into ${viewDedupKeys} (${keyColumns})
-  select ${keyColumns} from ${rows} where ${isRowShown("r")} and ${isRowShown("r", hasRoom)} order by ${keyColumns}
+  select ${keyColumns} from ${rows} where ${isShown(resourceOf("r"))} and ${hasRoom(resourceOf("r"))} order by ${keyColumns}
   on conflict do nothing returning ${keyColumns}`);
 const addDays = statement(sql`
   insert into ${viewDays} (tenant_id, resource_type, resource_id, day, views)
