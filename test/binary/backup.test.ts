@@ -6,16 +6,13 @@ import { type Binary, openShop, useBinaries } from "../support/binary.ts";
 import type { Serving } from "../support/serving.ts";
 import { until } from "../support/until.ts";
 import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
+import { ownMounts } from "./mounts.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
 /** Number of rounds. Each round makes a backup and restores it; set more for a thorough run. */
 const rounds = Number(process.env.BODEGA_TEST_BACKUPS ?? 1);
 const writers = 16;
-const ownMounts = [
-  ["unshare", "--user", "--map-root-user", "--mount"],
-  ["unshare", "--mount"],
-].find(canMount);
 
 let binary: Binary;
 let server: Serving;
@@ -149,8 +146,3 @@ if (ownMounts)
       expect(stderr).toContain("the disk is full");
     });
   });
-
-function canMount(prefix: string[]): boolean {
-  if (process.platform !== "linux" || !Bun.which("unshare")) return false;
-  return Bun.spawnSync([...prefix, "mount", "-t", "tmpfs", "none", makeDir()]).exitCode === 0;
-}

@@ -5,16 +5,11 @@ import { openShop, useBinaries } from "../support/binary.ts";
 import { until } from "../support/until.ts";
 import { call } from "./calls.ts";
 import { inspectDatabase } from "./load.ts";
+import { ownMounts } from "./mounts.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
 const path = "/products/?namespace=demo";
-/** The words before a command that give it private mounts; undefined if this account may not create mounts. */
-const ownMounts = [
-  ["unshare", "--user", "--map-root-user", "--mount"],
-  ["unshare", "--mount"],
-].find(canMount);
-
 if (!ownMounts) console.warn("disk-full.test.ts is skipped: this account may not mount a file system of its own.");
 
 test.skipIf(!ownMounts)(
@@ -128,11 +123,6 @@ test.skipIf(!ownMounts)(
   60_000,
 );
 
-function canMount(prefix: string[]): boolean {
-  if (process.platform !== "linux" || !Bun.which("unshare")) return false;
-  return Bun.spawnSync([...prefix, "mount", "-t", "tmpfs", "none", makeDir()]).exitCode === 0;
-}
-
 /** Writes a file until the disk is full. */
 function fillDisk(path: string): void {
   const file = openSync(path, "a");
@@ -148,23 +138,3 @@ function fillDisk(path: string): void {
     closeSync(file);
   }
 }
-
-test.skipIf(!ownMounts)(
-  "a replica that does not fit on the disk is not restored, and the error says why",
-  async () => {
-    const binary = installBinary();
-    await openShop(binary);
-    const place = makeDir();
-    const server = await binary.serve("--replicate-to", place);
-    await until("the replica", () => server.log().includes("snapshot made"));
-    await server.end();
-    const mount = "mkdir tiny && mount -t tmpfs -o size=400k none tiny && cp bodega-data/secret.key tiny/";
-    const script = `${mount} && exec ./bodega db restore ${place} --yes --data-dir tiny`;
-    const child = Bun.spawn([...(ownMounts ?? []), "sh", "-c", script], { cwd: binary.dir, stderr: "pipe" });
-    expect({ code: await child.exited, error: await child.stderr.text() }).toEqual({
-      code: 4,
-      error: expect.stringMatching(/The state cannot be rebuilt in .*tiny.*: the disk is full\.\n {2}Free space/),
-    });
-  },
-  30_000,
-);

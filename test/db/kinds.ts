@@ -15,17 +15,19 @@ export interface Opened {
 export const createWriteGroups = "CREATE TABLE write_groups (writer TEXT PRIMARY KEY, last_group INTEGER NOT NULL)";
 
 /** The kinds of database that this machine can test, with the functions that open a new one. */
-export const kinds: [string, () => Promise<Opened>][] = [["file", openFresh], ...(hasSqld ? remoteKinds() : [])];
-
-function remoteKinds(): [string, () => Promise<Opened>][] {
-  return [["server", () => openRemote(true)]];
-}
+export const kinds = listKinds(true);
 
 /** The same kinds, as databases without tables. */
-export const bareKinds: typeof kinds = [
-  ["file", openFresh],
-  ...(hasSqld ? ([["server", () => openRemote(false)]] satisfies typeof kinds) : []),
-];
+export const bareKinds = listKinds(false);
+
+function listKinds(isReady: boolean): [string, () => Promise<Opened>][] {
+  return hasSqld
+    ? [
+        ["file", openFresh],
+        ["server", () => openRemote(isReady)],
+      ]
+    : [["file", openFresh]];
+}
 
 /** Creates a directory in the system's temporary directory. */
 export function makeDir(): string {

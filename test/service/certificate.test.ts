@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { generateKeyPairSync } from "node:crypto";
-import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Certificate, checkCertificate, readCertificate } from "../../src/server/tls/certificate.ts";
@@ -112,7 +112,8 @@ describe("certificates that can be served are checked", () => {
 });
 
 describe("a running server reloads its files", () => {
-  async function follow(made: MadeCertificate, files = place(made)) {
+  async function follow(made: MadeCertificate) {
+    const files = place(made);
     const clock = createClock();
     const presented: Certificate[] = [];
     const notices: string[] = [];
@@ -158,39 +159,6 @@ describe("a running server reloads its files", () => {
     expect(presented.map(({ cert }) => cert)).toEqual([next.cert]);
     expect(current().cert).toBe(next.cert);
     expect(notices()).toEqual(["info: certificate for localhost, 127.0.0.1, valid until 2030-05-15T12:00:00.000Z"]);
-  });
-
-  test.each(["the files", "their folder"])("links that are exchanged are seen: %s", async (what) => {
-    const base = mkdtempSync(join(dir, "links-"));
-    const pairs = [lasting(90), lasting(90)] as const;
-    for (const [index, pair] of pairs.entries()) {
-      const folder = join(base, String(index));
-      mkdirSync(folder);
-      writeFileSync(join(folder, "tls.crt"), pair.cert);
-      writeFileSync(join(folder, "tls.key"), pair.key, { mode: 0o600 });
-    }
-    const names = what === "the files" ? ["tls.crt", "tls.key"] : [""];
-    const live = join(base, "live");
-    if (what === "the files") mkdirSync(live);
-    const lead = (to: number) => {
-      for (const name of names) {
-        symlinkSync(join(base, String(to), name), join(base, "next"));
-        renameSync(join(base, "next"), join(live, name).replace(/\/$/, ""));
-      }
-    };
-    lead(0);
-    const { poll, presented } = await follow(pairs[0], {
-      cert: `${live}/tls.crt`,
-      key: `${live}/tls.key`,
-    });
-    lead(1);
-    await poll();
-    expect(presented.map(({ cert }) => cert)).toEqual([pairs[1].cert]);
-    const third = lasting(90);
-    writeFileSync(join(base, "1", "tls.crt"), third.cert);
-    writeFileSync(join(base, "1", "tls.key"), third.key);
-    await poll();
-    expect(presented.at(-1)?.cert).toBe(third.cert);
   });
 
   test("with missing files, an expired certificate, or one that cannot be used, the previous certificate stays", async () => {
