@@ -21,8 +21,8 @@ interface Outcome {
   output: string;
 }
 
-// BODEGA_ variables of the caller must not change the results of tests.
-const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("BODEGA_"));
+// BODEGA_ variables of the caller must not change the results of tests, except those for the tests themselves.
+const inherited = Object.entries(process.env).filter(([name]) => !/^BODEGA_(?!TEST_)/.test(name));
 const env = { ...Object.fromEntries(inherited), TMPDIR: temp };
 
 /** Runs Bun. Returns its exit code and output. With `show`, also prints the standard output as it arrives. */

@@ -48,6 +48,8 @@ const scenarios: ApiScenario[] = scenariosOf("POST /discounts/", [
 
 onEachDatabase((suite) => {
   const { test, onFile } = suite;
+  // Fewer on a server, because a transaction there takes several round trips, and only one runs at a time.
+  const checkouts = suite.kind === "file" ? 64 : 16;
   runScenarios(suite, scenarios);
 
   async function open(code: Record<string, unknown>, product: Record<string, unknown> = {}) {
@@ -173,21 +175,23 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("64 concurrent checkouts never exceed a limit, and the refused ones learn that the code does not apply", async () => {
+  test(`${checkouts} concurrent checkouts never exceed a limit, and the refused ones learn that the code does not apply`, async () => {
     const { place, uses } = await open({ percent: 10, limit: 7 });
-    const replies = await Promise.all(Array.from({ length: 64 }, (_, n) => place({ email: `eve-${n}@example.com` })));
+    const replies = await Promise.all(
+      Array.from({ length: checkouts }, (_, n) => place({ email: `eve-${n}@example.com` })),
+    );
     expect(replies.filter(({ code }) => code === 201)).toHaveLength(7);
-    expect(replies.filter(({ code }) => code === 5309)).toHaveLength(57);
+    expect(replies.filter(({ code }) => code === 5309)).toHaveLength(checkouts - 7);
     expect(await uses()).toBe(7);
   });
 
-  test("64 concurrent checkouts of one customer, by user or email, never exceed the limit per customer", async () => {
+  test(`${checkouts} concurrent checkouts of one customer, by user or email, never exceed the limit per customer`, async () => {
     const { shop, place, uses } = await open({ percent: 10, per_customer: 2 });
     const eve = await openAccount(shop, { email: "eve-of-codes@example.com" });
     const own = { email: undefined };
     const guest = { email: "EVE-of-codes@example.com" };
     const replies = await Promise.all(
-      Array.from({ length: 64 }, (_, n) => (n % 2 ? place(own, eve.call as never) : place(guest))),
+      Array.from({ length: checkouts }, (_, n) => (n % 2 ? place(own, eve.call as never) : place(guest))),
     );
     expect(replies.filter(({ code }) => code === 201)).toHaveLength(2);
     expect(await uses()).toBe(2);

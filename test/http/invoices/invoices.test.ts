@@ -241,7 +241,7 @@ onEachDatabase((suite) => {
     const { shop, paid, ctx } = await open(suite);
     const other = { ...ctx, db: await suite.database.openAgain() };
     const orders: OrderReply[] = [];
-    for (let count = 0; count < 12; count++) orders.push(await paid());
+    for (let count = 0; count < 5; count++) orders.push(await paid());
     const all = await Promise.all(
       orders.flatMap(({ id }) => [issueInvoices(ctx, id), issueInvoices(other, id), issueInvoices(other, id)]),
     );
@@ -251,6 +251,6 @@ onEachDatabase((suite) => {
       sql: "select count(*) as count from invoices where tenant_id = ?",
       args: [ctx.tenant.id],
     });
-    expect(Number(rows[0]?.count)).toBe(12);
+    expect(Number(rows[0]?.count)).toBe(5);
   });
 });

@@ -53,5 +53,5 @@ export const Discount = output("Discount", {
 });
 export type Discount = Static<typeof Discount>;
 
-export const DiscountListQuery = closed({ ...listParts });
+export const DiscountListQuery = closed(listParts);
 export type DiscountListQuery = Static<typeof DiscountListQuery>;

@@ -17,12 +17,7 @@ const cancelPending = statement(sql`
   update ${orders} set status = 'cancelled', cancelled_at = ${param("now")}
   where ${byId(orders)} and ${visible} and status = 'pending' and received_minor = refunded_minor and ${isVersion(orders)}
     and not ${canBePaid("orders.id")}`);
-const selectPayable = statement((q) =>
-  q
-    .select({ id: orders.id })
-    .from(orders)
-    .where(sql`${byId(orders)} and ${canBePaid("orders.id")}`),
-);
+const selectPayable = statement(sql`select 1 from ${orders} where ${byId(orders)} and ${canBePaid("orders.id")}`);
 
 /**
  * Cancels an unpaid order without an open payment page. Staff can also cancel a partly paid order, which refunds it.

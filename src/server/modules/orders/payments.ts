@@ -49,12 +49,7 @@ const sumUp = statement(sql`
     received_minor = (select coalesce(sum(amount_minor), 0) from ${payments} p
       where p.order_id = ${orders}.id and p.currency = ${orders}.currency)
   where ${byId(orders)}`);
-const selectProcessing = statement((q) =>
-  q
-    .select({ id: orders.id })
-    .from(orders)
-    .where(sql`${byId(orders)} and ${isProcessing("orders.id")}`),
-);
+const selectProcessing = statement(sql`select 1 from ${orders} where ${byId(orders)} and ${isProcessing("orders.id")}`);
 const states = params("status", "paymentStatus", "paidAt", "pointsEarned");
 const setStates = statement((q) => q.update(orders).set(states).where(byId(orders)));
 

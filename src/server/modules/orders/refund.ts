@@ -55,14 +55,11 @@ export const insertRefund = statement((q) =>
 const noPoints: Points = { pointsReturned: 0, pointsReversed: 0 };
 /** Fields of a refund of money only (no points, shipping or lines) that no provider has reported. */
 export const moneyOnly = { ...noPoints, shippingMinor: 0, lines: "[]", reason: null, providerId: null, retryOf: null };
-const sums = params("refundedMinor", "creditedMinor", "pointsReturned", "pointsReversed");
-const states = params("status", "paymentStatus", "cancelledAt");
-const updateOrder = statement((q) =>
-  q
-    .update(orders)
-    .set({ ...sums, ...states })
-    .where(byId(orders)),
-);
+const changed = {
+  ...params("refundedMinor", "creditedMinor", "pointsReturned", "pointsReversed"),
+  ...params("status", "paymentStatus", "cancelledAt"),
+};
+const updateOrder = statement((q) => q.update(orders).set(changed).where(byId(orders)));
 
 type Plan = Awaited<ReturnType<typeof planRefund>>;
 type Points = Pick<OrderRow, "pointsReturned" | "pointsReversed">;

@@ -2,7 +2,7 @@ import type { Static } from "@sinclair/typebox";
 import { sql } from "drizzle-orm";
 import type { Ctx, SystemCtx, Tenant } from "../../context.ts";
 import { jsonOf, pick } from "../../db/selection.ts";
-import { all, bind, equals, ofStore, param, params, statement } from "../../db/statement.ts";
+import { all, bind, ofStore, param, params, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { invalidField } from "../../errors.ts";
 import { countryExpects, isCountry } from "../../values/country.ts";
@@ -32,11 +32,8 @@ const selectRates = statement((q) =>
   q.select(columns).from(shippingRates).where(ofStore(shippingRates)).orderBy(shippingRates.position),
 );
 const deleteRates = statement((q) => q.delete(shippingRates).where(ofStore(shippingRates)));
-const nameRates = statement((q) =>
-  q
-    .update(tenants)
-    .set({ shippingRates: param("name") })
-    .where(equals(tenants.id, "tenantId")),
+const nameRates = statement(
+  sql`update ${tenants} set shipping_rates = ${param("name")} where id = ${param("tenantId")}`,
 );
 const insertRate = statement((q) =>
   q.insert(shippingRates).values({

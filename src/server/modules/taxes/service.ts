@@ -1,4 +1,4 @@
-import { and } from "drizzle-orm";
+import { and, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { pick } from "../../db/selection.ts";
 import { all, bind, equals, ofStore, param, params, statement } from "../../db/statement.ts";
@@ -24,12 +24,7 @@ const selectOfCountry = statement((q) =>
     .from(taxRates)
     .where(and(ofStore(taxRates), equals(taxRates.country, "country"))),
 );
-const nameRates = statement((q) =>
-  q
-    .update(tenants)
-    .set({ taxRates: param("name") })
-    .where(equals(tenants.id, "tenantId")),
-);
+const nameRates = statement(sql`update ${tenants} set tax_rates = ${param("name")} where id = ${param("tenantId")}`);
 
 export async function listTaxRates(ctx: Ctx): Promise<TaxRate[]> {
   const rows = await all(ctx.db, selectRates, { tenantId: ctx.tenant.id });

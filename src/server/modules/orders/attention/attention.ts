@@ -1,4 +1,4 @@
-import { and, isNull, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { ofStore, param, params, run, statement } from "../../../db/statement.ts";
 import { wrongState } from "../../../errors.ts";
@@ -21,18 +21,12 @@ const open = statement((q) =>
     .values({ ...params("id", "tenantId", "orderId", "kind"), createdAt: param("now") })
     .onConflictDoNothing(),
 );
-const end = statement((q) =>
-  q
-    .update(orderAttention)
-    .set({ endedAt: param("now"), ...params("action", "endedBy", "note") })
-    .where(
-      and(
-        ofStore(orderAttention),
-        sql`order_id = ${param("orderId")} and kind in (select value from json_each(${param("kinds")}))`,
-        isNull(orderAttention.endedAt),
-      ),
-    ),
-);
+const end = statement(sql`
+  update ${orderAttention} set ended_at = ${param("now")}, action = ${param("action")}, ended_by = ${param("endedBy")},
+    note = ${param("note")}
+  where ${ofStore(orderAttention)} and order_id = ${param("orderId")} and ended_at is null
+    and kind in (select value from json_each(${param("kinds")}))`);
+
 /** Asks staff to look at an order, also by mail. Does nothing if a question of this kind is open. */
 export async function needAttention(tx: OrderCtx, orderId: string, kind: AttentionKind): Promise<void> {
   const id = newId("att");
