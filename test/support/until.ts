@@ -1,11 +1,11 @@
-const timeoutMs = 30_000;
+const timeoutMs = 15_000;
 
 /**
  * Polls until `probe` returns a value, first every 5 ms, and less often the longer it takes: a test that waits for
  * seconds must leave the processor to what it waits for.
  * @param what describes the event, for the error.
  * @returns the first value that is not false, undefined or null.
- * @throws Error after thirty seconds.
+ * @throws Error after 15 seconds, before a test of `npm test` reaches its own limit.
  */
 export async function until<T>(
   what: string,

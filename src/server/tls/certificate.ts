@@ -7,10 +7,7 @@ import { AppError, errnoOf, validationFailed } from "../errors.ts";
 import { toTimestamp } from "../values/stamps.ts";
 import { formatDuration } from "../values/units.ts";
 
-export interface KeyPair {
-  cert: string;
-  key: string;
-}
+export type KeyPair = Record<"cert" | "key", string>;
 
 export type Certificate = ReturnType<typeof parseCertificate>;
 
