@@ -1,17 +1,10 @@
 import { expect, test } from "bun:test";
 import type { Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
-import { loginFailures } from "../../src/server/modules/passwords/failures.ts";
-import { countHit } from "../../src/server/modules/rate-limits/service.ts";
-import {
-  beginTwoFactor,
-  confirmTwoFactor,
-  disableTwoFactor,
-  renewRecoveryCodes,
-} from "../../src/server/modules/two-factor/enrolment.ts";
+import { beginTwoFactor, confirmTwoFactor, renewRecoveryCodes } from "../../src/server/modules/two-factor/enrolment.ts";
 import { consumeCode, resetTwoFactor } from "../../src/server/modules/two-factor/service.ts";
-import { deleteUser, getUser, setPassword, updateUser } from "../../src/server/modules/users/service.ts";
-import { goodPassword, openAccount, otherPassword } from "../support/account.ts";
+import { getUser } from "../../src/server/modules/users/service.ts";
+import { goodPassword, openAccount } from "../support/account.ts";
 import { tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { interrupted } from "../support/interrupted.ts";
@@ -30,22 +23,6 @@ onDatabase("file", (suite) => {
     const ctx = await tenantContext(shop);
     const isOn = async () => (await getUser(ctx, account.id)).two_factor_enabled;
     return { ctx, account, isOn };
-  }
-
-  for (const [what, happen] of [
-    ["the password is changed", (ctx: Ctx, id: string) => setPassword(ctx, id, otherPassword)],
-    ["the user is disabled", (ctx: Ctx, id: string) => updateUser(ctx, id, { status: "disabled" }, null)],
-    ["the user is deleted", (ctx: Ctx, id: string) => deleteUser(ctx, id, null)],
-  ] as const) {
-    test(`nothing is done when ${what} after authentication and before the act (5207)`, async () => {
-      const { ctx, account } = await prepare();
-      await account.enrol();
-      const before = interruptedFor(ctx, account.id, () => happen(ctx, account.id));
-      const given = { password: goodPassword, otp: await account.code() };
-      expect(await codeOf(disableTwoFactor(before, given))).toBe(5207);
-      if (what.includes("deleted")) return;
-      expect(await inTransaction(ctx, (tx) => consumeCode(tx, account.id, given.otp))).toBe(true);
-    });
   }
 
   test("a concurrent enrolment does not replace a secret that was confirmed meanwhile (5306)", async () => {
@@ -93,19 +70,6 @@ onDatabase("file", (suite) => {
       args: [account.id],
     });
     expect(rows[0]?.n).toBe(0);
-  });
-
-  test("if another process counts failures meanwhile, even the right answer is refused (5213)", async () => {
-    const { ctx, account, isOn } = await prepare();
-    await account.enrol();
-    const elsewhere = { ...ctx, db: await suite.database.openAgain() };
-    const subject = Bun.SHA256.hash(`${ctx.tenant.id}:${account.email}`, "base64url");
-    const before = interruptedFor(ctx, account.id, async () => {
-      for (let n = 0; n < 3; n++) await countHit(elsewhere, loginFailures, subject);
-    });
-    const given = { password: goodPassword, otp: await account.code() };
-    expect(await codeOf(disableTwoFactor(before, given))).toBe(5213);
-    expect(await isOn()).toBe(true);
   });
 
   test("callers other than users have no second factor (5300)", async () => {

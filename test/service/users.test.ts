@@ -1,29 +1,13 @@
 import { beforeAll, expect, test } from "bun:test";
-import { availableParallelism } from "node:os";
 import type { Ctx } from "../../src/server/context.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
-import { loginFailures } from "../../src/server/modules/passwords/failures.ts";
-import { hashing } from "../../src/server/modules/passwords/password-hash.ts";
-import { updateOwnProfile } from "../../src/server/modules/profile/service.ts";
-import { countHit } from "../../src/server/modules/rate-limits/service.ts";
 import { changePasswordHash, findSignInUserById, type SignInUser } from "../../src/server/modules/users/credentials.ts";
 import { createUser, deleteUser, getUser, setPassword, updateUser } from "../../src/server/modules/users/service.ts";
 import { goodPassword, openAccount, otherPassword } from "../support/account.ts";
 import { type Shop, tenantContext } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { onDatabase } from "../support/suite.ts";
-import { until } from "../support/until.ts";
 import { readAudit } from "../support/users.ts";
-
-/** Counts failures directly in the database, as another process would, without waiting for attempts of this process. */
-async function countFailures(ctx: Ctx, _id: string, email: string): Promise<void> {
-  const subject = Bun.SHA256.hash(`${ctx.tenant.id}:${email}`, "base64url");
-  for (let n = 0; n < loginFailures.max; n++) await countHit(ctx, loginFailures, subject);
-}
-
-async function replaceHash(ctx: Ctx, id: string): Promise<void> {
-  await inTransaction(ctx, (tx) => changePasswordHash(tx, id, { to: "another" }));
-}
 
 onDatabase("file", (suite) => {
   let shop: Shop;
@@ -96,31 +80,6 @@ onDatabase("file", (suite) => {
     expect((await secretsOf(id)).passwordHash).toBe("four");
     expect((await getUser(ctx, id)).version).toBe(1);
   });
-
-  for (const [name, code, meanwhile] of [
-    ["another process counts three failures", 5213, countFailures],
-    ["the password is changed", 5207, replaceHash],
-  ] as const) {
-    test(`a change of address is refused with ${code} when, during the check of its password, ${name}`, async () => {
-      const { id, email } = await make({ password: goodPassword });
-      const theirs: Ctx = { ...ctx, actor: { kind: "user", userId: id, role: "customer" } };
-      const moved = { email: `moved-${email}`, password: goodPassword };
-      Object.assign(hashing.limits, { permits: 1 });
-      const checked = Promise.withResolvers<void>();
-      const held = hashing.run(() => checked.promise);
-      const change = failureOf(updateOwnProfile(theirs, moved, null));
-      try {
-        await until("the check of the password", () => hashing.waiting > 0);
-        await meanwhile(ctx, id, email);
-      } finally {
-        checked.resolve();
-        await held;
-        Object.assign(hashing.limits, { permits: availableParallelism() });
-      }
-      expect(await change).toMatchObject({ code });
-      expect((await getUser(ctx, id)).email).toBe(email);
-    });
-  }
 
   test("deleting a user keeps their tokens as ended, and deletes the second factor", async () => {
     const account = await openAccount(shop);

@@ -9,7 +9,6 @@ import {
   reply,
   staff,
 } from "../../../src/server/http/route.ts";
-import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { issueToken, revokeTokensOf } from "../../../src/server/modules/tokens/service.ts";
 import { type Account, openAccount } from "../../support/account.ts";
 import { startTestApp } from "../../support/app.ts";
@@ -68,19 +67,6 @@ onDatabase("file", (suite) => {
       expect((await call(read, { query: names(one) })).code).toBe(5207);
     }
     account = await openAccount(shop);
-  });
-
-  test("token auth: a token is valid for exactly the lifetime that the store had when it was issued", async () => {
-    const { clock } = suite.app;
-    const own = await suite.shop();
-    const before = await openAccount(own);
-    await updateTenant(suite.app.system, own.namespace, { tokenLifetime: 600 });
-    const after = await openAccount(own);
-    const codeOf = async (of: Account) => (await own.callAnonymously(read, { query: names(of) })).code;
-    clock.advance(599_999);
-    expect([await codeOf(before), await codeOf(after)]).toEqual([undefined, undefined]);
-    clock.advance(1);
-    expect([await codeOf(before), await codeOf(after)]).toEqual([undefined, 5207]);
   });
 
   test("token auth: of several methods, one success is enough; if two fail, the reply is 5206", async () => {

@@ -170,35 +170,6 @@ onDatabase("file", (suite) => {
     expect((await patch(own, { name: "Ada" })).status).toBe(200);
   });
 
-  test("a right password resets earlier failures", async () => {
-    const own = await openAccount(shop);
-    for (let round = 0; round < 2; round++) {
-      for (let n = 0; n < 2; n++)
-        expect((await patch(own, { email: "forgiven@example.com", password: "x" })).code).toBe(5212);
-      expect((await patch(own, { email: `forgiven-${round}@example.com`, password })).status).toBe(200);
-      await shop.call(`PATCH /users/${own.id}/`, { body: { email: own.email } });
-    }
-  });
-
-  test("a change of address allows a user with two-factor no more tries at a code", async () => {
-    const own = await openAccount(shop);
-    await own.enrol();
-    const login = (otp: string, email: string) =>
-      shop.callAnonymously("POST /auth/login/", { body: { email, password, otp } });
-    const wrong = await own.wrongCode();
-    for (let n = 0; n < 2; n++) expect((await login(wrong, own.email)).code).toBe(5212);
-    expect((await patch(own, { email: own.email.toUpperCase(), password })).status).toBe(200);
-    expect((await login(wrong, own.email)).code).toBe(5212);
-    expect((await login(await own.code(), own.email)).code).toBe(5213);
-  });
-
-  test("a user without a password cannot change their address", async () => {
-    const own = await openAccount(shop);
-    const sql = "update users set password_hash = null where id = ?";
-    await suite.app.db.execute({ sql, args: [own.id] });
-    expect((await patch(own, { email: "none@example.com", password: "" })).code).toBe(5212);
-  });
-
   test("of four users who verify one address at once, one gets it", async () => {
     const racers = await Promise.all(Array.from({ length: 4 }, () => openAccount(shop)));
     const codes: string[] = [];

@@ -48,14 +48,12 @@ export async function updateOwnProfile(
     return inTransaction(ctx, (tx) => writeOwn(tx, user, columns, ifMatch));
   }
   if (password === undefined) throw invalidField("password", "is required to change the email");
-  return reauthenticate(ctx, user, { password, failed: "user.email_change_failed" }, async (tx, stored) => {
+  return reauthenticate(ctx, user, { password, failed: "user.email_change_failed" }, async (tx) => {
     await consumeLimit(tx, addressChanges, user.id, "Too many changes of the email.");
     const { email, emailKey, ...others } = columns;
     const isMoved = emailKey !== user.emailKey;
     const written = isMoved ? { ...others, pendingEmail: email ?? null } : columns;
     const changed = await writeOwn(tx, user, written, ifMatch);
-    // With a second factor, failures stay counted, so that a thief with the password cannot reset the limit.
-    if (!stored.hasTwoFactor) await clearFailures(tx, user.emailKey);
     if (isMoved && email !== undefined) {
       const { name, lang } = user;
       await queueMail(tx, { kind: "email_change_requested", to: { email: user.email, name, lang }, values: {} });
