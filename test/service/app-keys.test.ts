@@ -14,12 +14,11 @@ import {
 import { createTenant } from "../../src/server/modules/tenants/service.ts";
 import { newNamespace } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
-import { onEachDatabase } from "../support/suite.ts";
+import { onDatabase } from "../support/suite.ts";
 
 const minute = 60_000;
 
-onEachDatabase((suite) => {
-  const { onFile } = suite;
+onDatabase("file", (suite) => {
   let ctx: SystemCtx;
   let namespace: string;
   beforeAll(async () => {
@@ -29,19 +28,16 @@ onEachDatabase((suite) => {
   });
   const issue = (more = {}) => issueKey(ctx, { namespace, name: "web", ...more });
 
-  onFile(
-    "a key has a limited number of valid secrets, and after the old ones are retired it can get new ones",
-    async () => {
-      const { app_id: appId } = await issue();
-      for (let n = 1; n < 5; n++) await rotateKey(ctx, { appId, overlapMs: minute });
-      expect(await failureOf(rotateKey(ctx, { appId, overlapMs: minute }))).toMatchObject({ code: 5306 });
-      expect((await getKey(ctx, appId)).secrets).toHaveLength(5);
-      await rotateKey(ctx, { appId, overlapMs: 0 });
-      expect((await getKey(ctx, appId)).secrets).toHaveLength(1);
-    },
-  );
+  test("a key has a limited number of valid secrets, and after the old ones are retired it can get new ones", async () => {
+    const { app_id: appId } = await issue();
+    for (let n = 1; n < 5; n++) await rotateKey(ctx, { appId, overlapMs: minute });
+    expect(await failureOf(rotateKey(ctx, { appId, overlapMs: minute }))).toMatchObject({ code: 5306 });
+    expect((await getKey(ctx, appId)).secrets).toHaveLength(5);
+    await rotateKey(ctx, { appId, overlapMs: 0 });
+    expect((await getKey(ctx, appId)).secrets).toHaveLength(1);
+  });
 
-  onFile("name, scopes and expiry are checked, and an unknown tenant is 5301", async () => {
+  test("name, scopes and expiry are checked, and an unknown tenant is 5301", async () => {
     for (const [field, input] of [
       ["name", { name: "" }],
       ["name", { name: "a".repeat(101) }],
@@ -61,7 +57,7 @@ onEachDatabase((suite) => {
     expect(await getKey(ctx, app_id)).toMatchObject(shown);
   });
 
-  onFile("a revoked key has no secrets, and can only be read and revoked again", async () => {
+  test("a revoked key has no secrets, and can only be read and revoked again", async () => {
     const { app_id } = await issue({ publish: true });
     await revokeKey(ctx, app_id);
     await revokeKey(ctx, app_id);
@@ -82,7 +78,7 @@ onEachDatabase((suite) => {
     expect(secrets.filter(({ expires_at }) => expires_at === null)).toHaveLength(1);
   });
 
-  onFile("origins are stored once each and in order, in the form that browsers send", async () => {
+  test("origins are stored once each and in order, in the form that browsers send", async () => {
     const appId = (await issue()).app_id;
     const origins = ["*.Example.ORG", "B.example", "b.example", "https://Bücher.example:0443", "a.example"];
     const key = await setOrigins(ctx, { appId, origins });
@@ -97,7 +93,7 @@ onEachDatabase((suite) => {
     expect((await getKey(ctx, appId)).origins).not.toContain("b.example");
   });
 
-  onFile("a list with one invalid entry, and the removal of an unknown entry, change nothing", async () => {
+  test("a list with one invalid entry, and the removal of an unknown entry, change nothing", async () => {
     const appId = (await issue()).app_id;
     await setOrigins(ctx, { appId, origins: ["a.example", "b.example"], allowNoOrigin: true });
     const before = await getKey(ctx, appId);

@@ -6,7 +6,7 @@ import { createTenant, deleteTenant, getTenant, updateTenant } from "../../src/s
 import { openAccount } from "../support/account.ts";
 import { newNamespace } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
-import { onEachDatabase } from "../support/suite.ts";
+import { onDatabase } from "../support/suite.ts";
 
 /** Invalid inputs, and the field that the error names. */
 const refused: [field: string, input: TenantInput][] = [
@@ -41,14 +41,13 @@ const refused: [field: string, input: TenantInput][] = [
   ["logo", { logo: "data:image/png;base64,AA" }],
 ];
 
-onEachDatabase((suite) => {
-  const { onFile } = suite;
+onDatabase("file", (suite) => {
   let ctx: SystemCtx;
   beforeAll(() => {
     ctx = suite.app.system;
   });
 
-  onFile("every given field is stored, in its canonical form", async () => {
+  test("every given field is stored, in its canonical form", async () => {
     const namespace = newNamespace();
     const input = {
       title: "Été 灯 & Söhne",
@@ -65,7 +64,7 @@ onEachDatabase((suite) => {
     expect(await getTenant(ctx, namespace)).toMatchObject(expected);
   });
 
-  onFile("a store keeps its currency while it has products", async () => {
+  test("a store keeps its currency while it has products", async () => {
     const shop = await suite.shop();
     const { id } = await shop.createProduct({});
     expect(await failureOf(updateTenant(ctx, shop.namespace, { currency: "JPY" }))).toMatchObject({ code: 5306 });
@@ -83,7 +82,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile("an invalid field is refused and named, on create and on update, and nothing changes", async () => {
+  test("an invalid field is refused and named, on create and on update, and nothing changes", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace });
     const before = await getTenant(ctx, namespace);
@@ -99,7 +98,7 @@ onEachDatabase((suite) => {
     expect(await getTenant(ctx, namespace)).toEqual(before);
   });
 
-  onFile("an update changes the given fields, null clears, and the sign follows the currency", async () => {
+  test("an update changes the given fields, null clears, and the sign follows the currency", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace, title: "Shop", domain: "a.example", url: "https://a.example" });
     const before = await getTenant(ctx, namespace);
@@ -113,7 +112,7 @@ onEachDatabase((suite) => {
     expect(await getTenant(ctx, namespace)).toMatchObject({ currency: "CHF", currency_sign: "Fr." });
   });
 
-  onFile("points rate and point value apply from the next request on, exactly", async () => {
+  test("points rate and point value apply from the next request on, exactly", async () => {
     const shop = await suite.shop({ tenant: { pointsRate: 0.333, pointValue: 0.07, pointsDays: 30 } });
     const eve = await openAccount(shop);
     const { id } = await shop.createProduct({ price: 1000 });
@@ -133,7 +132,7 @@ onEachDatabase((suite) => {
     expect(await getTenant(ctx, shop.namespace)).toMatchObject(stored);
   });
 
-  onFile("in another currency, a point has the value of the smallest unit, unless a value is set", async () => {
+  test("in another currency, a point has the value of the smallest unit, unless a value is set", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace, currency: "KWD", pointValue: 0.005 });
     await updateTenant(ctx, namespace, { currency: "KWD" });
@@ -144,7 +143,7 @@ onEachDatabase((suite) => {
     expect(await getTenant(ctx, namespace)).toMatchObject({ point_value: 0.5 });
   });
 
-  onFile("a deleted tenant leaves no rows, and other tenants keep their rows", async () => {
+  test("a deleted tenant leaves no rows, and other tenants keep their rows", async () => {
     const [doomed, other] = [await suite.shop(), await suite.shop()];
     for (const shop of [doomed, other]) await shop.createProduct();
     expect(await deleteTenant(ctx, doomed.namespace)).toMatchObject({ namespace: doomed.namespace });

@@ -6,7 +6,7 @@ import { type ApiReply, newAddress } from "../../support/client.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { readOutbox } from "../../support/mail.ts";
 import { hasPassword, otherCode, requestCode, reset } from "../../support/password-reset.ts";
-import { type ApiScenario, runScenarios, type ScenarioRow, scenariosOf } from "../../support/scenarios.ts";
+import { type ApiScenario, runScenarios, scenariosOf } from "../../support/scenarios.ts";
 import { codeIn, deliverMail, readCode, signUp } from "../../support/sign-up.ts";
 import { onDatabase, type Suite } from "../../support/suite.ts";
 import { makeUser, readUsers } from "../../support/users.ts";
@@ -53,19 +53,7 @@ const scenarios: ApiScenario[] = [
       200,
       { check: ({ data }: ApiReply) => expect(data).toEqual({ accepted: true }) },
     ],
-    ["any text is accepted as an address", on({ email: "nobody" }), 200],
     ["a code without an email is 5102", on({}), 5102, "email"],
-    ["a code with an unknown field is 5102", on({ email, role: "owner" }), 5102, "role"],
-    ["a code without a key is 5206", on({ email }, { auth: null }), 5206],
-    [
-      "a code with a key that lacks the scope is 5300",
-      async (shop) => {
-        const { app_id, app_secret } = await shop.issueKey({ scopes: ["users:write"] });
-        return send({ email }, { auth: `Bearer ${app_id}:${app_secret}` });
-      },
-      5300,
-      { has: ["customers:sign-up"] },
-    ],
   ]),
   ...scenariosOf(loginRequest, [
     ["a login with neither password nor code is 5102", on({ email }), 5102, "password"],
@@ -76,14 +64,7 @@ const scenarios: ApiScenario[] = [
       "code",
       { lacks: [goodPassword] },
     ],
-    ...[123456, "", null, "1".repeat(65)].map(
-      (code): ScenarioRow => [
-        `a login with the code ${JSON.stringify(code).slice(0, 9)} is 5102`,
-        on({ email, code }),
-        5102,
-        "code",
-      ],
-    ),
+    ["a login with a number as the code is 5102", on({ email, code: 123456 }), 5102, "code"],
     ["a code that was never mailed is 5212", on({ email, code: "012345" }), 5212],
     ["a code for what is no address is 5212", on({ email: "nobody", code: "012345" }), 5212],
   ]),
