@@ -94,11 +94,15 @@ export async function readBody(
     await yieldToEventLoop(party, request);
     return body;
   } catch (error) {
-    if (error instanceof AppError) return { error };
-    return { error: malformedRequest("The body could not be read completely.", { cause: error }) };
+    return { error: asBodyError(error) };
   } finally {
     held.release();
   }
+}
+
+export function asBodyError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  return malformedRequest("The body could not be read completely.", { cause: error });
 }
 
 /** Whether a body is long. Such a body must be read at once, because Bun keeps in memory what has arrived of it. */

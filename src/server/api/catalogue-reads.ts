@@ -114,13 +114,11 @@ function isSame(kept: State, present: State | undefined): boolean {
 /** Keeps a reply only if its state did not change while several statements read it. */
 async function keep(
   replies: ReplyCache,
-  { stateNow, ...read }: Read,
+  { stateNow, tenantId, name, commits, minute }: Read,
   reply: Omit<KeptReply, "commits" | "minute" | "hasLatestCounts">,
 ) {
-  const after = await stateNow();
-  const { commits, minute } = read;
-  if (isSame(reply, after))
-    replies.keep(read.tenantId, read.name, { ...reply, commits, minute, hasLatestCounts: true });
+  if (!isSame(reply, await stateNow())) return;
+  replies.keep(tenantId, name, { ...reply, commits, minute, hasLatestCounts: true });
 }
 
 /** The tag is weak, because each reply has its own request id. It begins with the record's version; 0 for a list. */

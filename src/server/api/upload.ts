@@ -1,8 +1,8 @@
 import { yieldToEventLoop } from "../concurrency/event-loop.ts";
-import { AppError, bodyTooLarge, malformedRequest } from "../errors.ts";
+import { bodyTooLarge, malformedRequest } from "../errors.ts";
 import type { Upload } from "../http/route.ts";
 import { formatBytes, KiB } from "../values/units.ts";
-import { type Body, type BodyMemory, collectInTime, reserveMemory } from "./body.ts";
+import { asBodyError, type Body, type BodyMemory, collectInTime, reserveMemory } from "./body.ts";
 
 /** The time for an upload, in milliseconds: enough for 20 MiB over 2 Mbit/s. */
 const maxMs = 90_000;
@@ -23,8 +23,7 @@ export async function readUpload(request: Request, upload: Upload, memory: BodyM
     if (file.length === 0) throw malformedRequest("The file is empty.");
     return { value: { file }, release };
   } catch (error) {
-    if (error instanceof AppError) return { error, release };
-    return { error: malformedRequest("The body could not be read completely.", { cause: error }), release };
+    return { error: asBodyError(error), release };
   }
 }
 

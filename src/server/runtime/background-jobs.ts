@@ -77,15 +77,8 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
     async stop() {
       clearInterval(checkingFile);
       clearInterval(watchingServer);
-      await Promise.all([alerts.stop(), purging.stop(), backups?.stop(), restoreTests?.stop()]);
-      await Promise.all([
-        mail?.stop(),
-        webhooks?.stop(),
-        pushes?.stop(),
-        refunds.stop(),
-        pages.stop(),
-        renewal?.stop(),
-      ]);
+      await Promise.all([alerts, purging, backups, restoreTests].map((job) => job?.stop()));
+      await Promise.all([mail, webhooks, pushes, refunds, pages, renewal].map((job) => job?.stop()));
       await checkpointer?.stop();
       await replicator?.stop();
     },
