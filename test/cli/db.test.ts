@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
+import { acquireServerLock } from "../../src/server/db/local/file-lock.ts";
+import { claimDatabase, openVault } from "../../src/server/security/secret-key.ts";
 import { nextVersion, openCli } from "./run-bodega.ts";
 
 interface Status {
@@ -60,4 +62,21 @@ describe("a schema of another version is not changed", () => {
       });
     }
   });
+});
+
+test("without its key, a database starts no server until it is rekeyed, which is refused while a server runs", async () => {
+  const { dataDir, json, failure, run } = openCli();
+  await json("tenant", "create", "demo");
+  const db = await openStoreDatabase({ dataDir });
+  await claimDatabase(db, await openVault({ secret: undefined, dataDir }, db));
+  await db.close();
+  rmSync(join(dataDir, "secret.key"));
+  const refused = await run(["serve", "--port", "0"]);
+  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining("bodega db rekey") });
+  const lock = await acquireServerLock(dataDir);
+  expect(await failure("db", "rekey", "--yes")).toMatchObject({ code: 4, error: { code: 5306 } });
+  lock?.close();
+  expect(await json("db", "rekey", "--yes")).toMatchObject({ rekeyed: true, mail_dropped: 0, webhooks: [] });
+  expect(await json("db", "rekey", "--yes")).toMatchObject({ rekeyed: false });
+  expect(await json<unknown[]>("audit", "list", "--event", "database.rekeyed")).toHaveLength(1);
 });

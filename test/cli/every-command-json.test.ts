@@ -1,9 +1,16 @@
 import { describe, expect, test } from "bun:test";
-import { type CalledCommand, findMissingCalls, fullLine, listCalledCommands, runCall } from "./every-command.ts";
+import {
+  type CalledCommand,
+  findMissingCalls,
+  fullLine,
+  listCalledCommands,
+  runCall,
+  shareCopies,
+} from "./every-command.ts";
 import { readShapes, usePromisedShapes } from "./json-shapes.ts";
 import { usePreparedShop } from "./prepared-shop.ts";
 
-const copyShop = usePreparedShop();
+const copyFor = shareCopies(usePreparedShop());
 const expectShape = await usePromisedShapes();
 const finite = (await listCalledCommands())
   .filter(({ call }) => call.server === undefined)
@@ -18,7 +25,7 @@ test("command-calls.ts has a call of every command, and every documented shape b
 describe("standard output is one JSON value of the documented shape with --json, and one id per line with -q", () => {
   test.each(finite)("bodega %s", async (name, called) => {
     const { answer, quiet, code: expected = 0 } = called.call;
-    const shop = copyShop();
+    const shop = copyFor(called);
     const line = [...fullLine(called, shop), ...(called.call.jsonArgs?.(shop) ?? []), "--json"];
     const { code, stdout, stderr } = await runCall(called, shop, line);
     expect({ code, stderr }).toEqual({ code: expected, stderr: "" });
@@ -28,7 +35,7 @@ describe("standard output is one JSON value of the documented shape with --json,
     expectShape(name, value);
 
     // A list can be read twice.
-    const again = answer === "list" && quiet === undefined ? shop : copyShop();
+    const again = answer === "list" && quiet === undefined ? shop : copyFor(called);
     const short = await runCall(called, again, [...fullLine(called, again), "-q"]);
     expect([short.code, short.stderr.replace(/^warning: .*\n/gm, "")]).toEqual([expected, ""]);
     if (quiet === null) return expect(short.stdout).toBe("");

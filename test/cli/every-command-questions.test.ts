@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { findMissing } from "../../src/cli/framework/questions.ts";
 import { describeUsers } from "../../src/server/db/local/open-file-lock.ts";
 import { typedSecret } from "./command-calls.ts";
 import { countRows, readContents } from "./database-contents.ts";
@@ -20,10 +21,13 @@ import { useSharedTerminal } from "./shared-terminal.ts";
 const copyShop = usePreparedShop({ hasSecondStore: true });
 const runAtSharedTerminal = useSharedTerminal(200);
 const expectShape = await usePromisedShapes();
+/** The names of a command's required arguments, for which the questions are made from their definitions. */
+const requiredOf = ({ command }: CalledCommand) => findMissing(command.args, {}).map(([name]) => name);
+const isFirst = (called: CalledCommand, index: number, all: CalledCommand[]) =>
+  all.findIndex((one) => Bun.deepEquals(requiredOf(one), requiredOf(called))) === index;
+/** Commands with questions of their own, and one command for each set of required arguments. */
 const asking = (await listCalledCommands())
-  .filter(
-    ({ command, call }) => call.asks !== undefined || Object.values(command.args).some(({ required }) => required),
-  )
+  .filter((called, index, all) => called.call.asks || (requiredOf(called).length > 0 && isFirst(called, index, all)))
   .map((called): [string, CalledCommand] => [called.name, called]);
 
 /** Parses the JSON value at the end of the screen, below the prompts. */

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { type CalledCommand, fullLine, listCalledCommands, runCall } from "./every-command.ts";
+import { type CalledCommand, fullLine, listCalledCommands, runCall, shareCopies } from "./every-command.ts";
 import { usePreparedShop } from "./prepared-shop.ts";
 import { runHere } from "./run-here.ts";
 
 const copyShop = usePreparedShop();
+const copyFor = shareCopies(copyShop);
 const commands = (await listCalledCommands()).map((called): [string, CalledCommand] => [called.name, called]);
 /** Commands that print the content of a file, or JSON, which must not be wrapped. */
 const unlaid = new Set(["api", "mcp", "order export", "product export", "user export", "completion"]);
@@ -73,7 +74,7 @@ function findWideLines(text: string, columns: number): string[] {
 
 describe("no line is wider than the terminal, ids are complete, and a change is reported before the record", () => {
   test.each(laid)("bodega %s", async (name, called) => {
-    const shop = copyShop();
+    const shop = copyFor(called);
     const run = (columns?: number) => runCall(called, shop, fullLine(called, shop), columns);
     const narrow = await run(40);
     expect(findWideLines(narrow.stdout, 40)).toEqual([]);

@@ -40,6 +40,19 @@ export async function listCalledCommands(): Promise<CalledCommand[]> {
   );
 }
 
+const reading =
+  /^(?:list|show|check|status|verify|deliveries|devices|preview|withdrawals|todo|version|completion|sales|products|customers|tax)$/;
+
+/** Returns a function that makes a copy of the store for a call. Commands that only read share one copy. */
+export function shareCopies(copyShop: () => PreparedShop): (called: CalledCommand) => PreparedShop {
+  let shared: PreparedShop | undefined;
+  return ({ path }) => {
+    if (!reading.test(path.at(-1) ?? "")) return copyShop();
+    shared ??= copyShop();
+    return shared;
+  };
+}
+
 /** Returns the complete command line of a call, with flags instead of prompts. */
 export function fullLine({ path, call }: CalledCommand, shop: PreparedShop): string[] {
   return [...path, ...call.args(shop), ...(call.instead?.(shop) ?? [])];

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
@@ -117,6 +117,10 @@ export function usePreparedShop({ hasSecondStore = false } = {}): () => Prepared
     const making = models.get(hasSecondStore) ?? makeModel(hasSecondStore);
     models.set(hasSecondStore, making);
     model = await making;
+    mkdirSync(join(base, "original", "data"), { recursive: true });
+    for (const [name, content] of Object.entries(model.written)) {
+      writeFileSync(join(base, "original", name), content ?? "", { mode: 0o600 });
+    }
   });
 
   afterAll(() => rmSync(base, { recursive: true, force: true }));
@@ -125,9 +129,7 @@ export function usePreparedShop({ hasSecondStore = false } = {}): () => Prepared
     const dir = join(base, String(++copies));
     const dataDir = join(dir, "data");
     mkdirSync(dataDir, { recursive: true });
-    for (const [name, content] of Object.entries(model.written)) {
-      writeFileSync(join(dir, name), content ?? "", { mode: 0o600 });
-    }
+    for (const name of Object.keys(model.written)) copyFileSync(join(base, "original", name), join(dir, name));
     const paths = Object.entries(files).map(([field, name]) => [field, join(dir, name)]);
     const env = { PATH: process.env.PATH, HOME: dir, BODEGA_DATA_DIR: dataDir, ...model.env };
     return { ...model.contents, dir, dataDir, env, ...(Object.fromEntries(paths) as typeof files) };
