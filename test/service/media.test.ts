@@ -30,7 +30,7 @@ import { failureOf } from "../support/failure.ts";
 import { makePng, newPng } from "../support/pictures.ts";
 import { findInconsistencies } from "../support/record-check.ts";
 import { startS3Server } from "../support/s3-server.ts";
-import { onDatabase, onEachDatabase, type Suite } from "../support/suite.ts";
+import { onDatabase, type Suite } from "../support/suite.ts";
 import { until } from "../support/until.ts";
 
 let dir: string;
@@ -57,7 +57,7 @@ function folderOf(files: Record<string, Uint8Array>): string {
 const kindOf = async (work: Promise<unknown>) => ((await failureOf(work)) as AppError).kind;
 const altsOf = (images: { alt: string }[]) => images.map(({ alt }) => alt);
 
-onEachDatabase((suite) => {
+onDatabase("file", (suite) => {
   test("a wrong number of uses is found and fixed", async () => {
     const ctx = await openStore(suite);
     const { id } = await addPicture(ctx, newPng());
@@ -69,9 +69,7 @@ onEachDatabase((suite) => {
     await doctor(true);
     expect((await doctor()).inconsistencies).toEqual([]);
   });
-});
 
-onDatabase("file", (suite) => {
   test("pictures are added to a product and removed from it by id or address", async () => {
     const ctx = await openStore(suite);
     await createProduct(ctx, {

@@ -9,7 +9,7 @@ import { importProducts } from "../../src/server/modules/catalogue/transfer/impo
 import { decodeText, readNdjson } from "../../src/server/modules/catalogue/transfer/import-item.ts";
 import { addVariant } from "../../src/server/modules/catalogue/variants/variants.ts";
 import { type ProductReply, tenantContext, type VariantReply } from "../support/factories.ts";
-import { onDatabase, onEachDatabase } from "../support/suite.ts";
+import { onDatabase } from "../support/suite.ts";
 
 async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
@@ -157,8 +157,7 @@ const run = (ctx: Ctx, items: Parameters<typeof importProducts>[1]) =>
 const inCategory = async (ctx: Ctx, category: string) =>
   (JSON.parse((await listProducts(ctx, { category })).json) as { slug: string }[]).map(({ slug }) => slug);
 
-onEachDatabase((suite) => {
-  const { onFile } = suite;
+onDatabase("file", (suite) => {
   test("an export names categories by slug, and an import into another store finds its categories", async () => {
     const [from, csv, ndjson] = await Promise.all([0, 1, 2].map(async () => tenantContext(await suite.shop())));
     for (const ctx of [from, csv, ndjson] as Ctx[]) {
@@ -185,7 +184,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile("a line with a category that does not exist is an error that names its place", async () => {
+  test("a line with a category that does not exist is an error that names its place", async () => {
     const ctx = await tenantContext(await suite.shop());
     const result = await run(ctx, readCsv(whole("title,price,categories\nTorch,3,lamps\n")));
     expect(result.errors).toEqual([expect.objectContaining({ line: 2, field: "categories" })]);

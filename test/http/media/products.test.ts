@@ -3,12 +3,12 @@ import { purgePictures, unusedMs } from "../../../src/server/modules/media/servi
 import { startTestApp } from "../../support/app.ts";
 import type { ProductReply, Shop } from "../../support/factories.ts";
 import { upload } from "../../support/pictures.ts";
-import { onDatabase, onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const picture = async (shop: Shop) => (await upload(shop.call)).data;
 
-onEachDatabase((suite) => {
-  const { test, onFile } = suite;
+onDatabase("file", (suite) => {
+  const { test } = suite;
   test("a product and its variants show uploaded pictures, in the order of their positions", async (shop) => {
     const [first, second] = [await picture(shop), await picture(shop)];
     const size = { width: 8, height: 6 };
@@ -59,7 +59,7 @@ onEachDatabase((suite) => {
     await published.stop();
   });
 
-  onFile("a picture of another store, an unknown or malformed one is refused", async () => {
+  test("a picture of another store, an unknown or malformed one is refused", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const foreign = await picture(other);
     const product = await shop.createProduct({ variants: [{ title: "Red" }] });
@@ -79,7 +79,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  onFile("a picture is deleted a day after its last use", async (shop) => {
+  test("a picture is deleted a day after its last use", async (shop) => {
     const { db, clock } = suite.app;
     const exists = async ({ url }: { url: string }) => (await fetch(`${suite.app.url}${url}`)).status === 200;
     const purge = async () => {
@@ -109,10 +109,7 @@ onEachDatabase((suite) => {
     await purge();
     expect(await exists(shared)).toBe(false);
   });
-});
 
-onDatabase("file", (suite) => {
-  const { test } = suite;
   test("the pictures of a store are deleted with it", async (shop) => {
     const { id } = await picture(shop);
     await shop.createProduct({ images: [{ media_id: id }] });

@@ -80,7 +80,7 @@ onEachDatabase((suite) => {
     expect((await fetch(`${suite.app.url}${stolen}`)).status).toBe(404);
   });
 
-  test("concurrent first requests for a width get the same bytes", async ({ call }) => {
+  onFile("concurrent first requests for a width get the same bytes", async ({ call }) => {
     const { data } = await upload(call, newPng(700, 300));
     const [first, ...others] = await Promise.all(Array.from({ length: 12 }, () => serve(data, 320)));
     for (const other of others) expect(other).toEqual(first as typeof other);

@@ -5,6 +5,11 @@ import { becomeVisitor, type ListedReaction, type ReactionPath, reacting } from 
 import { onEachDatabase } from "../../support/suite.ts";
 import { usualAddress, viewProduct } from "../../support/views.ts";
 
+/** Returns the query of a call about several resources. */
+const queryOf = (ids: readonly string[], type = "product", more = "") =>
+  `resource_type=${type}${more}${ids.map((id) => `&resource_id=${encodeURIComponent(id)}`).join("")}`;
+const absent = "prod_01h455vb4pex5vsknk084sn02q";
+
 onEachDatabase((suite) => {
   const { onFile } = suite;
   async function open(count: number, path: ReactionPath = "/bookmarks/") {
@@ -100,16 +105,8 @@ onEachDatabase((suite) => {
     await me.remove(second);
     expect((await me.add(third)).data).toEqual({ active: true, count: 1 });
   });
-});
 
-/** Returns the query of a call about several resources. */
-const queryOf = (ids: readonly string[], type = "product", more = "") =>
-  `resource_type=${type}${more}${ids.map((id) => `&resource_id=${encodeURIComponent(id)}`).join("")}`;
-const absent = "prod_01h455vb4pex5vsknk084sn02q";
-
-onEachDatabase((suite) => {
-  const { test, onFile } = suite;
-  test("GET of several resources returns the state of each, in their order", async (shop) => {
+  onFile("GET of several resources returns the state of each, in their order", async (shop) => {
     const path = "/bookmarks/";
     const [a, b, draft] = [
       await shop.createProduct(),
@@ -131,22 +128,25 @@ onEachDatabase((suite) => {
     expect(none.data).toEqual([]);
   });
 
-  test("GET /views/ of several resources returns the total of each, and whether the caller's view counts", async (shop) => {
-    const [a, b] = [await shop.createProduct(), await shop.createProduct()];
-    await viewProduct(shop.callAnonymously, a.id);
-    await viewProduct(shop.callAnonymously, b.id, { address: "192.0.2.1" });
-    await suite.app.memory.views.flush();
-    await viewProduct(shop.callAnonymously, b.id, { address: "192.0.2.2" });
-    await suite.app.memory.views.flush();
-    const query = queryOf([b.id, absent, a.id, "x"]);
-    const { data } = await shop.callAnonymously<unknown>("GET /views/", { query, address: usualAddress });
-    expect(data).toEqual([
-      { resource_id: b.id, active: false, count: 2 },
-      { resource_id: a.id, active: true, count: 1 },
-    ]);
-  });
+  onFile(
+    "GET /views/ of several resources returns the total of each, and whether the caller's view counts",
+    async (shop) => {
+      const [a, b] = [await shop.createProduct(), await shop.createProduct()];
+      await viewProduct(shop.callAnonymously, a.id);
+      await viewProduct(shop.callAnonymously, b.id, { address: "192.0.2.1" });
+      await suite.app.memory.views.flush();
+      await viewProduct(shop.callAnonymously, b.id, { address: "192.0.2.2" });
+      await suite.app.memory.views.flush();
+      const query = queryOf([b.id, absent, a.id, "x"]);
+      const { data } = await shop.callAnonymously<unknown>("GET /views/", { query, address: usualAddress });
+      expect(data).toEqual([
+        { resource_id: b.id, active: false, count: 2 },
+        { resource_id: a.id, active: true, count: 1 },
+      ]);
+    },
+  );
 
-  test("resources of a declared type are read together, up to a hundred", async (shop) => {
+  onFile("resources of a declared type are read together, up to a hundred", async (shop) => {
     await updateTenant(suite.app.system, shop.namespace, { types: { declare: ["article"], remove: [] } });
     await shop.callAnonymously("POST /likes/", { body: { resource_type: "article", resource_id: "7" } });
     const ids = Array.from({ length: 100 }, (_, i) => String(i));
