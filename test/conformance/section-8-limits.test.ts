@@ -56,9 +56,12 @@ describe("§8 Auth attempts: 10 per minute per IP (5209)", () => {
     expect(await codesOf(2, attempt(address))).toEqual([200, 5209]);
   });
 
-  test("another address has its own limit", async () => {
+  test("another address has its own limit, and calls with valid credentials never count and are never blocked", async () => {
     const address = newAddress();
-    await codesOf(11, attempt(address));
+    const good = () => shop.call("GET /products/", { address });
+    expect(await codesOf(11, good)).toEqual(times(11, 200));
+    expect(await codesOf(11, attempt(address))).toEqual([...times(10, 200), 5209]);
+    expect(await codesOf(2, good)).toEqual(times(2, 200));
     expect((await attempt(newAddress())()).status).toBe(200);
   });
 });

@@ -80,12 +80,15 @@ onDatabase("file", (suite) => {
     expect((await createProduct()).lang).toBe("pt-BR");
   });
 
-  test("missing, unknown and computed fields, and an invalid language, are refused by name", async ({ call }) => {
+  test("missing, unknown and computed fields, unknown parameters and an invalid language are refused by name", async ({
+    call,
+  }) => {
     const refused: [sent: CallOptions, fields: string[]][] = [
       [{}, ["price", "title"]],
       [{ body: { ...lamp, colour: "not-to-be-echoed" } }, ["colour"]],
       [{ body: { ...lamp, id: "prod_1", price_minor: 1, version: 7 } }, ["id", "price_minor", "version"]],
       [{ body: lamp, query: { lang: "not a language" } }, ["lang"]],
+      [{ body: lamp, query: { dry_run: "1" } }, ["dry_run"]],
     ];
     for (const [sent, fields] of refused) {
       const reply = await call(request, sent);
