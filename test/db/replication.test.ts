@@ -462,23 +462,6 @@ describe("two servers", () => {
     expect(await refusal(ofOther())).toMatchObject({ kind: "conflict" });
   });
 
-  test("a copy of the directory with everything that was sent continues the replica, and an older copy is refused", async () => {
-    startReplicator();
-    await notice("snapshot made");
-    await insert("a");
-    await aSegment(1);
-    // A copy of the directory of a running server, as kill -9 leaves it: with its WAL.
-    others = makeDir();
-    Bun.spawnSync(["cp", "-a", `${dir}/.`, others]);
-    await other.close();
-    other = (await openDatabase({ dataDir: others })) as FileDatabase;
-    await ofOther().check();
-    await insert("b");
-    await aSegment(2);
-    await replicator.stop();
-    expect(await refusal(ofOther())).toMatchObject({ kind: "conflict" });
-  });
-
   test("a place that does not answer does not keep a server from starting", async () => {
     await replicateThree();
     const place = { ...onFolder(), list: () => new Promise<never>(() => {}) };

@@ -304,18 +304,6 @@ describe.if(hasSqld)("a database server", () => {
       expect(db.queue.commits - before).toBeLessThan(10);
     });
 
-    test("two processes that increment the same row lose no increment", async () => {
-      const [one, two] = [await connectThrough(way), await connectThrough(way)];
-      await one.execute("UPDATE things SET size = 1");
-      const increment = (db: Database) =>
-        db.transaction(async (tx) => {
-          const { rows } = await tx.execute("SELECT max(size) AS n FROM things");
-          await tx.execute({ sql: "UPDATE things SET size = ?", args: [(rows[0]?.n as number) + 1] });
-        });
-      await Promise.all(Array.from({ length: 30 }, (_, i) => increment(i % 2 === 0 ? one : two)));
-      expect((await one.execute("SELECT max(size) AS n FROM things")).rows[0]?.n).toBe(31);
-    }, 20_000);
-
     test("a lock that another process does not release is 5001 after the deadline, and nothing is written", async () => {
       const db = await connectThrough(way, { lockDeadlineMs: 1500 });
       const other = await connect();
@@ -526,25 +514,5 @@ describe.if(hasSqld)("a database server", () => {
       await db.execute(insertRow("written"));
       expect(performance.now() - readAt).toBeLessThan(1000);
     }, 20_000);
-
-    test("the work before a commit is done once for each group, even for units that ran together", async () => {
-      const beforeCommit: BeforeCommit = {
-        reads: ["SELECT id, name FROM things WHERE size IS NULL AND name LIKE 'new%'"],
-        finish: ([found]) =>
-          (found?.rows ?? []).map(({ id, name }) => ({
-            sql: "UPDATE things SET size = ? WHERE id = ?",
-            args: [String(name).length, id as number],
-          })),
-      };
-      const db = await connectThrough(way, { beforeCommit: async () => beforeCommit });
-      const writes = ["new", "newer", "other"].map((name) => db.execute(insertRow(name)));
-      await Promise.all([...writes, db.transaction((tx) => tx.execute(insertRow("newest")))]);
-      const { rows } = await db.execute("SELECT name, size FROM things WHERE size IS NOT NULL ORDER BY name");
-      expect(rows.map(({ name, size }) => [name, size])).toEqual([
-        ["new", 3],
-        ["newer", 5],
-        ["newest", 6],
-      ]);
-    });
   });
 });

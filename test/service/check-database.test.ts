@@ -198,7 +198,7 @@ test("the database of another program has only that finding", async () => {
   ]);
 });
 
-test("rows that refer to missing ones are reported by table, and inconsistent values as findings", async () => {
+test("rows that refer to missing ones are reported by table", async () => {
   const { dataDir } = makeDataDir();
   await tamper(
     dataDir,
@@ -206,13 +206,6 @@ test("rows that refer to missing ones are reported by table, and inconsistent va
   );
   expect(await findingsOf(dataDir)).toEqual([
     expect.stringMatching(/^error: references: 2 rows of push_counts refer to missing rows of tenants, .* row \d+\.$/),
-  ]);
-  await tamper(dataDir, "delete from push_counts where tenant_id like 'ten_gone%'");
-  await tamper(dataDir, "update products set reserved = 3 where title = 'Lamp'");
-  const { ok, findings } = await check(dataDir);
-  expect(ok).toBe(false);
-  expect(findings.map(({ check: name, field, is, should }) => [name, field, is, should])).toEqual([
-    ["stock", "reserved", 3, 0],
   ]);
 });
 
