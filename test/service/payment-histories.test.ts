@@ -9,7 +9,7 @@ import { uniform } from "../support/random.ts";
 Object.assign(Stripe.prototype, { getInitialNetworkRetryDelay: () => 0 });
 
 /** `BODEGA_TEST_HISTORIES=2000,200,7`: on a file, on a server, and the first seed. CONTRIBUTING describes it. */
-const [onFile = 28, onServer = 3, given] = (process.env.BODEGA_TEST_HISTORIES ?? "")
+const [onFile = 26, onServer = 2, given] = (process.env.BODEGA_TEST_HISTORIES ?? "")
   .split(",")
   .filter(Boolean)
   .map(Number);

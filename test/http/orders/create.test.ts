@@ -3,7 +3,7 @@ import { openAccount } from "../../support/account.ts";
 import type { Shop } from "../../support/factories.ts";
 import { countOrderRows, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
 import { type ApiScenario, runScenarios, type ScenarioRow, scenariosOf } from "../../support/scenarios.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 import { makeUser } from "../../support/users.ts";
 
 const address = { name: "Eve", line1: "Rua 1", city: "Porto", postal_code: "4000-001", country: "PT" };
@@ -128,8 +128,8 @@ const scenarios: ApiScenario[] = [
   ]),
 ];
 
-onEachDatabase((suite) => {
-  const { test, onFile } = suite;
+onDatabase("file", (suite) => {
+  const { test } = suite;
   runScenarios(suite, scenarios);
 
   test("an order is a snapshot that stays when the product is changed or deleted", async (shop) => {
@@ -162,7 +162,7 @@ onEachDatabase((suite) => {
     expect(read.headers.get("etag")).toBe('"1"');
   });
 
-  onFile("reserving stock does not change the product's version, and is recorded as an event", async (shop) => {
+  test("reserving stock does not change the product's version, and is recorded as an event", async (shop) => {
     const lamp = await shop.createProduct({ stock: 5 });
     const order = await makeOrder(shop, [{ product_id: lamp.id, quantity: 2 }, { product_id: lamp.id }]);
     expect(order.items.map(({ quantity }) => quantity)).toEqual([2, 1]);
@@ -185,7 +185,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  onFile("products without counted stock have no limit, and backorders exceed the stock", async (shop) => {
+  test("products without counted stock have no limit, and backorders exceed the stock", async (shop) => {
     const song = await shop.createProduct({ price: 0 });
     const chair = await shop.createProduct({ stock: 1, allow_backorder: true });
     const order = await makeOrder(shop, [
@@ -198,7 +198,7 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, chair.id)).toEqual({ stock: -2, reserved: 0 });
   });
 
-  onFile("a product with variants is ordered by variant only, each from its own stock", async (shop) => {
+  test("a product with variants is ordered by variant only, each from its own stock", async (shop) => {
     const shirt = (await shop.createProduct({
       title: "Shirt",
       variants: [
@@ -232,7 +232,7 @@ onEachDatabase((suite) => {
     expect(data.variants.map(({ version }) => version)).toEqual([2, 2]);
   });
 
-  onFile("lines are in the order's language if the product has it, otherwise in the product's own", async (shop) => {
+  test("lines are in the order's language if the product has it, otherwise in the product's own", async (shop) => {
     const lamp = await shop.createProduct({ title: "Lamp", translations: { pt: { title: "Candeeiro" } } });
     const chair = await shop.createProduct({ title: "Chair" });
     const items = [{ product_id: lamp.id }, { product_id: chair.id }];
@@ -241,7 +241,7 @@ onEachDatabase((suite) => {
     expect((await makeOrder(shop, items)).items.map(({ title }) => title)).toEqual(["Lamp", "Chair"]);
   });
 
-  onFile("a dry run returns the order without a number, and writes nothing", async (shop) => {
+  test("a dry run returns the order without a number, and writes nothing", async (shop) => {
     const lamp = await shop.createProduct({ stock: 5 });
     const before = await countOrderRows(shop);
     const send = { query: { dry_run: "true" }, body: { items: [{ product_id: lamp.id, quantity: 2 }] } };
@@ -257,7 +257,7 @@ onEachDatabase((suite) => {
     expect((await makeOrder(shop, [{ product_id: lamp.id }])).number).toBe(1);
   });
 
-  onFile("customers order for themselves, without shipping and tax; keys and staff name the customer", async (shop) => {
+  test("customers order for themselves, without shipping and tax; keys and staff name the customer", async (shop) => {
     const lamp = await shop.createProduct();
     const customer = await openAccount(shop);
     const someone = await makeUser(shop);

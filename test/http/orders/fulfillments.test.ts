@@ -1,13 +1,13 @@
 import { expect } from "bun:test";
 import type { Shop } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 const day = 86_400_000;
 const tracking = { carrier: "DHL", number: "00 34/1" };
 
-onEachDatabase((suite) => {
-  const { test, onFile } = suite;
+onDatabase("file", (suite) => {
+  const { test } = suite;
   /** Creates a paid order: three lamps at 10, two chairs at 5, and shipping of 4, in all 44. */
   async function open(shop: Shop) {
     const [lamp, chair] = [
@@ -105,7 +105,7 @@ onEachDatabase((suite) => {
     expect([sent(found), found.fulfillments.length]).toEqual([[3, 0], 3]);
   });
 
-  onFile("tracking is changed and removed; an address of a page must be one of the web", async (shop) => {
+  test("tracking is changed and removed; an address of a page must be one of the web", async (shop) => {
     const { made, path, send } = await open(shop);
     await actOn(shop, made, "pay");
     const id = (await send(undefined, { tracking })).data.fulfillments[0]?.id;
@@ -134,81 +134,72 @@ onEachDatabase((suite) => {
     expect((await shop.call(`PATCH ${other.path}/fulfillments/${id}/`, { body: { tracking: null } })).code).toBe(5301);
   });
 
-  onFile(
-    "a parcel that was recorded by mistake can be deleted within 24 hours, and its pieces are to send again",
-    async (shop) => {
-      const { made, path, lamps, send } = await open(shop);
-      await actOn(shop, made, "pay");
-      const ids: string[] = [];
-      for (const lines of [[[lamps, 1]], undefined] as [string, number][][]) {
-        ids.push((await send(lines)).data.fulfillments.at(-1)?.id ?? "");
-      }
-      const remove = (id = "") => shop.call<OrderReply>(`DELETE ${path}/fulfillments/${id}/`);
-      suite.app.clock.advance(day);
-      const { data } = await remove(ids[1]);
-      expect(data).toMatchObject({ status: "paid", fulfillment_status: "partially_fulfilled", fulfilled_at: null });
-      expect([sent(data), data.fulfillments.map(({ id }) => id)]).toEqual([[1, 0], [ids[0] as string]]);
-      expect((await remove(ids[1])).code).toBe(5301);
-      suite.app.clock.advance(1);
-      expect((await remove(ids[0])).code).toBe(5306);
-      const many = (await send()).data.fulfillments.at(-1)?.id;
-      const replies = await Promise.all(Array.from({ length: 8 }, () => remove(many)));
-      expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
-      expect(replies.filter(({ code }) => code === 5301)).toHaveLength(7);
-    },
-  );
+  test("a parcel that was recorded by mistake can be deleted within 24 hours, and its pieces are to send again", async (shop) => {
+    const { made, path, lamps, send } = await open(shop);
+    await actOn(shop, made, "pay");
+    const ids: string[] = [];
+    for (const lines of [[[lamps, 1]], undefined] as [string, number][][]) {
+      ids.push((await send(lines)).data.fulfillments.at(-1)?.id ?? "");
+    }
+    const remove = (id = "") => shop.call<OrderReply>(`DELETE ${path}/fulfillments/${id}/`);
+    suite.app.clock.advance(day);
+    const { data } = await remove(ids[1]);
+    expect(data).toMatchObject({ status: "paid", fulfillment_status: "partially_fulfilled", fulfilled_at: null });
+    expect([sent(data), data.fulfillments.map(({ id }) => id)]).toEqual([[1, 0], [ids[0] as string]]);
+    expect((await remove(ids[1])).code).toBe(5301);
+    suite.app.clock.advance(1);
+    expect((await remove(ids[0])).code).toBe(5306);
+    const many = (await send()).data.fulfillments.at(-1)?.id;
+    const replies = await Promise.all(Array.from({ length: 8 }, () => remove(many)));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(1);
+    expect(replies.filter(({ code }) => code === 5301)).toHaveLength(7);
+  });
 
-  onFile(
-    "a parcel whose pieces came back and were refunded is not deleted, so that nothing is sent twice",
-    async (shop) => {
-      const { made, path, lamps, send, refund, read } = await open(shop);
-      await actOn(shop, made, "pay");
-      const id = (await send([[lamps, 2]])).data.fulfillments[0]?.id;
-      await refund({ lines: [{ line_id: lamps, quantity: 1, returned: true }] });
-      expect((await shop.call(`DELETE ${path}/fulfillments/${id}/`)).code).toBe(5306);
-      const { data } = await send();
-      expect(data).toMatchObject({ status: "completed" });
-      expect(sent(await read())).toEqual([3, 2]);
-    },
-  );
+  test("a parcel whose pieces came back and were refunded is not deleted, so that nothing is sent twice", async (shop) => {
+    const { made, path, lamps, send, refund, read } = await open(shop);
+    await actOn(shop, made, "pay");
+    const id = (await send([[lamps, 2]])).data.fulfillments[0]?.id;
+    await refund({ lines: [{ line_id: lamps, quantity: 1, returned: true }] });
+    expect((await shop.call(`DELETE ${path}/fulfillments/${id}/`)).code).toBe(5306);
+    const { data } = await send();
+    expect(data).toMatchObject({ status: "completed" });
+    expect(sent(await read())).toEqual([3, 2]);
+  });
 
-  onFile(
-    "pieces that were not sent are refunded first; pieces that came back are refunded as returned",
-    async (shop) => {
-      const { made, lamp, lamps, chairs, send, refund, read } = await open(shop);
-      await actOn(shop, made, "pay");
-      await send([[lamps, 2]]);
-      const line = (quantity: number, returned?: boolean) => ({
-        lines: [{ line_id: lamps, quantity, ...(returned !== undefined && { returned }) }],
-      });
-      // Only one lamp was not sent yet.
-      const two = await refund(line(2));
-      expect([two.code, two.error?.details?.[0]?.message]).toEqual([5306, expect.stringContaining("1 of Lamp")]);
-      const unsent = await refund({ ...line(1), restock: true });
-      expect([cancelled(unsent.data), unsent.data.refunded_minor, unsent.data.status]).toEqual([[1, 0], 1000, "paid"]);
-      expect(await stockOf(shop, lamp)).toEqual({ stock: 7, reserved: 0 });
-      expect((await refund(line(1))).code).toBe(5306);
-      expect((await refund(line(3, true))).code).toBe(5306);
-      const back = await refund(line(2, true));
-      expect([cancelled(back.data), back.data.refunded_minor]).toEqual([[1, 0], 3000]);
-      expect((await refund(line(1, true))).code).toBe(5306);
-      // The chairs are left to send. After they are refunded, nothing is left, and a part was sent: the order is
-      // completed.
-      expect(back.data).toMatchObject({ status: "paid", fulfillment_status: "partially_fulfilled" });
-      const rest = await refund({ lines: [{ line_id: chairs, quantity: 2 }] });
-      expect(rest.data).toMatchObject({ status: "completed", fulfillment_status: "fulfilled", refunded_minor: 4000 });
-      expect(cancelled(await read())).toEqual([1, 2]);
-      expect((await send()).code).toBe(5306);
-      // The shipping costs can still be refunded, in parts, but only once.
-      expect((await refund({ shipping: 4.01 })).code).toBe(5306);
-      const shipping = (await refund({ shipping: 1.5 })).data;
-      expect(shipping.refunds.at(-1)?.shipping_minor).toBe(150);
-      expect((await refund({ shipping: 2.51 })).code).toBe(5306);
-      expect((await refund({ shipping: 2.5 })).data).toMatchObject({ payment_status: "refunded", due_minor: 0 });
-    },
-  );
+  test("pieces that were not sent are refunded first; pieces that came back are refunded as returned", async (shop) => {
+    const { made, lamp, lamps, chairs, send, refund, read } = await open(shop);
+    await actOn(shop, made, "pay");
+    await send([[lamps, 2]]);
+    const line = (quantity: number, returned?: boolean) => ({
+      lines: [{ line_id: lamps, quantity, ...(returned !== undefined && { returned }) }],
+    });
+    // Only one lamp was not sent yet.
+    const two = await refund(line(2));
+    expect([two.code, two.error?.details?.[0]?.message]).toEqual([5306, expect.stringContaining("1 of Lamp")]);
+    const unsent = await refund({ ...line(1), restock: true });
+    expect([cancelled(unsent.data), unsent.data.refunded_minor, unsent.data.status]).toEqual([[1, 0], 1000, "paid"]);
+    expect(await stockOf(shop, lamp)).toEqual({ stock: 7, reserved: 0 });
+    expect((await refund(line(1))).code).toBe(5306);
+    expect((await refund(line(3, true))).code).toBe(5306);
+    const back = await refund(line(2, true));
+    expect([cancelled(back.data), back.data.refunded_minor]).toEqual([[1, 0], 3000]);
+    expect((await refund(line(1, true))).code).toBe(5306);
+    // The chairs are left to send. After they are refunded, nothing is left, and a part was sent: the order is
+    // completed.
+    expect(back.data).toMatchObject({ status: "paid", fulfillment_status: "partially_fulfilled" });
+    const rest = await refund({ lines: [{ line_id: chairs, quantity: 2 }] });
+    expect(rest.data).toMatchObject({ status: "completed", fulfillment_status: "fulfilled", refunded_minor: 4000 });
+    expect(cancelled(await read())).toEqual([1, 2]);
+    expect((await send()).code).toBe(5306);
+    // The shipping costs can still be refunded, in parts, but only once.
+    expect((await refund({ shipping: 4.01 })).code).toBe(5306);
+    const shipping = (await refund({ shipping: 1.5 })).data;
+    expect(shipping.refunds.at(-1)?.shipping_minor).toBe(150);
+    expect((await refund({ shipping: 2.51 })).code).toBe(5306);
+    expect((await refund({ shipping: 2.5 })).data).toMatchObject({ payment_status: "refunded", due_minor: 0 });
+  });
 
-  onFile("a goodwill refund leaves all pieces to send; a refund of more than is left is refused", async (shop) => {
+  test("a goodwill refund leaves all pieces to send; a refund of more than is left is refused", async (shop) => {
     const { made, send, refund, chairs } = await open(shop);
     await actOn(shop, made, "pay");
     const goodwill = await refund({ amount: 30, reason: "Late." });
@@ -226,7 +217,7 @@ onEachDatabase((suite) => {
     expect((await refund({})).code).toBe(5306);
   });
 
-  onFile("refunds of surplus, goodwill, lines and the rest add up in any order", async (shop) => {
+  test("refunds of surplus, goodwill, lines and the rest add up in any order", async (shop) => {
     const steps: Record<string, Record<string, unknown>> = { goodwill: { amount: 8 }, half: { shipping: 2 } };
     for (const names of [["goodwill"], ["goodwill", "line"], ["half", "line", "goodwill"], ["line", "goodwill"]]) {
       const { made, lamps, refund } = await open(shop);
@@ -244,19 +235,16 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile(
-    "a refund from several payments is one row for each payment, at most what is left of that payment",
-    async (shop) => {
-      const { made, refund } = await open(shop);
-      for (const [n, amount] of [20, 14, 10].entries()) {
-        await actOn(shop, made, "pay", { body: { amount, reference: `bank-${n}` } });
-      }
-      await refund({ amount: 25 });
-      const { data } = await refund({ amount: 12 });
-      expect(data.refunds.map(({ amount_minor }) => amount_minor)).toEqual([2000, 500, 900, 300]);
-      const many = await Promise.all(Array.from({ length: 10 }, () => refund({ amount: 2 })));
-      expect(many.filter(({ code }) => code === 200)).toHaveLength(3);
-      expect(many.filter(({ code }) => code === 5306)).toHaveLength(7);
-    },
-  );
+  test("a refund from several payments is one row for each payment, at most what is left of that payment", async (shop) => {
+    const { made, refund } = await open(shop);
+    for (const [n, amount] of [20, 14, 10].entries()) {
+      await actOn(shop, made, "pay", { body: { amount, reference: `bank-${n}` } });
+    }
+    await refund({ amount: 25 });
+    const { data } = await refund({ amount: 12 });
+    expect(data.refunds.map(({ amount_minor }) => amount_minor)).toEqual([2000, 500, 900, 300]);
+    const many = await Promise.all(Array.from({ length: 10 }, () => refund({ amount: 2 })));
+    expect(many.filter(({ code }) => code === 200)).toHaveLength(3);
+    expect(many.filter(({ code }) => code === 5306)).toHaveLength(7);
+  });
 });

@@ -1,10 +1,10 @@
 import { expect } from "bun:test";
 import type { Shop } from "../../support/factories.ts";
 import { actOn, countOrderRows, makeOrder, type OrderReply, readEvents, stockOf } from "../../support/orders.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
-onEachDatabase((suite) => {
-  const { test, onFile } = suite;
+onDatabase("file", (suite) => {
+  const { test } = suite;
   /** Creates a paid order: three pieces at 3.33, one at 5, shipping of 2 and tax of 1, in all 17.99. */
   async function paidOrder(shop: Shop): Promise<{ lamp: string; order: OrderReply; lines: [string, string] }> {
     const { id: lamp } = await shop.createProduct({ price: 3.33, stock: 10 });
@@ -46,7 +46,7 @@ onEachDatabase((suite) => {
     expect(totals).toEqual(["partially_refunded", "partially_refunded", "partially_refunded", "refunded"]);
   });
 
-  onFile("restocking beyond the maximum stock does not block a refund", async (shop) => {
+  test("restocking beyond the maximum stock does not block a refund", async (shop) => {
     const { lamp, order } = await paidOrder(shop);
     const most = 1_000_000_000_000;
     await shop.call(`PATCH /products/${lamp}/`, { body: { stock: most } });
@@ -54,74 +54,68 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, lamp)).toEqual({ stock: most, reserved: 0 });
   });
 
-  onFile(
-    "after a refund of all lines, the shipping can still be refunded; a completed order stays completed",
-    async (shop) => {
-      const { order, lines } = await paidOrder(shop);
-      await actOn(shop, order, "fulfill");
-      const both = [
-        { line_id: lines[1], quantity: 1, returned: true },
-        { line_id: lines[0], quantity: 3, returned: true },
-      ];
-      const unsent = both.map(({ returned: _returned, ...line }) => line);
-      expect((await shop.call(`POST /orders/${order.id}/refund/`, { body: { lines: unsent } })).code).toBe(5306);
-      const most = await refund(shop, order, { lines: both });
-      expect(most).toMatchObject({ status: "completed", payment_status: "partially_refunded", refunded: 15.99 });
-      const all = await refund(shop, order, {});
-      expect(all).toMatchObject({
-        status: "completed",
-        payment_status: "refunded",
-        refunded: 17.99,
-        cancelled_at: null,
-      });
-      expect((await shop.call(`POST /orders/${order.id}/refund/`)).code).toBe(5306);
-    },
-  );
+  test("after a refund of all lines, the shipping can still be refunded; a completed order stays completed", async (shop) => {
+    const { order, lines } = await paidOrder(shop);
+    await actOn(shop, order, "fulfill");
+    const both = [
+      { line_id: lines[1], quantity: 1, returned: true },
+      { line_id: lines[0], quantity: 3, returned: true },
+    ];
+    const unsent = both.map(({ returned: _returned, ...line }) => line);
+    expect((await shop.call(`POST /orders/${order.id}/refund/`, { body: { lines: unsent } })).code).toBe(5306);
+    const most = await refund(shop, order, { lines: both });
+    expect(most).toMatchObject({ status: "completed", payment_status: "partially_refunded", refunded: 15.99 });
+    const all = await refund(shop, order, {});
+    expect(all).toMatchObject({
+      status: "completed",
+      payment_status: "refunded",
+      refunded: 17.99,
+      cancelled_at: null,
+    });
+    expect((await shop.call(`POST /orders/${order.id}/refund/`)).code).toBe(5306);
+  });
 
-  onFile(
-    "quantities above the rest, foreign lines and malformed lines are refused, and nothing is refunded",
-    async (shop) => {
-      const { order, lines } = await paidOrder(shop);
-      const other = await paidOrder(shop);
-      await refund(shop, order, { lines: [{ line_id: lines[0], quantity: 2 }] });
-      const before = await countOrderRows(shop);
-      const line = { line_id: lines[0], quantity: 1 };
-      const cases: [Record<string, unknown>, number, string[]][] = [
-        [
-          {
-            lines: [
-              { line_id: lines[1], quantity: 1 },
-              { ...line, quantity: 2 },
-            ],
-          },
-          5306,
-          ["lines.1.quantity"],
-        ],
-        [{ lines: [line, line] }, 5102, ["lines.1.line_id"]],
-        [{ lines: [{ line_id: other.lines[0], quantity: 1 }] }, 5102, ["lines.0.line_id"]],
-        [{ lines: [{ line_id: "line_x", quantity: 1 }] }, 5102, ["lines.0.line_id"]],
-        [{ lines: [{ ...line, quantity: 0 }] }, 5102, ["lines.0.quantity"]],
-        [{ lines: [{ ...line, amount: 5 }] }, 5102, ["lines.0.amount"]],
-        [{ lines: [] }, 5102, ["lines"]],
-        [{ amount: 0.001 }, 5102, ["amount"]],
-        [{ amount: 500 }, 5306, []],
-        [{ shipping: 2.01 }, 5306, []],
-        [{ restock: "yes" }, 5102, ["restock"]],
-        [{ reason: " " }, 5102, ["reason"]],
-      ];
-      for (const [body, expected, names] of cases) {
-        const { code, fields } = await shop.call(`POST /orders/${order.id}/refund/`, { body });
-        expect([code as number, fields]).toEqual([expected, names]);
-      }
-      expect(await countOrderRows(shop)).toEqual(before);
-      expect((await shop.call<OrderReply>(`GET /orders/${order.id}/`)).data).toMatchObject({
-        version: 3,
-        refunded: 7.1,
-      });
-    },
-  );
+  test("quantities above the rest, foreign lines and malformed lines are refused, and nothing is refunded", async (shop) => {
+    const { order, lines } = await paidOrder(shop);
+    const other = await paidOrder(shop);
+    await refund(shop, order, { lines: [{ line_id: lines[0], quantity: 2 }] });
+    const before = await countOrderRows(shop);
+    const line = { line_id: lines[0], quantity: 1 };
+    const cases: [Record<string, unknown>, number, string[]][] = [
+      [
+        {
+          lines: [
+            { line_id: lines[1], quantity: 1 },
+            { ...line, quantity: 2 },
+          ],
+        },
+        5306,
+        ["lines.1.quantity"],
+      ],
+      [{ lines: [line, line] }, 5102, ["lines.1.line_id"]],
+      [{ lines: [{ line_id: other.lines[0], quantity: 1 }] }, 5102, ["lines.0.line_id"]],
+      [{ lines: [{ line_id: "line_x", quantity: 1 }] }, 5102, ["lines.0.line_id"]],
+      [{ lines: [{ ...line, quantity: 0 }] }, 5102, ["lines.0.quantity"]],
+      [{ lines: [{ ...line, amount: 5 }] }, 5102, ["lines.0.amount"]],
+      [{ lines: [] }, 5102, ["lines"]],
+      [{ amount: 0.001 }, 5102, ["amount"]],
+      [{ amount: 500 }, 5306, []],
+      [{ shipping: 2.01 }, 5306, []],
+      [{ restock: "yes" }, 5102, ["restock"]],
+      [{ reason: " " }, 5102, ["reason"]],
+    ];
+    for (const [body, expected, names] of cases) {
+      const { code, fields } = await shop.call(`POST /orders/${order.id}/refund/`, { body });
+      expect([code as number, fields]).toEqual([expected, names]);
+    }
+    expect(await countOrderRows(shop)).toEqual(before);
+    expect((await shop.call<OrderReply>(`GET /orders/${order.id}/`)).data).toMatchObject({
+      version: 3,
+      refunded: 7.1,
+    });
+  });
 
-  onFile("a dry run returns the refund, and refunds nothing", async (shop) => {
+  test("a dry run returns the refund, and refunds nothing", async (shop) => {
     const { lamp, order } = await paidOrder(shop);
     const before = await countOrderRows(shop);
     const send = { query: { dry_run: "true" }, body: { restock: true } };

@@ -7,7 +7,7 @@ import { failureOf } from "../../support/failure.ts";
 import { makeOrder, type OrderReply, unlimitedOrders } from "../../support/orders.ts";
 import { addressIn, openPage, setShipping } from "../../support/sale.ts";
 import { type ApiScenario, runScenarios, type ScenarioRow, scenariosOf } from "../../support/scenarios.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 
 type Offer = Static<typeof ShippingOffer>;
 
@@ -50,8 +50,8 @@ const scenarios: ApiScenario[] = scenariosOf("PUT /shipping/rates/", [
   ],
 ]);
 
-onEachDatabase((suite) => {
-  const { test, onFile } = suite;
+onDatabase("file", (suite) => {
+  const { test } = suite;
   runScenarios(suite, scenarios);
 
   async function open(rows: Record<string, unknown>[], product: Record<string, unknown> = {}) {
@@ -79,35 +79,32 @@ onEachDatabase((suite) => {
     { zone: "near", countries: ["AT", "LU"], name: "Near", price: 12 },
     { zone: "else", countries: ["*"], name: "World", price: 30 },
   ];
-  onFile(
-    "one zone applies: the one with the longest matching postcode, else the country's, else the one for all others",
-    async () => {
-      const { offers } = await open(zones);
-      const home = [
-        ["Parcel", 4.9],
-        ["Express", 9.9],
-      ];
-      const found: [country: string, postcode: string, offers: unknown[]][] = [
-        ["DE", "10115", home],
-        ["DE", "", home],
-        ["DE", "25 9 99", [["Ferry", 12]]],
-        ["DE", "25860", [["Ferry", 12]]],
-        ["DE", "25938", [["Port", 3]]],
-        ["DE", "D-25938", [["Port", 3]]],
-        ["DE", "DE 25.938", [["Port", 3]]],
-        ["DE", "２５９３８", [["Port", 3]]],
-        ["GB", "Sw1a 1aa", [["Port", 3]]],
-        ["GB", "E1 6AN", [["World", 30]]],
-        ["AT", "25938", [["Near", 12]]],
-        ["FR", "25938", [["World", 30]]],
-      ];
-      for (const [country, postcode, expected] of found) {
-        expect([country, postcode, await offers(country, postcode)]).toEqual([country, postcode, expected as never]);
-      }
-    },
-  );
+  test("one zone applies: the one with the longest matching postcode, else the country's, else the one for all others", async () => {
+    const { offers } = await open(zones);
+    const home = [
+      ["Parcel", 4.9],
+      ["Express", 9.9],
+    ];
+    const found: [country: string, postcode: string, offers: unknown[]][] = [
+      ["DE", "10115", home],
+      ["DE", "", home],
+      ["DE", "25 9 99", [["Ferry", 12]]],
+      ["DE", "25860", [["Ferry", 12]]],
+      ["DE", "25938", [["Port", 3]]],
+      ["DE", "D-25938", [["Port", 3]]],
+      ["DE", "DE 25.938", [["Port", 3]]],
+      ["DE", "２５９３８", [["Port", 3]]],
+      ["GB", "Sw1a 1aa", [["Port", 3]]],
+      ["GB", "E1 6AN", [["World", 30]]],
+      ["AT", "25938", [["Near", 12]]],
+      ["FR", "25938", [["World", 30]]],
+    ];
+    for (const [country, postcode, expected] of found) {
+      expect([country, postcode, await offers(country, postcode)]).toEqual([country, postcode, expected as never]);
+    }
+  });
 
-  onFile("value and weight bound a rate, and goods of enough value after discount are shipped for 0", async () => {
+  test("value and weight bound a rate, and goods of enough value after discount are shipped for 0", async () => {
     const { shop, offers, order, rates } = await open(
       [
         { name: "Letter", price: 1.5, max_weight_g: 500, max_value: 30 },
@@ -156,103 +153,92 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile(
-    "a rate that does not apply is always refused; a dry run without a rate lists the rates that apply",
-    async () => {
-      const { shop, order, rates, product } = await open([...zones, { name: "Heavy", min_weight_g: 1 }]);
-      const [parcel, , ferry] = rates;
-      const address = { shipping_address: addressIn() };
-      const elsewhere = (await open([{ price: 0 }])).rates[0];
-      for (const id of [
-        ferry?.id,
-        elsewhere?.id,
-        rates.at(-1)?.id,
-        "ship_01h455vb4pex5vsknk084sn02q",
-        "",
-        "Parcel",
-        "\u0000",
-      ]) {
-        const { code, fields } = await order(1, { ...address, shipping_rate: id });
-        expect([id, code, fields]).toEqual([id, 5102, ["shipping_rate"]]);
-      }
-      for (const [fields, name] of [
-        [address, "shipping_rate"],
-        [{ ...address, shipping_rate: null }, "shipping_rate"],
-        [{ shipping_rate: parcel?.id }, "shipping_address"],
-        [{ shipping_rate: parcel?.id, billing_address: addressIn() }, "shipping_address"],
-      ] as const) {
-        expect([name, (await order(1, fields)).fields]).toEqual([name, [name]]);
-      }
-      // An address in zone "islands" cannot use the cheaper rate of zone "home".
-      const island = { shipping_address: addressIn("DE", "25999"), shipping_rate: parcel?.id };
-      expect((await order(1, island)).fields).toEqual(["shipping_rate"]);
-      // If postcodes divide a country into zones, the order needs a readable postcode.
-      for (const postcode of [undefined, "", "-", "٢٥٩٣٨"]) {
-        const hidden = { shipping_address: addressIn("DE", postcode), shipping_rate: parcel?.id };
-        if (postcode === undefined) Reflect.deleteProperty(hidden.shipping_address, "postal_code");
-        expect([postcode, (await order(1, hidden)).fields]).toEqual([postcode, ["shipping_address.postal_code"]]);
-      }
-      const { data } = await order(1, { ...address, lang: "de" }, { dry_run: "true" });
-      expect(data.shipping_rates).toMatchObject([
-        { name: "Parcel", price: 4.9, price_minor: 490, zone: "home" },
-        { name: "Express", price: 9.9, price_minor: 990 },
-      ]);
-      expect((await order(1, { ...address, shipping_rate: parcel?.id }, { dry_run: "true" })).data).toMatchObject({
-        number: null,
-        shipping_minor: 490,
-        total_minor: 1490,
-      });
-      expect((await order(1, {}, { dry_run: "true" })).data.shipping_rates).toEqual([]);
-      expect((await order(1, { shipping_rate: parcel?.id }, { dry_run: "true" })).fields).toEqual(["shipping_address"]);
-      // Goods that are not shipped need no address and no rate.
-      await shop.call(`PATCH /products/${product}/`, { body: { requires_shipping: false } });
-      expect((await order(1, {})).data).toMatchObject({ shipping_minor: 0, shipping_rate: null });
-      expect((await order(1, { ...address, shipping_rate: parcel?.id })).fields).toEqual(["shipping_rate"]);
-      // Backends may set the shipping costs.
-      const own = await makeOrder(shop, [{ product_id: product }], { shipping: 7.5 });
-      expect(own).toMatchObject({ shipping_minor: 750, shipping_rate: null });
-    },
-  );
+  test("a rate that does not apply is always refused; a dry run without a rate lists the rates that apply", async () => {
+    const { shop, order, rates, product } = await open([...zones, { name: "Heavy", min_weight_g: 1 }]);
+    const [parcel, , ferry] = rates;
+    const address = { shipping_address: addressIn() };
+    const elsewhere = (await open([{ price: 0 }])).rates[0];
+    for (const id of [
+      ferry?.id,
+      elsewhere?.id,
+      rates.at(-1)?.id,
+      "ship_01h455vb4pex5vsknk084sn02q",
+      "",
+      "Parcel",
+      "\u0000",
+    ]) {
+      const { code, fields } = await order(1, { ...address, shipping_rate: id });
+      expect([id, code, fields]).toEqual([id, 5102, ["shipping_rate"]]);
+    }
+    for (const [fields, name] of [
+      [address, "shipping_rate"],
+      [{ ...address, shipping_rate: null }, "shipping_rate"],
+      [{ shipping_rate: parcel?.id }, "shipping_address"],
+      [{ shipping_rate: parcel?.id, billing_address: addressIn() }, "shipping_address"],
+    ] as const) {
+      expect([name, (await order(1, fields)).fields]).toEqual([name, [name]]);
+    }
+    // An address in zone "islands" cannot use the cheaper rate of zone "home".
+    const island = { shipping_address: addressIn("DE", "25999"), shipping_rate: parcel?.id };
+    expect((await order(1, island)).fields).toEqual(["shipping_rate"]);
+    // If postcodes divide a country into zones, the order needs a readable postcode.
+    for (const postcode of [undefined, "", "-", "٢٥٩٣٨"]) {
+      const hidden = { shipping_address: addressIn("DE", postcode), shipping_rate: parcel?.id };
+      if (postcode === undefined) Reflect.deleteProperty(hidden.shipping_address, "postal_code");
+      expect([postcode, (await order(1, hidden)).fields]).toEqual([postcode, ["shipping_address.postal_code"]]);
+    }
+    const { data } = await order(1, { ...address, lang: "de" }, { dry_run: "true" });
+    expect(data.shipping_rates).toMatchObject([
+      { name: "Parcel", price: 4.9, price_minor: 490, zone: "home" },
+      { name: "Express", price: 9.9, price_minor: 990 },
+    ]);
+    expect((await order(1, { ...address, shipping_rate: parcel?.id }, { dry_run: "true" })).data).toMatchObject({
+      number: null,
+      shipping_minor: 490,
+      total_minor: 1490,
+    });
+    expect((await order(1, {}, { dry_run: "true" })).data.shipping_rates).toEqual([]);
+    expect((await order(1, { shipping_rate: parcel?.id }, { dry_run: "true" })).fields).toEqual(["shipping_address"]);
+    // Goods that are not shipped need no address and no rate.
+    await shop.call(`PATCH /products/${product}/`, { body: { requires_shipping: false } });
+    expect((await order(1, {})).data).toMatchObject({ shipping_minor: 0, shipping_rate: null });
+    expect((await order(1, { ...address, shipping_rate: parcel?.id })).fields).toEqual(["shipping_rate"]);
+    // Backends may set the shipping costs.
+    const own = await makeOrder(shop, [{ product_id: product }], { shipping: 7.5 });
+    expect(own).toMatchObject({ shipping_minor: 750, shipping_rate: null });
+  });
 
-  onFile(
-    "an address without a zone, or goods that fit no rate, are not delivered; stores without rates ship for 0",
-    async () => {
-      const { shop, order, rates } = await open([{ max_value: 20 }]);
-      const fields = { shipping_rate: rates[0]?.id };
-      const far = await order(1, { ...fields, shipping_address: addressIn("CH", "8000") });
-      expect([far.code, far.error?.message]).toEqual([5308, "The store does not deliver to this address."]);
-      expect((await order(3, { ...fields, shipping_address: addressIn() })).code).toBe(5308);
-      expect((await order(3, { shipping_address: addressIn() }, { dry_run: "true" })).code).toBe(5308);
-      await setShipping(shop, []);
-      expect((await order(3, { shipping_address: addressIn("CH", "8000") })).data).toMatchObject({
-        ...{ shipping_minor: 0, shipping_rate: null, total_minor: 3000 },
-      });
-      expect((await order(3, {})).status).toBe(201);
-    },
-  );
+  test("an address without a zone, or goods that fit no rate, are not delivered; stores without rates ship for 0", async () => {
+    const { shop, order, rates } = await open([{ max_value: 20 }]);
+    const fields = { shipping_rate: rates[0]?.id };
+    const far = await order(1, { ...fields, shipping_address: addressIn("CH", "8000") });
+    expect([far.code, far.error?.message]).toEqual([5308, "The store does not deliver to this address."]);
+    expect((await order(3, { ...fields, shipping_address: addressIn() })).code).toBe(5308);
+    expect((await order(3, { shipping_address: addressIn() }, { dry_run: "true" })).code).toBe(5308);
+    await setShipping(shop, []);
+    expect((await order(3, { shipping_address: addressIn("CH", "8000") })).data).toMatchObject({
+      ...{ shipping_minor: 0, shipping_rate: null, total_minor: 3000 },
+    });
+    expect((await order(3, {})).status).toBe(201);
+  });
 
-  onFile(
-    "a rate keeps its id while its zone and name are unchanged; orders keep the rate as the buyer saw it",
-    async () => {
-      const { shop, rates, order } = await open([
-        { names: { de: "Paket", "pt-BR": "Encomenda" } },
-        { name: "Express", price: 9.9 },
-      ]);
-      const fields = { shipping_address: addressIn(), shipping_rate: rates[0]?.id };
-      const { data: placed } = await order(1, { ...fields, lang: "de" });
-      expect(placed.shipping_rate).toEqual({ id: rates[0]?.id as string, name: "Paket" });
-      const next = await setShipping(shop, [
-        { name: "Express", price: 1 },
-        { price: 5.9 },
-        { zone: "new", countries: ["AT"] },
-      ]);
-      expect(next.map(({ id }) => rates.findIndex((one) => one.id === id))).toEqual([1, 0, -1]);
-      expect((await shop.call<OrderReply>(`GET /orders/${placed.id}/`)).data.shipping_rate).toEqual(
-        placed.shipping_rate,
-      );
-      expect((await order(1, fields)).data).toMatchObject({ shipping_minor: 590, shipping_rate: { name: "Parcel" } });
-    },
-  );
+  test("a rate keeps its id while its zone and name are unchanged; orders keep the rate as the buyer saw it", async () => {
+    const { shop, rates, order } = await open([
+      { names: { de: "Paket", "pt-BR": "Encomenda" } },
+      { name: "Express", price: 9.9 },
+    ]);
+    const fields = { shipping_address: addressIn(), shipping_rate: rates[0]?.id };
+    const { data: placed } = await order(1, { ...fields, lang: "de" });
+    expect(placed.shipping_rate).toEqual({ id: rates[0]?.id as string, name: "Paket" });
+    const next = await setShipping(shop, [
+      { name: "Express", price: 1 },
+      { price: 5.9 },
+      { zone: "new", countries: ["AT"] },
+    ]);
+    expect(next.map(({ id }) => rates.findIndex((one) => one.id === id))).toEqual([1, 0, -1]);
+    expect((await shop.call<OrderReply>(`GET /orders/${placed.id}/`)).data.shipping_rate).toEqual(placed.shipping_rate);
+    expect((await order(1, fields)).data).toMatchObject({ shipping_minor: 590, shipping_rate: { name: "Parcel" } });
+  });
 
   test("after concurrent replacements, the store has the rates of one of them", async (shop) => {
     await Promise.all(
@@ -268,34 +254,31 @@ onEachDatabase((suite) => {
   const file = (...lines: string[]) => [header, ...lines].join("\n");
   const importIn = async (shop: Shop, text: string) => importShippingRates(await tenantContext(shop), text);
 
-  onFile(
-    "a file of rates may have commas, semicolons or tabs between cells, and decimal commas if commas do not separate",
-    async (shop) => {
-      const text = file("home,DE at,,Parcel,Paket,4.90,50,,,,2000,", "else,*,,World,,30,,,,,,standard");
-      const read = await importIn(shop, text);
-      expect(read).toMatchObject([
-        {
-          zone: "home",
-          countries: ["DE", "AT"],
-          names: { de: "Paket" },
-          price: 4.9,
-          free_from: 50,
-          max_weight_g: 2000,
-        },
-        { countries: ["*"], price: 30, tax_class: "standard" },
-      ]);
-      for (const [separator, price] of [
-        [";", "4,90"],
-        [";", "4.90"],
-        ["\t", "4.90"],
-      ] as const) {
-        const other = text.replaceAll(",", separator).replace("4.90", price);
-        expect(await importIn(shop, `\ufeff${other.replaceAll("\n", "\r\n")}\r\n`)).toEqual(read);
-      }
-    },
-  );
+  test("a file of rates may have commas, semicolons or tabs between cells, and decimal commas if commas do not separate", async (shop) => {
+    const text = file("home,DE at,,Parcel,Paket,4.90,50,,,,2000,", "else,*,,World,,30,,,,,,standard");
+    const read = await importIn(shop, text);
+    expect(read).toMatchObject([
+      {
+        zone: "home",
+        countries: ["DE", "AT"],
+        names: { de: "Paket" },
+        price: 4.9,
+        free_from: 50,
+        max_weight_g: 2000,
+      },
+      { countries: ["*"], price: 30, tax_class: "standard" },
+    ]);
+    for (const [separator, price] of [
+      [";", "4,90"],
+      [";", "4.90"],
+      ["\t", "4.90"],
+    ] as const) {
+      const other = text.replaceAll(",", separator).replace("4.90", price);
+      expect(await importIn(shop, `\ufeff${other.replaceAll("\n", "\r\n")}\r\n`)).toEqual(read);
+    }
+  });
 
-  onFile("a fault in a file of rates names line, column and value, and nothing is changed", async (shop) => {
+  test("a fault in a file of rates names line, column and value, and nothing is changed", async (shop) => {
     await importIn(shop, file("home,DE,,Parcel,,4.90,,,,,,"));
     const { data: before } = await shop.call<Offer[]>("GET /shipping/rates/");
     const good = "near,AT,,Near,,9,,,,,,";
