@@ -57,12 +57,12 @@ export async function resetPassword(ctx: Ctx, input: { email: string; code: stri
 
 async function applyReset(tx: Ctx, key: string, passwordHash: string): Promise<AppError | undefined> {
   const user = await findSignInUser(tx.db, tx.tenant.id, key);
-  if (user?.status === "active") await proveAddress(tx, user);
-  const isChanged = user?.status === "active" && (await changePasswordHash(tx, user.id, { to: passwordHash }));
-  if (!isChanged) {
+  if (user?.status !== "active") {
     await recordRefusal(tx, key);
     return resetCodeInvalid();
   }
+  await proveAddress(tx, user);
+  await changePasswordHash(tx, user.id, passwordHash);
   // An invitation's code is in another slot, so it must be ended too.
   await endCodes(tx, key);
   const sessionsEnded = await revokeTokens(tx, user.id);

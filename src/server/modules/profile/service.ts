@@ -142,7 +142,7 @@ export async function changeOwnPassword(ctx: Ctx, input: { current_password: str
   const proof = { password: input.current_password, prepare, failed: "password.change_failed" } as const;
   return reauthenticate(ctx, user, proof, async (tx, stored, to) => {
     if (!(await spendToken(tx, own, "rotated"))) throw tokenExpired();
-    await changePasswordHash(tx, user.id, { to });
+    await changePasswordHash(tx, user.id, to);
     // With a second factor, failures stay counted, so that a thief with the password cannot reset the limit.
     if (!stored.hasTwoFactor) await clearFailures(tx, user.emailKey);
     await endCodes(tx, user.emailKey);

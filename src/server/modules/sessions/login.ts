@@ -24,7 +24,7 @@ import { getStore } from "../tenants/service.ts";
 import { bindToken, type IssuedToken, withLifetime } from "../tokens/service.ts";
 import { consumeCode } from "../two-factor/service.ts";
 import { loadTotp } from "../two-factor/totp.ts";
-import { changePasswordHash, findSignInUser, hasImportedHashes, type SignInUser } from "../users/credentials.ts";
+import { findSignInUser, hasImportedHashes, renewPasswordHash, type SignInUser } from "../users/credentials.ts";
 import { users } from "../users/table.ts";
 import { readVisitor } from "../visitors/actor.ts";
 
@@ -173,7 +173,7 @@ async function renewHash(ctx: Ctx, { id, passwordHash: from }: SignInUser, passw
   if (from === null || !needsRehash(from)) return;
   try {
     const to = await hashPassword(password, ctx.tenant.id);
-    await inTransaction(ctx, (tx) => changePasswordHash(tx, id, { from, to, isRenewal: true }));
+    await renewPasswordHash(ctx, id, from, to);
   } catch (error) {
     // The user is logged in even if the hash was not replaced; the next login tries again.
     if (!(error instanceof AppError)) throw error;

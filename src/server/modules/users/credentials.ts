@@ -20,11 +20,16 @@ const fields = {
 const isOfEmail = and(ofStore(users), eq(emailKey, param("emailKey")));
 const selectByEmail = statement((q) => q.select(fields).from(users).where(isOfEmail));
 const selectById = statement((q) => q.select(fields).from(users).where(byId(users)));
-const guard = sql`${byId(users)} and (${param("isGuarded")} = 0 or ${passwordHash} is ${param("from")})`;
 // A thief who knew the old password may have entered the pending email, so it is removed.
 const changes = { passwordHash: param("to"), passwordChangedAt: param("now"), pendingEmail: null };
-const changeHash = statement((q) => q.update(users).set(changes).where(guard));
-const renewHash = statement(sql`update ${users} set password_hash = ${param("to")} where ${guard}`);
+const changeHash = statement((q) => q.update(users).set(changes).where(byId(users)));
+const isFrom = and(byId(users), eq(passwordHash, param("from")));
+const renewHash = statement((q) =>
+  q
+    .update(users)
+    .set({ passwordHash: param("to") })
+    .where(isFrom),
+);
 const selectImported = statement(sql`select 1 from ${users} where ${ofStore(users)} and ${imported} limit 1`);
 
 /** Finds the user of an address in its comparable form, even a disabled one. */
@@ -41,21 +46,13 @@ export async function hasImportedHashes({ db, tenant }: Ctx): Promise<boolean> {
   return (await get(db, selectImported, { tenantId: tenant.id })) !== undefined;
 }
 
-/**
- * Changes a password hash and detaches the user's devices, but revokes no tokens. Returns false if the user was deleted
- * or another hash is stored.
- * @param change `from`: the hash that must be stored (null: none). `isRenewal`: the same password with another hash, as
- * after the first login of an imported user; devices stay.
- */
-export async function changePasswordHash(
-  tx: Ctx,
-  userId: string,
-  change: { to: string; from?: string | null; isRenewal?: boolean },
-): Promise<boolean> {
-  const { to, from, isRenewal = false } = change;
-  const params = { tenantId: tx.tenant.id, id: userId, to, from: from ?? null, isGuarded: from === undefined ? 0 : 1 };
-  if (isRenewal) return (await run(tx.db, renewHash, params)) === 1;
-  if ((await run(tx.db, changeHash, { ...params, now: toTimestamp(tx.now()) })) === 0) return false;
-  await detachDevices(tx, userId);
-  return true;
+/** Changes a password hash and detaches the user's devices, but revokes no tokens. */
+export async function changePasswordHash(tx: Ctx, id: string, to: string): Promise<void> {
+  await run(tx.db, changeHash, { tenantId: tx.tenant.id, id, to, now: toTimestamp(tx.now()) });
+  await detachDevices(tx, id);
+}
+
+/** Replaces the hash `from`, if it is still stored, by another one of the same password. */
+export async function renewPasswordHash({ db, tenant }: Ctx, id: string, from: string, to: string): Promise<void> {
+  await run(db, renewHash, { tenantId: tenant.id, id, from, to });
 }

@@ -103,7 +103,7 @@ export async function setPassword(ctx: Ctx, id: string, password: string): Promi
   const to = await preparePassword(password, ctx.tenant.id);
   await inTransaction(ctx, async (tx) => {
     const { emailKey } = await requireStoredUser(tx, id);
-    await changePasswordHash(tx, id, { to });
+    await changePasswordHash(tx, id, to);
     await revokeTokens(tx, id);
     await endCodes(tx, emailKey);
     await clearFailures(tx, emailKey);
