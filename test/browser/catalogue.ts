@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { HTTPResponse } from "puppeteer-core";
 import { click, find, findBarriers, isWiderThanScreen, readText, see } from "./chromium.ts";
 import type { Stage } from "./stage.ts";
 
@@ -29,7 +30,7 @@ export function describeCatalogue(stage: Stage): void {
       await find(page, ".goods", "lamp");
     }, 60_000);
 
-    test("puts the chosen variant of a product into the basket, and keeps it over a reload", async () => {
+    test("puts the chosen variant of a product into the basket, likes a product without an account, and keeps both over a reload", async () => {
       const { page } = await open("#/p/linen-bedding-set");
       await find(page, ".buying fieldset");
       const prices = new Set<string>();
@@ -41,26 +42,24 @@ export function describeCatalogue(stage: Stage): void {
       await click(page, ".buying label:not(.is-out)");
       await click(page, ".buying button", "Add to basket");
       await see(page, "is in your basket");
-      await page.reload();
-      await find(page, "[data-basket-count]", "1");
-    }, 60_000);
-
-    test("likes a product for a visitor without an account, and shows the like at the next visit", async () => {
-      const { page } = await open("#/p/enamel-mug");
+      await page.goto(`${stage.shop_url}/#/p/enamel-mug`);
       const isLiked = (state: boolean) => find(page, `.product-actions .like[aria-pressed=${state}]`);
       await isLiked(false);
-      const saved = page.waitForResponse(
-        (reply) => reply.url().includes("/likes/") && reply.request().method() === "POST",
-      );
+      const isLike = (reply: HTTPResponse) => reply.url().includes("/likes/") && reply.request().method() === "POST";
+      const saved = page.waitForResponse(isLike);
       await click(page, ".product-actions .like");
       expect((await saved).ok()).toBe(true);
       await page.reload();
       await isLiked(true);
+      await find(page, "[data-basket-count]", "1");
     }, 60_000);
 
-    test("shows damaged and unknown addresses as not found, and a damaged basket as an empty one", async () => {
-      const visit = await open("#/p/%E0%A4%A");
+    test("redirects the path of a view to the view, shows damaged and unknown addresses as not found, and a damaged basket as an empty one", async () => {
+      const visit = await open("p/enamel-mug?variant=1");
       const { page } = visit;
+      await find(page, "h1", "Enamel mug");
+      expect(new URL(page.url()).hash).toBe("#/p/enamel-mug?variant=1");
+      await page.goto(`${stage.shop_url}/#/p/%E0%A4%A`);
       await see(page, "It is not here any more");
       await page.evaluate('localStorage.setItem("shop basket", "{")');
       await page.goto(`${stage.shop_url}/#/basket`);
@@ -87,7 +86,7 @@ export function describeCatalogue(stage: Stage): void {
       await find(page, ".tag-list a", "Textilien");
     }, 60_000);
 
-    test("shows three pictures of a product with buttons and arrow keys, and suggests similar goods", async () => {
+    test("shows three pictures of a product with buttons and arrow keys, a neutral one for a product without one, and similar goods", async () => {
       const { page } = await open("#/p/enamel-mug", phone);
       await find(page, ".suggestions .card", "bowl");
       const isAt = (index: number) => find(page, `.thumbs button[aria-current=true]:nth-child(${index})`);
@@ -102,31 +101,16 @@ export function describeCatalogue(stage: Stage): void {
       await page.focus(".gallery");
       await page.keyboard.press("ArrowLeft");
       await isAt(2);
-    }, 60_000);
-
-    test("suggests popular goods where a search finds nothing", async () => {
-      const { page } = await open("#/?q=zzzzq");
-      await see(page, "Nothing here fits.");
-      expect(await page.$$(".suggestions .card")).toHaveLength(4);
-    }, 60_000);
-
-    test("shows a neutral picture for a product without one", async () => {
       const { slug } = await stage.call<{ slug: string }>("POST", "/products/", { title: "Plain thing", price: 5 });
-      const { page } = await open(`#/p/${slug}`);
+      await page.goto(`${stage.shop_url}/#/p/${slug}`);
       await find(page, ".product .picture.is-none");
       // Waits until the page has sent the view to the server.
       await page.waitForNetworkIdle();
       await stage.call("DELETE", `/products/${slug}/`);
     }, 60_000);
 
-    test("redirects the path of a view to the view", async () => {
-      const { page } = await stage.chromium.visit(`${stage.shop_url}/p/enamel-mug?variant=1`);
-      await find(page, "h1", "Enamel mug");
-      expect(new URL(page.url()).hash).toBe("#/p/enamel-mug?variant=1");
-    }, 60_000);
-
     test("shows its goods after quick reloads, even while the browser registers the worker", async () => {
-      const { page } = await open();
+      const { page } = await stage.chromium.visit(stage.shop_url, { hasWorker: true });
       await page.evaluateOnNewDocument("navigator.serviceWorker.register = () => new Promise(() => {})");
       for (let count = 0; count < 3; count++) {
         await page.reload({ waitUntil: "domcontentloaded" });
@@ -164,18 +148,23 @@ export function describeCatalogue(stage: Stage): void {
       60_000,
     );
 
-    test.each(["", "#/p/enamel-mug", "#/?q=zzzzq"])(
-      "/%s has no barrier that axe-core calls serious, and fits 360 pixels",
-      async (fragment) => {
-        const { page } = await open(fragment, phone);
-        await find(page, "main h1");
-        await page.waitForNetworkIdle();
-        expect(await isWiderThanScreen(page)).toBe(false);
-        expect(await findBarriers(page)).toEqual([]);
-        await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
-        expect(await findBarriers(page)).toEqual([]);
-      },
-      60_000,
-    );
+    test("has no barrier that axe-core calls serious, and fits 360 pixels; suggests popular goods where a search finds nothing", async () => {
+      const { page } = await open("", phone);
+      for (const [fragment, text, last] of [
+        ["", "21 things", ".goods .card"],
+        ["#/p/enamel-mug", "Add to basket", ".suggestions .card"],
+        ["#/?q=zzzzq", "Nothing here fits.", ".suggestions .card"],
+      ] as const) {
+        await page.goto(`${stage.shop_url}/${fragment}`);
+        await see(page, text);
+        await find(page, last);
+        for (const value of ["light", "dark"]) {
+          await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value }]);
+          expect(await isWiderThanScreen(page)).toBe(false);
+          expect(await findBarriers(page)).toEqual([]);
+        }
+      }
+      expect(await page.$$(".suggestions .card")).toHaveLength(4);
+    }, 60_000);
   });
 }

@@ -39,7 +39,7 @@ export function describeCustomer(stage: Stage): void {
     test("signs up with the mailed code, orders for exactly the total that the page shows, sees the order, and is notified", async () => {
       const service = await startPushService();
       const subscriber = service.subscribe();
-      const visit = await stage.chromium.visit("about:blank");
+      const visit = await stage.chromium.visit("about:blank", { hasWorker: true });
       const { page, context } = visit;
       await context.overridePermissions(stage.shop_url, ["notifications"]);
       // The page subscribes at a push service of this machine, because Chromium's own one is on the internet.
@@ -129,7 +129,8 @@ export function describeCustomer(stage: Stage): void {
       await see(page, "1 piece");
       expect(await readTotal()).toBe(asked);
 
-      await other.evaluate(`localStorage["shop basket"] = ${JSON.stringify(basket)}`);
+      // Not in the other tab, because its changes reach this tab some time later.
+      await page.evaluate(`localStorage["shop basket"] = ${JSON.stringify(basket)}`);
       await page.goto(`${stage.shop_url}/#/checkout`);
       await see(page, "2 × Enamel mug");
       await page.goto(`${stage.shop_url}/#/orders`);

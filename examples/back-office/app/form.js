@@ -122,7 +122,7 @@ function markFields({ elements }, details) {
 }
 
 function mark(control, fault) {
-  document.getElementById(`${control.id}-fault`).textContent = fault;
+  control.closest(".field").querySelector(".fault").textContent = fault;
   control.ariaInvalid = String(fault !== "");
   const details = control.closest("details");
   if (fault && details) details.open = true;
