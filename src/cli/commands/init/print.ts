@@ -88,10 +88,9 @@ function listSteps(outcome: Outcome, url: string): string[][] {
   const price = currencyDigits(setup.store.currency) === 0 ? 1250 : 12.5;
   const product = `--title "Enamel mug" --price ${price} --stock 40`;
   const add = (flags: string) => bodega(`init -n ${setup.store.namespace}${setup.owner ? "" : " --no-owner"} ${flags}`);
+  const restart = settings.written.length > 0 ? ". Restart it to apply the new settings" : "";
   const steps: (string[] | false)[] = [
-    runningUrl !== undefined && [
-      `The server is already running${settings.written.length > 0 ? ". Restart it to apply the new settings" : ""}`,
-    ],
+    runningUrl !== undefined && [`The server is already running${restart}`],
     isStopped && ["Start the server", bodega("serve")],
     isStopped && ["Print a systemd unit that starts the server at every boot", bodega("init --print-unit")],
     key !== null && !key.published && ["Publish the key", bodega(`key publish ${key.app_id}`)],

@@ -2,7 +2,7 @@ import type { ProductDocument } from "../../../server/modules/catalogue/list/lis
 import { formatPrice } from "../../../server/modules/tenants/input.ts";
 import { collectPages, recordArgs, withTenant } from "../../context/context.ts";
 import { exportArgs, limitArg, sinceArg } from "../../context/list-args.ts";
-import { defineAct } from "../../context/store-command.ts";
+import { defineAct, defineList } from "../../context/store-command.ts";
 import type { ArgValues, CommandArgs } from "../../framework/args.ts";
 import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -53,10 +53,9 @@ export const product = recordArgs("product", "product", names, load);
 
 const productStatusArg = choiceArg(["draft", "published", "archived"], "Filter by status");
 
-export const listCommand = defineCommand({
+export const listCommand = defineList({
   description: "List the products of a store, newest first",
   args: {
-    namespace: requiredNamespaceArg,
     query: valueArg("text", "Filter by words", { field: "q" }),
     status: productStatusArg,
     category: valueArg("category", "Filter by category, by its id or slug", { completes: "category" }),
@@ -69,26 +68,22 @@ export const listCommand = defineCommand({
   },
   examples: ["bodega product list -n demo --query lamp --sort=-price --limit 10"],
   notes: ["--query matches the beginnings of words in title, description, tags, SKU and variants."],
-  async run(args, console) {
-    const { query, status, sort, since, limit, category } = args;
+  async rows(ctx, { query, status, sort, since, limit, category }) {
     const filter = { q: query, status, sort, category, "created_at[gte]": since };
     const { listProducts } = await import("../../../server/modules/catalogue/list/list.ts");
-    const products = await withTenant(args, console, (ctx) =>
-      collectPages<ProductDocument>(limit, (page) => listProducts(ctx, { ...filter, ...page })),
-    );
-    await printList(console, products.map(toProductRecord), {
-      empty: `No products found. Import some: bodega product import -n ${args.namespace} <file>`,
-      id: ({ product_id }) => product_id,
-      columns: [
-        ...(["title", "sku"] as const),
-        { header: "PRICE", value: ({ price, currency }) => formatPrice(price, currency) },
-        { header: "STOCK", value: formatStock },
-        "status",
-        { header: "VARIANTS", value: ({ variants }) => String(variants.length) },
-      ],
-      limit,
-    });
+    const products = await collectPages<ProductDocument>(limit, (page) => listProducts(ctx, { ...filter, ...page }));
+    return products.map(toProductRecord);
   },
+  empty: "No products found. Import some: bodega product import -n {namespace} <file>",
+  id: ({ product_id }) => product_id,
+  columns: [
+    "title",
+    "sku",
+    { header: "PRICE", value: ({ price, currency }) => formatPrice(price, currency) },
+    { header: "STOCK", value: (one) => formatStock(one) },
+    "status",
+    { header: "VARIANTS", value: ({ variants }) => String(variants.length) },
+  ],
 });
 
 export const showCommand = defineAct({
