@@ -9,7 +9,7 @@ import { formatRequest } from "../../src/server/logging/request-log.ts";
 import { parseOrigin, parseOriginPattern } from "../../src/server/modules/app-keys/origin-pattern.ts";
 import { ProductListQuery } from "../../src/server/modules/catalogue/list/model.ts";
 import { indexTokens, searchWords } from "../../src/server/modules/catalogue/list/search-words.ts";
-import { ProductInput, ProductPatch } from "../../src/server/modules/catalogue/products/model.ts";
+import { ProductInput } from "../../src/server/modules/catalogue/products/model.ts";
 import { isSlug, slugFrom } from "../../src/server/modules/catalogue/products/slug.ts";
 import { findColumn } from "../../src/server/modules/catalogue/transfer/csv-columns.ts";
 import { readCsv } from "../../src/server/modules/catalogue/transfer/csv-read.ts";
@@ -103,9 +103,7 @@ const parsers: Record<string, Parse> = {
   "many errors under a long name": (text) => {
     const name = text.slice(0, text.length / 2);
     const fields = Object.fromEntries(Array.from({ length: Math.min(9000, text.length / 32) }, (_, n) => [`f${n}`, 1]));
-    tryEach([ProductInput, ProductPatch], (schema) =>
-      validate(schema, { title: "A", price: 1, translations: { [name]: fields } }, "body"),
-    );
+    validate(ProductInput, { title: "A", price: 1, translations: { [name]: fields } }, "body");
   },
   "a query": (text) => parseQuery(`http://h/p/?${text}`),
   "a value of a query": (text) => parseQuery(`http://h/p/?a=${text}&b=1`),

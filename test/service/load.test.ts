@@ -82,14 +82,18 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     return readWhole(path);
   }
 
-  test("and dumping it again gives the same rows in every table", async () => {
+  test("and dumping it again gives the same rows in every table, also if servers have created the schema", async () => {
+    await migrate(db);
+    await db.execute("update revision set value = 7");
     const progress: [number, number][] = [];
     await loadDatabase(source, db, { onProgress: (...step) => progress.push(step) });
     const total = progress[0]?.[1] ?? 0;
     expect(total).toBeGreaterThan(50);
     expect(progress[0]).toEqual([0, total]);
     expect(progress.at(-1)).toEqual([total, total]);
-    expect(await dump()).toEqual(whole);
+    // These servers notice the change.
+    const before = whole.rows.revision?.[0]?.[1] as bigint;
+    expect(await dump()).toEqual({ ...whole, rows: { ...whole.rows, revision: [[1n, before + 7n]] } });
     expect(Object.values(whole.rows).filter((rows) => rows.length > 0).length).toBeGreaterThan(20);
     expect(await migrate(db)).toEqual({ applied: [] });
     const found = await db.execute("select count(*) as n from sqlite_schema where type = 'trigger'");
@@ -98,16 +102,6 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     const call = createClient(app, { namespace: shop.namespace, auth: shop.auth });
     expect((await call<unknown[]>("GET /products/", { query: { q: "chair" } })).data).toHaveLength(8);
     await app.stop();
-  });
-
-  test("works if servers have created the schema but no store, and these servers notice the change", async () => {
-    await migrate(db);
-    await db.execute("update revision set value = 7");
-    await loadDatabase(source, db);
-    const before = whole.rows.revision?.[0]?.[1] as bigint;
-    const { rows, schema } = await dump();
-    expect(rows).toEqual({ ...whole.rows, revision: [[1n, before + 7n]] });
-    expect(schema).toEqual(whole.schema);
   });
 
   test("is refused over a store, an audit log, or another program's tables, which are not changed", async () => {

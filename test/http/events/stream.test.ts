@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { revokeKey } from "../../../src/server/modules/app-keys/service.ts";
 import { recordEvent } from "../../../src/server/modules/events/service.ts";
 import { bearer, type Shop, tenantContext } from "../../support/factories.ts";
-import { onEachDatabase } from "../../support/suite.ts";
+import { onDatabase } from "../../support/suite.ts";
 import { until } from "../../support/until.ts";
 
 const accept = { Accept: "text/event-stream" };
@@ -51,9 +51,9 @@ async function record(shop: Shop, subject: string, type = "order.paid" as const)
 const subjects = ({ events }: Stream) => events.map(({ subject }) => subject);
 const has = (stream: Stream, count: number) => until("events", () => stream.events.length >= count);
 
-onEachDatabase((suite) => {
-  const { onFile } = suite;
-  suite.test("a stream has the new events of its store, with their ids", async (shop) => {
+onDatabase("file", (suite) => {
+  const { test } = suite;
+  test("a stream has the new events of its store, with their ids", async (shop) => {
     const other = await suite.shop();
     await record(shop, "before");
     const stream = await open(shop, "&types=order.*");
@@ -70,7 +70,7 @@ onEachDatabase((suite) => {
     expect(data.slice(1)).toEqual(stream.events);
   });
 
-  onFile("with Last-Event-ID a stream continues there, and misses and repeats nothing", async (shop) => {
+  test("with Last-Event-ID a stream continues there, and misses and repeats nothing", async (shop) => {
     const first = await open(shop);
     await until("the first id", first.lastId);
     first.close();
@@ -85,7 +85,7 @@ onEachDatabase((suite) => {
     expect(subjects(third)).toEqual(["118", "119"]);
   });
 
-  onFile("since begins at the first event from that time on, in the feed and in a stream", async (shop) => {
+  test("since begins at the first event from that time on, in the feed and in a stream", async (shop) => {
     await record(shop, "old");
     shop.app.clock.advance(3_600_000);
     const since = new Date(shop.app.clock.now()).toISOString();
@@ -99,7 +99,7 @@ onEachDatabase((suite) => {
     expect((await shop.call("GET /events/", { query: { since: "yesterday" } })).code).toBe(5102);
   });
 
-  onFile("errors are JSON, and other requests for the feed stay JSON", async (shop) => {
+  test("errors are JSON, and other requests for the feed stay JSON", async (shop) => {
     const get = async (query: string, headers: Record<string, string>) => {
       const url = `${shop.app.url}/events/?namespace=${shop.namespace}${query}`;
       const response = await fetch(url, { headers });
@@ -116,7 +116,7 @@ onEachDatabase((suite) => {
     expect(await get("", { ...accept, Authorization: bearer(products) })).toBe(5300);
   });
 
-  onFile("a stream ends, without another event, when its key is revoked", async (shop) => {
+  test("a stream ends, without another event, when its key is revoked", async (shop) => {
     const key = await shop.issueKey();
     const stream = await open({ ...shop, auth: bearer(key) });
     await revokeKey(shop.app.system, key.app_id);
@@ -125,7 +125,7 @@ onEachDatabase((suite) => {
     expect(stream.events).toEqual([]);
   });
 
-  onFile("a store has at most twenty open streams, and a closed one makes room", async (shop) => {
+  test("a store has at most twenty open streams, and a closed one makes room", async (shop) => {
     const streams = await Promise.all(Array.from({ length: 20 }, () => open(shop)));
     const more = await shop.call("GET /events/", { headers: accept });
     expect([more.status, more.code, more.headers.get("retry-after")]).toEqual([429, 5107, "30"]);
