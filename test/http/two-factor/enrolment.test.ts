@@ -48,10 +48,9 @@ onDatabase("file", (suite) => {
 
   test("beginning again replaces the secret", async () => {
     const account = await open();
-    const first = await account.begin();
+    await account.begin();
     const ofFirst = await account.code();
-    const second = await account.begin();
-    expect(second.secret).not.toBe(first.secret);
+    await account.begin();
     expect((await account.call(confirm, { body: { otp: ofFirst } })).code).toBe(5212);
     expect((await account.call(confirm, { body: { otp: await account.code() } })).status).toBe(200);
   });

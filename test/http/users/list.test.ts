@@ -1,7 +1,6 @@
 import { expect } from "bun:test";
 import type { Shop } from "../../support/factories.ts";
 import { readPages } from "../../support/read-pages.ts";
-import { runScenarios } from "../../support/scenarios.ts";
 import { onDatabase, type Suite } from "../../support/suite.ts";
 import { makeUser, type UserReply } from "../../support/users.ts";
 
@@ -128,27 +127,22 @@ onDatabase("file", (suite) => {
     const { data, page } = await list(shop, { ids, sort: "email", fields: "email", include_total: "true" });
     expect(data).toEqual([first, second].map((user) => ({ id: user?.id, email: user?.email })) as never);
     expect(page.total).toBe(2);
-    expect((await list(shop, { fields: "password_hash" })).fields).toEqual(["fields"]);
   });
 
-  const refused: [name: string, query: Query, field: string][] = [
-    ["an unknown sort", { sort: "password_hash" }, "sort"],
-    ["an invalid role", { role: "root" }, "role"],
-    ["an invalid status", { status: "gone" }, "status"],
-    ["an invalid email", { email: "ada" }, "email"],
-    ["an empty q", { q: "" }, "q"],
-    ["a blank q", { q: " " }, "q"],
-    ["a q with NUL", { q: "a\0" }, "q"],
-    ["a field that no user has", { fields: "email,password_hash" }, "fields"],
-  ];
-  runScenarios(
-    suite,
-    refused.map(([name, query, field]) => ({
-      name: `${name} is 422 and named`,
-      request,
-      send: { query },
-      expect: 5102 as const,
-      fields: [field],
-    })),
-  );
+  test("an invalid parameter is 422 and named", async (shop) => {
+    const refused: Query[] = [
+      { sort: "password_hash" },
+      { role: "root" },
+      { status: "gone" },
+      { email: "ada" },
+      { q: "" },
+      { q: " " },
+      { q: "a\0" },
+      { fields: "email,password_hash" },
+    ];
+    for (const query of refused) {
+      const { code, fields } = await list(shop, query);
+      expect({ query, code, fields }).toEqual({ query, code: 5102, fields: Object.keys(query) });
+    }
+  });
 });
