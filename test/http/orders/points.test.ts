@@ -59,19 +59,6 @@ onEachDatabase((suite) => {
     },
   );
 
-  onFile("a cancelled or expired order returns its points once", async () => {
-    const { shop, eve, product } = await open();
-    const fields = { customer_id: eve, use_points: 100 };
-    const cancelled = await makeOrder(shop, [{ product_id: product }], fields);
-    await makeOrder(shop, [{ product_id: product }], fields);
-    expect(await checkAccount(shop, eve)).toBe(300);
-    await Promise.all([1, 2, 3].map(() => shop.call(`POST /orders/${cancelled.id}/cancel/`)));
-    expect(await checkAccount(shop, eve)).toBe(400);
-    suite.app.clock.advance(hour);
-    await Promise.all([expireDueOrders(suite.app.system), expireDueOrders(suite.app.system)]);
-    expect(await checkAccount(shop, eve)).toBe(500);
-  });
-
   onFile("a refund of all lines returns all used points, also when the shipping is not refunded", async () => {
     const { shop, eve, product } = await open();
     const fields = { customer_id: eve, use_points: 300, shipping: 7 };

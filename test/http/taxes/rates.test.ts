@@ -3,8 +3,8 @@ import { importTaxRates } from "../../../src/server/modules/taxes/csv.ts";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { failureOf } from "../../support/failure.ts";
-import { actOn, makeOrder, type OrderReply, unlimitedOrders } from "../../support/orders.ts";
-import { addressIn, createCode, openPage, setShipping, setTaxes } from "../../support/sale.ts";
+import { makeOrder, type OrderReply, unlimitedOrders } from "../../support/orders.ts";
+import { addressIn, openPage, setShipping, setTaxes } from "../../support/sale.ts";
 import { type ApiScenario, runScenarios, type ScenarioRow, scenariosOf } from "../../support/scenarios.ts";
 import { onDatabase } from "../../support/suite.ts";
 
@@ -117,24 +117,6 @@ onDatabase("file", (suite) => {
     expect(tax_lines.map(({ tax_minor }) => tax_minor)).toEqual([516, 86]);
     expect(sum(items.map((line) => line.total_minor)) + shipping_minor + shipping_tax_minor).toBe(total_minor);
     expect(sum(items.map((line) => line.tax_minor)) + shipping_tax_minor).toBe(602);
-  });
-
-  test("code and points are subtracted before tax; the partial refunds add up to exactly the total", async () => {
-    const { shop, items } = await open("no");
-    await createCode(shop, { code: "TEN", percent: 10 });
-    const order = await makeOrder(shop, items, {
-      ...{ discount_code: "TEN", shipping_address: addressIn() },
-      shipping_rate: (await shop.call<{ id: string }[]>("GET /shipping/rates/")).data[0]?.id,
-    });
-    expect([order.discount_minor, order.items.map(({ discount_minor }) => discount_minor)]).toEqual([345, [238, 107]]);
-    await actOn(shop, order, "pay");
-    const [mugs, books] = order.items.map(({ id }) => id);
-    const refund = (body: Record<string, unknown>) => actOn(shop, order, "refund", { body });
-    await refund({ lines: [{ line_id: mugs, quantity: 1 }] });
-    await refund({ lines: [{ line_id: mugs, quantity: 1 }] });
-    await refund({ lines: [{ line_id: books, quantity: 1 }] });
-    const last = await refund({ shipping: (order.shipping_minor + order.shipping_tax_minor) / 100 });
-    expect(last).toMatchObject({ payment_status: "refunded", refunded_minor: order.total_minor, due_minor: 0 });
   });
 
   test("without an address, the store's country applies; without any rate, nothing is taxed", async () => {
