@@ -2,8 +2,12 @@ import { and, eq } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { get, ofStore, statement } from "../../db/statement.ts";
 import { wrongState } from "../../errors.ts";
-import { accountFault, type CallStripe, openStripe } from "./stripe/client.ts";
+import { accountFault, type Provider, type ProviderKind } from "./provider.ts";
+import { stripe } from "./stripe/provider.ts";
 import { paymentAccounts } from "./table.ts";
+
+/** The providers by their names in the column `provider`. `manual`, for bank transfers and cash, needs no code. */
+export const providers = { stripe } satisfies Record<string, ProviderKind>;
 
 /** SQL for the row of the store's account at Stripe, the only provider with accounts so far. */
 export const isAccount = and(ofStore(paymentAccounts), eq(paymentAccounts.provider, "stripe"));
@@ -24,10 +28,15 @@ export async function requireAccount(ctx: Ctx): Promise<Account> {
   throw wrongState("The store takes no card payments.", { remedy });
 }
 
-/** Opens Stripe with the store's key. Errors: wrongState without an account; unavailable if the key is unreadable. */
-export async function openAccount(ctx: Ctx, known?: Account): Promise<CallStripe> {
-  const { key } = known ?? (await requireAccount(ctx));
-  const opened = ctx.vault.open("payment", placeOf(ctx.tenant.id, "key"), key);
-  if (opened !== null) return openStripe(opened, ctx.payments);
+/** Returns the decrypted key of an account. Errors: unavailable if another secret key encrypted it. */
+export function keyOf({ vault, tenant }: Ctx, { key }: Account): string {
+  const opened = vault.open("payment", placeOf(tenant.id, "key"), key);
+  if (opened !== null) return opened;
   throw accountFault("The key of the payment provider was encrypted with another secret key.");
+}
+
+/** Opens the provider of the store. Errors: wrongState for a store without an account; those of `keyOf`. */
+export async function openProvider(ctx: Ctx): Promise<Provider> {
+  const account = await requireAccount(ctx);
+  return providers[account.provider].open(keyOf(ctx, account), ctx.payments);
 }

@@ -15,13 +15,13 @@ import { requireRow } from "../orders/read.ts";
 import { insertRefund, moneyOnly } from "../orders/refund.ts";
 import { bumpOrder } from "../orders/statements.ts";
 import { orderRefunds, payments } from "../orders/table.ts";
-import type { Snapshot, StripeDispute, StripeRefund } from "./stripe/account.ts";
+import type { ProviderDispute, ProviderRefund, Snapshot } from "./provider.ts";
 import { disputes } from "./table.ts";
 
 export type PaymentRow = typeof payments.$inferSelect;
 type RefundRow = typeof orderRefunds.$inferSelect;
 /** Money that the provider has paid back, and the reason if it is known. */
-type Returned = Omit<StripeRefund, "currency"> & { reason: string | null };
+type Returned = Omit<ProviderRefund, "currency"> & { reason: string | null };
 
 const selectRefund = statement((q) => q.select().from(orderRefunds).where(byId(orderRefunds)));
 const ofPayment = and(ofStore(orderRefunds), equals(orderRefunds.paymentId, "paymentId"));
@@ -82,7 +82,7 @@ export async function applyReturns(tx: Ctx, payment: PaymentRow, snapshot: Pick<
 export async function advance(
   tx: Ctx,
   { id, orderId, providerId: known, state: before }: RefundRow,
-  { id: providerId, state, error }: Pick<StripeRefund, "state" | "error"> & { id: string | null },
+  { id: providerId, state, error }: Pick<ProviderRefund, "state" | "error"> & { id: string | null },
 ): Promise<void> {
   // A refund without a provider's id has no state at the provider yet, so any reported state is newer.
   if (known !== null && ranks[state] <= ranks[before]) return;
@@ -156,7 +156,7 @@ async function addRefund(tx: Ctx, { id: paymentId, ...refund }: NewRefund): Prom
 }
 
 /** Records a dispute, which changes neither the order's status nor stock. Returns whether it is new or has advanced. */
-async function recordDispute(tx: Ctx, { orderId, id: paymentId }: PaymentRow, dispute: StripeDispute) {
+async function recordDispute(tx: Ctx, { orderId, id: paymentId }: PaymentRow, dispute: ProviderDispute) {
   const values = { ...dispute, tenantId: tx.tenant.id, orderId, paymentId, now: toTimestamp(tx.now()) };
   if ((await run(tx.db, upsertDispute, values)) === 0) return false;
   const { id, amountMinor, currency, status, reason, dueAt } = dispute;

@@ -1,5 +1,6 @@
 import type { Stripe } from "stripe";
 import { malformedRequest } from "../../../errors.ts";
+import type { ProviderEvent, SignedCall } from "../provider.ts";
 
 /** The events that the server subscribes to at Stripe. All other facts are found by reading the payment page. */
 export const eventTypes = [
@@ -20,20 +21,13 @@ const toleranceSeconds = 300;
 
 type EventObject = Record<"id" | "object", string> & { payment_intent?: string | null };
 
-/** Stripe's notice that a page or payment has changed. Its new state is read at Stripe. */
-export type StripeEvent = ReturnType<typeof toEvent>;
-
-/** Reads an event; `about` is Stripe's id of the page or payment that has changed. */
-export function toEvent({ id, type, livemode: isLive, data }: Stripe.Event) {
+export function toEvent({ id, type, livemode: isLive, data }: Stripe.Event): ProviderEvent {
   const { id: object, object: kind, payment_intent: intent = null } = data.object as EventObject;
   return { id, type, isLive, object, about: kind === "checkout.session" ? object : intent };
 }
 
-/**
- * Returns the event of a webhook call; undefined unless one of the secrets has signed it in the last five minutes.
- * Errors: malformedRequest for a signed body that is no event.
- */
-export async function verifyEvent(body: Uint8Array, signature: string, secrets: readonly string[], now: number) {
+/** Verifies a webhook call, as `ProviderKind` says. Any of the secrets may have signed it, at most five minutes ago. */
+export async function verifyEvent({ body, signature, secrets, now }: SignedCall) {
   const { webhooks, errors } = (await import("stripe")).Stripe;
   const verify = (secret: string) =>
     webhooks.constructEventAsync(Buffer.from(body), signature, secret, toleranceSeconds, undefined, now);

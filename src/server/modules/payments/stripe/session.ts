@@ -2,7 +2,7 @@ import type { Stripe } from "stripe";
 import { sumOf } from "../../../values/money.ts";
 import type { OrderRow } from "../../orders/read.ts";
 import type { orderLines } from "../../orders/table.ts";
-import type { CheckoutInput } from "../model.ts";
+import type { NewPage } from "../provider.ts";
 import { toStripe } from "./units.ts";
 
 type Line = typeof orderLines.$inferSelect;
@@ -21,15 +21,7 @@ function localeOf(lang: string): string {
   return [lang, lang.split("-")[0] as string].find((one) => known.includes(one)) ?? "auto";
 }
 
-/** The parameters of a new page. `expiresAt` is in epoch milliseconds. */
-interface NewPage extends CheckoutInput {
-  id: string;
-  due: number;
-  methods: string[];
-  expiresAt: number;
-}
-
-/** Returns the request that opens a page for the amount due. Errors: wrongState for a currency that Stripe refuses. */
+/** Returns the parameters that open a page for the amount that is due. Errors: wrongState. */
 export function sessionParams(
   order: OrderRow,
   lines: readonly Line[],

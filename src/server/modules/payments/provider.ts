@@ -1,0 +1,104 @@
+import type { PaymentOptions } from "../../context.ts";
+import { AppError, unavailable } from "../../errors.ts";
+import type { checkouts } from "../orders/checkouts/table.ts";
+import type { OrderRow } from "../orders/read.ts";
+import type { orderLines, orderRefunds } from "../orders/table.ts";
+import type { CheckoutInput } from "./model.ts";
+import type { disputes, paymentEvents } from "./table.ts";
+
+type Dispute = typeof disputes.$inferSelect;
+type Event = typeof paymentEvents.$inferSelect;
+type Refund = typeof orderRefunds.$inferSelect;
+
+/** Amounts are in minor units of ISO 4217, whatever a provider uses. */
+export type ProviderMoney = Pick<Dispute, "amountMinor" | "currency">;
+
+export interface ProviderRefund extends ProviderMoney, Pick<Refund, "error"> {
+  id: string;
+  /** The id of the store's refund that was requested; null if the refund was made at the provider. */
+  ownId: string | null;
+  state: Exclude<Refund["state"], "requested">;
+}
+
+export interface ProviderDispute extends Omit<Dispute, "tenantId" | "orderId" | "paymentId" | "createdAt"> {
+  isLost: boolean;
+  isClosed: boolean;
+}
+
+export interface Snapshot {
+  /** A page is `processing` until the provider has decided about the payment, and `failed` if that fails. */
+  state: "open" | "processing" | "complete" | "expired" | "failed";
+  intentId: string | null;
+  payment: (ProviderMoney & { reference: string; receivedAt: string }) | null;
+  refunds: ProviderRefund[];
+  disputes: ProviderDispute[];
+}
+
+/** A provider's notice that a page or payment has changed. Its new state is read at the provider. */
+export interface ProviderEvent extends Omit<Event, "tenantId" | "createdAt"> {
+  /** The provider's id of the page or payment that has changed. */
+  about: string | null;
+}
+
+type NewCheckout = Pick<typeof checkouts.$inferSelect, "id" | "request" | "createdAt">;
+export type RefundRequest = ProviderMoney & { id: string; orderId: string; intentId: string };
+
+/**
+ * The account of a store at a provider. With `isOld`, a function first searches for the result of an earlier request.
+ * @throws unavailable if the provider does not decide; wrongState if the provider refuses.
+ */
+export interface Provider {
+  /** Opens a page. If the same checkout is opened again, no second page is opened. */
+  open(checkout: NewCheckout, isOld: boolean): Promise<{ sessionId: string; url: string } | undefined>;
+  read(sessionId: string): Promise<Snapshot>;
+  close(sessionId: string): Promise<unknown>;
+  refund(request: RefundRequest, isOld: boolean): Promise<ProviderRefund>;
+  /** Returns the events since a time in epoch milliseconds, the oldest first. */
+  listEvents(since: number): Promise<ProviderEvent[]>;
+}
+
+/** The parameters of a new page. `expiresAt` is in epoch milliseconds. */
+export interface NewPage extends CheckoutInput {
+  id: string;
+  due: number;
+  methods: string[];
+  expiresAt: number;
+}
+
+export type SignedCall = { body: Uint8Array; signature: string; secrets: readonly string[]; now: number };
+
+/** A way to pay on pages of a provider. None of its functions needs the network. */
+export interface ProviderKind {
+  /**
+   * Returns the request that opens a page, as JSON. It is stored until the page is known. Errors: wrongState for a
+   * currency that the provider does not charge.
+   */
+  requestOf(order: OrderRow, lines: readonly (typeof orderLines.$inferSelect)[], page: NewPage): object;
+  open(key: string, options?: PaymentOptions): Provider;
+  /**
+   * Returns the event of a webhook call; undefined unless one of the secrets has signed it in the last minutes. Errors:
+   * malformedRequest for a signed body that is no event.
+   */
+  verify(call: SignedCall): Promise<ProviderEvent | undefined>;
+}
+
+export const isRefusal = (error: unknown): error is AppError =>
+  error instanceof AppError && error.kind === "wrongState";
+
+/** The HTTP status of the provider's reply that caused an error. */
+export const statusOf = (error: unknown): number | undefined =>
+  ((error as Error).cause as { statusCode?: number } | undefined)?.statusCode;
+
+const reply = "Card payments are not available now.";
+
+/** An error that only the store's owner can fix. Replies do not reveal it, but the log and doctor do. */
+export function accountFault(message: string, cause?: unknown): AppError {
+  const remedy = "Connect the store with a valid key: bodega payment connect stripe -n <namespace> --key-file <file>";
+  return unavailable(message, { reply, remedy, cause });
+}
+
+export const isAccountFault = (error: unknown) => error instanceof AppError && error.reply === reply;
+
+/** Whether the request of a row may be too old to be retried: a provider recognises a retry for 24 hours. */
+export const isOld = (row: { createdAt: string }, now: number): boolean =>
+  now - Date.parse(row.createdAt) > 20 * 3_600_000;
