@@ -23,7 +23,9 @@ interface Outcome {
 
 // BODEGA_ variables of the caller must not change the results of tests, except those for the tests themselves.
 const inherited = Object.entries(process.env).filter(([name]) => !/^BODEGA_(?!TEST_)/.test(name));
-const env = { ...Object.fromEntries(inherited), TMPDIR: temp };
+// Garbage is collected without further threads, because the workers already use all processors.
+const collector = { BUN_JSC_useConcurrentGC: "0", BUN_JSC_numberOfGCMarkers: "1" };
+const env = { ...Object.fromEntries(inherited), ...collector, TMPDIR: temp };
 
 /** Runs Bun. Returns its exit code and output. With `show`, also prints the standard output as it arrives. */
 async function runBun(args: string[], more: Record<string, string> = {}, show = false): Promise<Outcome> {

@@ -64,7 +64,8 @@ describe("a run that uses every kind of secret everywhere, first with a JSON log
     // The wrong passwords locked the account; after this time it is open again.
     shop.clock.advance(20 * 60_000);
     keep((await shop.signIn(user, { otp: spare })).token);
-    await misuseEverything();
+    // Both formats of the log print the same entry. Seven shares no divisor with the kinds of misuse.
+    await misuseEverything(7);
     await useTerminal();
     running = inspectRunning();
     expect([await first.exited, await shop.server.end()]).toEqual([0, 0]);
@@ -171,14 +172,15 @@ describe("a run that uses every kind of secret everywhere, first with a JSON log
     await send("POST /notifications/register/", { body: { platform: "web", subscription: other } });
   }
 
-  /** Sends every secret in every place of every request. */
-  async function misuseEverything(): Promise<void> {
+  /** Sends every secret in every place of every request, or only one in `every` of these requests. */
+  async function misuseEverything(every = 1): Promise<void> {
     const all = [...secrets, ...codes];
     const names = `password current_password token otp code app_secret password_hash secret management_secret`.split(
       /\s+/,
     );
     const { document } = await shop.description();
     let turn = 0;
+    let requests = 0;
     const next = () => all[turn++ % all.length] as string;
     for (const [template, operations] of Object.entries(document.paths)) {
       // The reply of this route is a file, without the JSON envelope.
@@ -203,6 +205,7 @@ describe("a run that uses every kind of secret everywhere, first with a JSON log
         ];
         for (const options of attempts) {
           if (name === "get" && ("body" in options || "raw" in options)) continue;
+          if (requests++ % every > 0) continue;
           // An error may repeat an unknown cursor or sort order, because nobody types a password there.
           const told = await shop.callAnonymously(request, options);
           if (told.status >= 400 && !String(options.query).startsWith("cursor")) errors.push(told.text);
@@ -259,7 +262,7 @@ describe("a run that uses every kind of secret everywhere, first with a JSON log
 
   /** Returns the secrets in a text, and the codes that are not part of longer numbers. */
   function secretsIn(text: string): string[] {
-    const standing = [...codes].filter((code) => new RegExp(`(?<![0-9A-Za-z_-])${code}(?![0-9A-Za-z_-])`).test(text));
+    const standing = (text.match(/(?<![0-9A-Za-z_-])\d{6}(?![0-9A-Za-z_-])/g) ?? []).filter((code) => codes.has(code));
     return [...[...secrets].filter((secret) => text.includes(secret)), ...standing];
   }
 
