@@ -80,15 +80,18 @@ export async function answerRoute(
     received ??= receiveBody(deps, incoming, namespace);
     return received;
   };
+  const usesCache = route.method === "GET" && deps.lookup.cached !== undefined && !asksForStream(incoming);
+  let counting: Promise<void> | undefined;
+  // A read that is answered again is one attempt.
+  const countAttempt: PipelineDeps["countAttempt"] = (attempt) => (counting ??= deps.countAttempt(attempt));
   const answerWith = async (find: Sources["find"]) => {
-    const found: Found = { deps };
+    const found: Found = { deps: usesCache ? { ...deps, countAttempt } : deps };
     try {
       return { found, response: await answer(found, incoming, { receive, find }) };
     } catch (error) {
       return { found, response: await refuse(found, incoming, error) };
     }
   };
-  const usesCache = route.method === "GET" && deps.lookup.cached !== undefined && !asksForStream(incoming);
   const { found, response } = await (usesCache
     ? readWithCredentials(deps.lookup, answerWith)
     : answerWith(deps.lookup.find));
