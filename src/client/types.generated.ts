@@ -3501,7 +3501,7 @@ export interface components {
             /** @description Id of the chosen variant of the product. */
             variant_id?: string | null;
             note?: string | null;
-            /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
+            /** @description Id of the user whose wishlist it is, from app keys (or as `user_id`) and staff. */
             customer_id?: string;
         };
         WishlistReplacement: {
@@ -4619,7 +4619,7 @@ export interface components {
         /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
         visitor: string;
         id_3: string;
-        /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
+        /** @description Id of the user whose wishlist it is, from app keys (or as `user_id`) and staff. */
         customer_id: string;
         /** @description The id or the slug of the category. */
         id_4: string;
@@ -5022,7 +5022,7 @@ export interface operations {
                 attention?: "any" | "late_payment" | "partial_payment" | "overpaid" | "amount_mismatch" | "refund_failed" | "refund_unassigned" | "dispute" | "withdrawal";
                 /** @description Only orders with this email, ignoring case. */
                 email?: string;
-                /** @description Number, transfer reference, beginning of an email or a name, or part of a name in an address. */
+                /** @description A number or transfer reference, the beginning of an email or name, or part of an addressee. */
                 q?: string;
                 /** @description Only this customer's orders. App keys can send `user_id` instead. */
                 customer_id?: string;
@@ -7291,7 +7291,7 @@ export interface operations {
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
                 fields?: string;
-                /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
+                /** @description Id of the user whose wishlist it is, from app keys (or as `user_id`) and staff. */
                 customer_id?: components["parameters"]["customer_id"];
             };
         };
@@ -7337,7 +7337,7 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
+                /** @description Id of the user whose wishlist it is, from app keys (or as `user_id`) and staff. */
                 customer_id?: components["parameters"]["customer_id"];
             };
             path: {
@@ -7359,7 +7359,7 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
+                /** @description Id of the user whose wishlist it is, from app keys (or as `user_id`) and staff. */
                 customer_id?: components["parameters"]["customer_id"];
             };
             header?: {
@@ -7394,7 +7394,7 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description User whose wishlist it is; for app keys (also `user_id`) and staff. */
+                /** @description Id of the user whose wishlist it is, from app keys (or as `user_id`) and staff. */
                 customer_id?: components["parameters"]["customer_id"];
             };
             header?: {

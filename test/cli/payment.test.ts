@@ -32,7 +32,7 @@ test("a store without a provider says how to connect one", async () => {
   }
 });
 
-test("payment check ends with 1 and names what to do if Stripe has lost the endpoint, also without BODEGA_PUBLIC_URL", async () => {
+test("payment check exits with 1 and says what to do if Stripe has no endpoint, with or without BODEGA_PUBLIC_URL", async () => {
   const shop = prepare();
   const { ctx, close } = await openShopContext(shop);
   const check = () => run(shop, "payment", "check", ...demo);

@@ -166,7 +166,7 @@ describe("the WAL", () => {
     attempts.mockRestore();
   });
 
-  test("is not checkpointed if the disk cannot read it, because the engine would damage the file", async () => {
+  test("is not checkpointed if the WAL cannot be read, because the engine would damage the database file", async () => {
     await fill(200);
     const wal = join(dir, "bodega.db-wal");
     const content = readFileSync(wal);

@@ -69,7 +69,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("rekeying drops nothing with the right key, and with another one everything sealed with the old key", async () => {
+  test("rekeying with the same key keeps everything; with another key, it deletes what the old key encrypted", async () => {
     expect(await rekeyDatabase(suite.app.system, oldKey)).toEqual({
       rekeyed: false,
       mail_dropped: 0,

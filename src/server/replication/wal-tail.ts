@@ -152,7 +152,7 @@ function findStart(file: number, position: WalPosition | undefined): WalPosition
   const isEmpty = readSync(file, header, 0, walHeaderBytes, 0) < walHeaderBytes;
   if (isEmpty) return position === undefined ? undefined : "lost";
   const start = startOf(header);
-  // Without a valid header, nothing is read: the header is still being written, and a later call reads it.
+  // An invalid header is still being written, and a later call reads it. Without a position, reading begins at the start.
   if (start === undefined || position === undefined) return start;
   return isSameWal(start, position) ? position : "lost";
 }

@@ -77,7 +77,7 @@ onDatabase("file", (suite) => {
     expect(textOf(english.data[0]?.html)).toContain("Invoice no. 2");
   });
 
-  test("the page has one style, which its policy names by hash, and may load and run nothing", async () => {
+  test("the page's Content-Security-Policy allows its one style by hash, and no scripts and nothing to load", async () => {
     const { paid, invoice } = await open(suite);
     const html = (await invoice(await paid())).data[0]?.html as string;
     const [, policy = ""] = /<meta http-equiv="Content-Security-Policy" content="([^"]+)">/.exec(html) ?? [];

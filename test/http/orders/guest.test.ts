@@ -53,7 +53,7 @@ onDatabase("file", (suite) => {
     expect(JSON.stringify(rows)).not.toContain(token);
   });
 
-  test("a page's key cannot set what only the store decides, name a customer, or leave out the email", async () => {
+  test("an order of a storefront key is refused if it sets a field of the store, names a customer or has no email", async () => {
     const { shop, product, page } = await open();
     const eve = await openAccount(shop);
     const items = [{ product_id: product, quantity: 1 }];

@@ -45,7 +45,7 @@ describe("a payment page", () => {
     expect(sent?.text).toContain("payment_method_types[0]=card");
   });
 
-  test("is the same for a second call and for two at once; there is never a second open one", async () => {
+  test("is the same page for a second call and for two at once; an order never has two open pages", async () => {
     const order = await world.order();
     const pages = await Promise.all([world.openPage(order), world.openPage(order), world.openPage(order)]);
     const found = pages.filter(({ status }) => status === 200).map(({ data }) => data.url);

@@ -158,7 +158,7 @@ export const refundCommand = defineCommand({
     "Without --line, --shipping and --amount, everything that is left is refunded. Without --returned, --line refunds " +
       "pieces that were not sent, and they are not sent any more.",
     "The running server requests refunds of card payments from the provider. Pay other money back where it was paid. " +
-      "Points are returned and reversed in proportion.",
+      "The order's points are taken back, and spent points are returned, in proportion to the refund.",
   ],
   async run(args, console) {
     const { refundOrder } = await import("../../../server/modules/orders/refund.ts");

@@ -47,8 +47,9 @@ export const importCommand = defineCommand({
     "bodega product import -n demo --template > products.csv",
   ],
   notes: [
-    "A line updates the product with the same id. A line without an id updates the one with the same SKU; a line without id and " +
-      "SKU, the one with the same slug, or without a slug, the same title. Otherwise the line creates a product. Fields that are not in the file keep their value. Variants are added and updated, " +
+    "A line updates the product with the same id; without an id, the one with the same SKU; without a SKU, the one with the same " +
+      "slug, or with the same title if the line has no slug either. Otherwise the line creates a product. Fields that are not in " +
+      "the file keep their value. Variants are added and updated, " +
       "never deleted. A product is saved completely or not at all.",
     "With --on-error stop, the whole file is checked first, and nothing is saved if a line has an error. The exit code is 1 " +
       "when a line has an error. After ctrl-C it is 130, and the current batch is saved.",

@@ -141,7 +141,11 @@ class Group {
 
   async #runAndCommit(stmts: readonly InStatement[]): Promise<Result[]> {
     const results = await this.#commitAfter(stmts);
-    if (results === undefined) throw unavailable("It was written, but the answer was lost.", { isInternal: true });
+    if (results === undefined)
+      throw unavailable(
+        "The change was written, but its result was lost. Read the record instead of repeating the change.",
+        { isInternal: true },
+      );
     return results;
   }
 

@@ -4,25 +4,25 @@ import type { Result } from "../session.ts";
 type Answer<T> = T | Promise<T>;
 
 /**
- * The only connection of a process that writes, to a file or a server. The group commit calls in this order: `begin`,
+ * The only connection on which a process writes, to a file or a server. The group commit calls in this order: `begin`,
  * then for each unit `beginUnit`, `run` and `endUnit` or `undoUnit`, and at last `commit` or `abandon`.
  */
 export interface Writer {
   /** How many units of plain statements may run together, which saves round trips to a server. */
   readonly maxTogether: number;
-  /** Milliseconds that the first unit of the group may still wait for the lock; 0 if `begin` takes it. */
+  /** Milliseconds that the first unit of the group may still wait for the lock; 0 if `begin` itself waits. */
   readonly lockMs: number;
   /** False once the transaction has ended, also when the database itself ended it. */
   readonly inTransaction: boolean;
   /**
    * Begins the transaction of a group. False while another program holds the lock.
-   * @param deadline until when its oldest unit may wait for the lock, by `performance.now()`.
+   * @param deadline until when the oldest unit of the group may wait for the lock, by `performance.now()`.
    */
   begin(deadline: number): Answer<boolean>;
   /** Waits until `begin` is worth another try. Missing if `begin` never returns false. */
   waitForLock?(): Promise<void>;
   yieldLock?(): Promise<void>;
-  /** @param ahead the reads before the commit, to send them early; empty unless this may be the last unit. */
+  /** @param ahead the reads before the commit, which are sent with the unit if it may be the last; else empty. */
   beginUnit(ahead: readonly InStatement[]): void;
   /**
    * Runs statements of the unit, in order.
@@ -49,10 +49,10 @@ export interface CommitResult {
   found?: Result[];
 }
 
-/** Work that every group needs once before its COMMIT. */
+/** Work that every group does before its COMMIT, until no read finds a row. */
 export interface BeforeCommit {
   /** Each read selects rows for which work is left. */
   reads: readonly InStatement[];
-  /** Returns the statements that do the work. They leave fewer rows for the reads, which then run again. */
+  /** Returns the statements that do the work for the rows that the reads found. */
   finish(results: readonly Result[]): InStatement[];
 }

@@ -65,7 +65,7 @@ export function bindEvent(ctx: Pick<Ctx, "tenant" | "now">, event: NewEvent): In
   });
 }
 
-/** SQL for the id of the newest event. The public gets the newest that it sees, so that nobody can count orders. */
+/** SQL for the id of the newest event; for the public, of the newest that it may see, so that nobody can count orders. */
 export const newestEvents = {
   staff: sql`select id from ${events} where tenant_id = ${param("tenantId")} order by sequence desc limit 1`,
   public: sql`select id from ${events} indexed by events_shown where tenant_id = ${param("tenantId")} and is_shown

@@ -233,7 +233,7 @@ export const OrderListQuery = closed({
   attention: Type.Optional(oneOf(["any", ...attentionKinds], { description: "Only orders that need attention." })),
   email: Type.Optional(textUpTo(254, "Only orders with this email, ignoring case.")),
   q: Type.Optional(
-    textUpTo(100, "Number, transfer reference, beginning of an email or a name, or part of a name in an address."),
+    textUpTo(100, "A number or transfer reference, the beginning of an email or name, or part of an addressee."),
   ),
   customer_id: Type.Optional(textUpTo(100, "Only this customer's orders. App keys can send `user_id` instead.")),
   ...timeRangeParts("created_at"),

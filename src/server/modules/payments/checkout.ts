@@ -105,7 +105,8 @@ async function addCheckout(ctx: Ctx, orderId: string, account: Account, urls: Ch
 async function requirePayable(tx: Ctx, order: OrderRow, due: number): Promise<void> {
   const { id, status, paymentStatus } = order;
   if (status !== "pending") throw orderStateError(id, status, "pending orders can be paid on a page");
-  if (paymentStatus === "payment_processing") throw wrongState(`A payment of order ${id} is being decided.`);
+  if (paymentStatus === "payment_processing")
+    throw wrongState(`The provider has not yet decided about a payment of order ${id}.`);
   if (due <= 0) throw wrongState(`Nothing is due for order ${id}.`);
   const { pages = 0, tries = 0 } = (await get(tx.db, selectCounts, { tenantId: tx.tenant.id, orderId: id })) ?? {};
   if (pages < max.pages && tries < max.tries) return;

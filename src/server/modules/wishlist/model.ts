@@ -5,7 +5,7 @@ import { closed, input, lines, nullable, output, textUpTo, timestamp } from "../
 export const maxNote = 500;
 
 export const customerId = Type.Optional(
-  textUpTo(100, "User whose wishlist it is; for app keys (also `user_id`) and staff."),
+  textUpTo(100, "Id of the user whose wishlist it is, from app keys (or as `user_id`) and staff."),
 );
 const variantId = Type.Optional(nullable(textUpTo(100, "Id of the chosen variant of the product.")));
 const note = Type.Optional(nullable(lines(maxNote)));
