@@ -145,7 +145,7 @@ describe("with a certificate authority", () => {
   test(
     "a certificate with a short lifetime is renewed in time; if the authority is away, the old one stays and doctor reports it",
     async () => {
-      const short = await startAuthority(12);
+      const short = await startAuthority(8);
       await short.set("add-a", { host: "shop.test.", addresses: ["127.0.0.1"] });
       const binary = installBinary();
       const server = await serveNames(binary, short, "shop.test");

@@ -160,6 +160,7 @@ export function describeCustomer(stage: Stage): void {
       await find(page, "[data-test=wish]", "Enamel mug");
 
       await page.goto(`${stage.shop_url}/#/account`);
+      await see(page, "Two-factor sign-in");
       expect(await findBarriers(page)).toEqual([]);
       if (await page.$("details:not([open]) summary")) await click(page, "details summary", "Turn it on");
       await submit(page, "main form", { password: stage.password });

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../../server/config/config.ts";
+import { writeWhole } from "../../../server/config/data-dir.ts";
 import { envFilePath } from "../../../server/config/environment.ts";
 import type { Ctx } from "../../../server/context.ts";
 import { previewMails } from "../../../server/modules/mail/preview.ts";
@@ -8,7 +9,7 @@ import { connectStripe } from "../../../server/modules/payments/stripe/connect.t
 import { addressOf, bindPort } from "../../../server/runtime/port.ts";
 import mailPage from "./mail-page-html.txt" with { type: "text" };
 import { answerPayPage, type Page, pageHeaders } from "./stripe-stand-in/pay-page.ts";
-import { openStripeStandIn, postWebhook } from "./stripe-stand-in/stand-in.ts";
+import { openStripeStandIn, postWebhook, type Webhook } from "./stripe-stand-in/stand-in.ts";
 
 const key = "sk_test_demo_charges_no_card";
 /** Mails have inline styles, run no script, and load only pictures. */
@@ -25,12 +26,14 @@ export async function startDemoServices(config: Config, given: number | undefine
   const stripe = openStripeStandIn({
     now: Date.now,
     page: () => `${url}/c/pay`,
-    send: (webhook) => {
-      save();
-      void postWebhook(webhook, Date.now());
-    },
+    send: (webhook) => waiting.push(webhook),
   });
-  const save = () => writeFileSync(file, JSON.stringify(stripe.books.lists), { mode: 0o600 });
+  const waiting: Webhook[] = [];
+  // Each request is saved as a whole, with its reply, so that nothing is done twice after a crash.
+  const save = () => {
+    writeWhole(config.dataDir, file, JSON.stringify(stripe.books.lists));
+    for (const webhook of waiting.splice(0)) void postWebhook(webhook, Date.now());
+  };
   if (existsSync(file)) Object.assign(stripe.books.lists, JSON.parse(readFileSync(file, "utf8")));
 
   async function answer(request: Request): Promise<Response> {
@@ -50,6 +53,7 @@ export async function startDemoServices(config: Config, given: number | undefine
       store && /^\/mail(?:\/|$)/.test(pathname)
         ? await showMail(store, pathname.slice(6))
         : answerPayPage(stripe.books, pathname, act, headers.get("accept-language"));
+    save();
     return new Response(page.html ?? null, { ...page, headers: { ...pageHeaders, ...page.headers } });
   }
 

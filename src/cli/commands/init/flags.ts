@@ -49,7 +49,7 @@ export const initFlags = {
   "no-publish": { type: "boolean", description: "Leave the key unpublished" },
   origin: valueArg(
     "host",
-    "Site whose pages may use the key, such as shop.example.com or *.example.com. It makes the key a storefront key.",
+    "Site whose pages may use the key, such as shop.example.com or *.example.com; the key is then a storefront key",
     { multiple: true, field: "origins" },
   ),
   "no-origins": { type: "boolean", description: "Allow no site to use the key from a browser" },
