@@ -24,7 +24,10 @@ export async function answerCall(
   const ifMatch = route.conditional ? parseIfMatch(asked.get("if-match")) : null;
   const answer = await (route.method === "GET"
     ? route.handle(call as never, undefined as never)
-    : answerIdempotently(route, { ...call, ifMatch }, asked.get("idempotency-key")));
+    : answerIdempotently(route, { ...call, ifMatch }, asked.get("idempotency-key")).catch((error: unknown) => {
+        if (route.onError) return route.onError(call.ctx, error);
+        throw error;
+      }));
   const json = route.complete?.(call.ctx, answer.json) ?? answer.json;
   const shown = { ...answer, json: withPublicUrls(json, publicUrl) };
   return successResponse(requestId, shown, successStatus(route, answer), headers);

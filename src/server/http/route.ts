@@ -123,6 +123,8 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
   secret?: boolean;
   /** Does slow work, such as hashing, before the handler, whose transaction would block all writers. */
   prepare?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<W>;
+  /** Runs when the handler failed, outside its transaction, which was rolled back. Throws that error, or another one. */
+  onError?(ctx: Ctx, error: unknown): Promise<never>;
   /**
    * Reads a text that changes with the reply; undefined if nothing is found. With this, the reply has a weak `ETag` and
    * is compressed, so it must contain no secrets.

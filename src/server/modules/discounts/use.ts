@@ -4,7 +4,7 @@ import type { Ctx } from "../../context.ts";
 import { isCheckViolation } from "../../db/db-errors.ts";
 import { pick } from "../../db/selection.ts";
 import { all, bind, get, ofStore, param, statement } from "../../db/statement.ts";
-import { discountRefused } from "../../errors.ts";
+import { type AppError, discountRefused } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { categories } from "../catalogue/categories/table.ts";
 import { products } from "../catalogue/products/table.ts";
@@ -64,21 +64,38 @@ const insertAgain = insertUse(hasUses);
 const deleteUse = statement(sql`
   delete from ${discountUses} where order_id = ${param("id")} and tenant_id = ${param("tenantId")}`);
 
+const unusable = new WeakSet<AppError>();
+
 /**
- * Finds a code. Call it before the transaction that uses the code: a rollback would undo the count of refused codes.
- * @throws discountRefused; tooManyRequests after ten refused codes in ten minutes.
+ * Finds a code that the order may use now.
+ * @throws discountRefused, which `countRefusedCode` must see; tooManyRequests after ten of them in ten minutes.
  */
-export async function checkCode(ctx: Ctx, code: string, user: CodeUser): Promise<UsableDiscount> {
-  const { client, vault, tenant } = ctx;
-  const values = { tenantId: tenant.id, codeKey: codeKey(code), now: toTimestamp(ctx.now()), ...user };
-  const found = await get(ctx.db, selectUsable, values);
+export async function findCode(tx: Ctx, code: string, user: CodeUser): Promise<UsableDiscount> {
+  const values = { tenantId: tx.tenant.id, codeKey: codeKey(code), now: toTimestamp(tx.now()), ...user };
+  const found = await get(tx.db, selectUsable, values);
   if (found && !found.hasRefusals) return found;
-  const subject = client && addressSubject(vault, client.ip, tenant.id);
-  if (subject !== undefined && (!found || (await checkLimit(ctx, refusals, subject)) > 0)) {
+  const subject = subjectOf(tx);
+  if (found && (subject === undefined || (await checkLimit(tx, refusals, subject)) === 0)) return found;
+  const error = discountRefused();
+  unusable.add(error);
+  throw error;
+}
+
+/**
+ * Counts a code that `findCode` refused. Call it outside the order's transaction: the rollback would undo the count.
+ * @throws the error; tooManyRequests instead after ten refused codes in ten minutes.
+ */
+export async function countRefusedCode(ctx: Ctx, error: unknown): Promise<never> {
+  const subject = subjectOf(ctx);
+  if (unusable.has(error as AppError) && subject !== undefined) {
     await consumeLimit(ctx, refusals, subject, "Too many discount codes did not apply.");
   }
-  if (!found) throw discountRefused();
-  return found;
+  throw error;
+}
+
+/** The subject whose refused codes are counted; undefined for commands, which have no address. */
+function subjectOf({ client, vault, tenant }: Ctx): string | undefined {
+  return client && addressSubject(vault, client.ip, tenant.id);
 }
 
 /**

@@ -8,7 +8,7 @@ import { isId, newId, toTimestamp } from "../../values/stamps.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
 import { findItems, moveStock, type OrderedItem, type WantedItem } from "../catalogue/products/stock.ts";
 import { languageChain } from "../catalogue/products/translation.ts";
-import { checkCode, isUseRefused, type UsableDiscount, useDiscount } from "../discounts/use.ts";
+import { findCode, isUseRefused, type UsableDiscount, useDiscount } from "../discounts/use.ts";
 import { spendPoints } from "../rewards/ledger.ts";
 import { keptShippingRates } from "../shipping/service.ts";
 import { keptTaxRates, showTaxRate } from "../taxes/service.ts";
@@ -50,7 +50,7 @@ const selectProvider = statement(sql`select provider from payment_accounts where
 /**
  * Checks and counts an order before its transaction. `subject` in `input` is the customer whom an app key names by
  * `user_id`.
- * @throws validationFailed, forbidden for fields that only the store may set, tooManyRequests, discountRefused.
+ * @throws validationFailed, forbidden for fields that only the store may set, tooManyRequests.
  */
 export async function prepareOrder(
   ctx: Ctx,
@@ -70,9 +70,7 @@ export async function prepareOrder(
     await findUser(ctx, userField, userId);
     await countTry(ctx, buyer, isDryRun);
   }
-  const { code, emailKey } = checked;
-  const discount = code === null ? undefined : await checkCode(ctx, code, { userId, emailKey });
-  return { checked, userId, buyer, userField, discount };
+  return { checked, userId, buyer, userField };
 }
 
 /**
@@ -83,16 +81,18 @@ export async function prepareOrder(
  */
 export async function createOrder(
   ctx: Ctx,
-  { checked, userId, buyer, userField, discount }: Awaited<ReturnType<typeof prepareOrder>>,
+  { checked, userId, buyer, userField }: Awaited<ReturnType<typeof prepareOrder>>,
   isDryRun = false,
 ): Promise<Rendered> {
   const id = newId("ord");
   const run = isDryRun ? inDryRun : inTransaction;
   return run(ctx, async (tx) => {
-    const [found, user, pricing, notified] = await Promise.all([
+    const { code, emailKey: key } = checked;
+    const [found, user, pricing, discount, notified] = await Promise.all([
       findLines(tx, checked.lines),
       findUser(tx, userField, userId),
       readPricing(tx, checked),
+      code === null ? undefined : findCode(tx, code, { userId, emailKey: key }),
       listNotified(tx, checked),
       buyer === null ? undefined : requireFewPending(tx, buyer),
     ]);

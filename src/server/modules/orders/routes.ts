@@ -1,6 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { app, defineRoute, replyAfter, staff, token } from "../../http/route.ts";
 import { Accepted, IdParams } from "../../values/schema.ts";
+import { countRefusedCode } from "../discounts/use.ts";
 import { resolveAttention } from "./attention/attention.ts";
 import {
   AccessInput,
@@ -79,6 +80,7 @@ export const orderRoutes = [
       const order = await createOrder(ctx, prepared, isDryRun);
       return isDryRun ? { ...order, status: 200 } : order;
     },
+    onError: countRefusedCode,
     complete: (ctx, json) => withAccessToken(ctx, json),
   }),
   defineRoute("PATCH", "/orders/:id/", "correctOrder", {
