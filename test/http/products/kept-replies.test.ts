@@ -10,8 +10,8 @@ import { lastingPart, walkFrom } from "../../support/kept-replies.ts";
 import { ofProduct } from "../../support/reactions.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
-/** `KEPT_STEPS` makes longer walks after a change of the cache. */
-const steps = Number(process.env.KEPT_STEPS ?? 40);
+/** `BODEGA_TEST_STEPS` makes longer walks after a change of the cache. */
+const steps = Number(process.env.BODEGA_TEST_STEPS ?? 40);
 
 /** Returns the parts of a reply that must be equal. Tags are among them, because both servers are of one release. */
 function shown(reply: Parameters<typeof lastingPart>[0]) {
