@@ -120,7 +120,7 @@ describe("the stand-in of Stripe, asked by Stripe's library,", () => {
   });
 
   test("refunds at most what is left, and lists refunds and disputes of a payment, newest first", async () => {
-    const { intent } = await sell();
+    const { id, intent } = await sell();
     const other = await sell();
     const refund = (amount?: number) =>
       library.refunds.create({ payment_intent: intent, metadata: { refund: "ref_1" }, ...(amount && { amount }) });
@@ -135,8 +135,9 @@ describe("the stand-in of Stripe, asked by Stripe's library,", () => {
       [first.id, "succeeded"],
     ]);
     stripe.finishRefund(second.id, "failed");
-    const { latest_charge } = await library.paymentIntents.retrieve(intent, { expand: ["latest_charge"] });
-    expect(latest_charge).toMatchObject({ amount_refunded: 1000, refunded: false });
+    const expand = ["payment_intent.latest_charge"];
+    const paid = await library.checkout.sessions.retrieve(id, { expand });
+    expect(paid.payment_intent).toMatchObject({ latest_charge: { amount_refunded: 1000, refunded: false } });
     const dispute = stripe.dispute(other.intent);
     const disputes = await library.disputes.list({ payment_intent: other.intent });
     expect(disputes.data.map(({ id, status }) => [id, status])).toEqual([[dispute.id, "needs_response"]]);

@@ -1,8 +1,12 @@
 import type { Ctx } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { expireDueOrders } from "../../src/server/modules/orders/expiry.ts";
-import { type PaymentDeps, pollEvents, readDueCheckouts } from "../../src/server/modules/payments/jobs.ts";
-import { createRefundEngine } from "../../src/server/modules/payments/refund-delivery.ts";
+import {
+  type PaymentDeps,
+  pollEvents,
+  readDueCheckouts,
+  requestRefunds,
+} from "../../src/server/modules/payments/jobs.ts";
 import { connectStripe } from "../../src/server/modules/payments/stripe/connect.ts";
 import { startTestApp, type TestApp, vault } from "./app.ts";
 import type { TestDatabase } from "./backend.ts";
@@ -20,7 +24,6 @@ interface Worker {
   app: TestApp;
   mortal: Mortal;
   deps: PaymentDeps;
-  refunds: ReturnType<typeof createRefundEngine>;
 }
 
 /** The processes that all histories of one database share. */
@@ -39,14 +42,13 @@ export async function openStage(database: TestDatabase, clock: FakeClock, proces
     const mortal = createMortal(db);
     const app = startTestApp({ db: mortal.db, clock, payments });
     const deps = { db: mortal.db, vault, now: clock.now, payments };
-    return { app, mortal, deps, refunds: createRefundEngine(deps) };
+    return { app, mortal, deps };
   };
   const workers = [startWorker(database.db)];
   for (let index = 1; index < processes; index++) workers.push(startWorker(await database.openAgain()));
   const close = async () => {
-    for (const { app, refunds, mortal } of workers) {
+    for (const { app, mortal } of workers) {
       mortal.revive();
-      await refunds.stop();
       await app.stop();
     }
   };
@@ -363,12 +365,9 @@ class History {
 
   /** One of the jobs of a process. */
   async jobs(only?: (deps: PaymentDeps) => Promise<unknown>) {
-    const { deps, refunds, mortal } = this.#worker;
-    const engine = async () => {
-      await refunds.poll();
-      await refunds.idle();
-    };
-    const all = [readDueCheckouts, readDueCheckouts, pollEvents, expireDueOrders, expireDueOrders, engine, engine];
+    const { deps, mortal } = this.#worker;
+    const twice = [readDueCheckouts, expireDueOrders, requestRefunds];
+    const all = [...twice, ...twice, pollEvents];
     const job = only ?? (this.#pick(all) as (deps: PaymentDeps) => Promise<unknown>);
     this.log.push(`  job ${job.name}`);
     await job(deps).catch((error: unknown) => {
@@ -414,12 +413,11 @@ class History {
     for (const minutes of [0, 2, 11, 20, 65, 130, 1500, 11, 11]) {
       this.#stage.clock.advance(minutes * minute);
       for (const [index] of this.#stripe.webhooks.entries()) if (!this.#answered.has(index)) await this.#deliver(index);
-      for (const { deps, refunds } of this.#stage.workers) {
+      for (const { deps } of this.#stage.workers) {
         await readDueCheckouts(deps);
         await pollEvents(deps);
         await expireDueOrders(deps);
-        await refunds.poll();
-        await refunds.idle();
+        await requestRefunds(deps);
       }
       for (const { id, status } of lists.refunds) if (status === "pending") this.#stripe.finishRefund(id, "succeeded");
     }

@@ -1,16 +1,20 @@
+import { createHmac, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text as readText } from "node:stream/consumers";
+import type { Books, Row } from "../../src/cli/commands/demo/stripe-stand-in/books.ts";
+import { readForm } from "../../src/cli/commands/demo/stripe-stand-in/form.ts";
 import { answerPayPage, pageHeaders } from "../../src/cli/commands/demo/stripe-stand-in/pay-page.ts";
 import {
   attempt,
   openStripeStandIn,
-  postWebhook,
   type Reply,
-  type Webhook,
+  render,
 } from "../../src/cli/commands/demo/stripe-stand-in/stand-in.ts";
 import { checkRequest } from "./stripe-rules.ts";
 
+/** A webhook on its way to an endpoint. */
+export type Webhook = Record<"url" | "type" | "body" | "secret", string>;
 /** What happens to the next call that begins with `match`, such as "POST refunds". It is used once. */
 export interface CallFault {
   match: string;
@@ -36,8 +40,42 @@ const replies = {
   status403: api(403, "invalid_request_error", "The provided key does not have the required permissions."),
 };
 
+/** Sends a webhook, signed at a time in epoch milliseconds. Returns the HTTP status of the reply; 0 if none came. */
+export async function postWebhook({ url, body, secret }: Webhook, now: number): Promise<number> {
+  const at = Math.floor(now / 1000);
+  const signature = createHmac("sha256", secret).update(`${at}.${body}`).digest("hex");
+  const headers = { "Content-Type": "application/json", "Stripe-Signature": `t=${at},v1=${signature}` };
+  const init = { method: "POST", body, headers, signal: AbortSignal.timeout(20_000) };
+  const reply = await fetch(url, init).catch(() => null);
+  return reply?.status ?? 0;
+}
+
+/** Registers or removes a webhook endpoint. Returns undefined for other calls. */
+function changeEndpoints(books: Books, call: string, text: string): object | undefined {
+  if (call === "POST webhook_endpoints") {
+    const secret = `whsec_${randomBytes(24).toString("hex")}`;
+    const fields = { ...readForm(text), status: "enabled", hidden: { secret } };
+    return { ...books.add("webhook_endpoints", "we", fields), secret };
+  }
+  const [, id] = /^DELETE webhook_endpoints\/(\w+)$/.exec(call) ?? [];
+  if (id === undefined) return undefined;
+  books.lists.webhook_endpoints = books.lists.webhook_endpoints.filter((one) => one.id !== id);
+  return { id, object: "webhook_endpoint", deleted: true };
+}
+
+/** Records an event, and returns the webhooks that report it to the enabled endpoints. */
+function reportEvent(books: Books, type: string, object: Row): Webhook[] {
+  const data = { object: structuredClone(object) };
+  const event = books.add("events", "evt", { type, data, pending_webhooks: 0, request: null });
+  return books.lists.webhook_endpoints
+    .filter(({ status, enabled_events: types }) => status === "enabled" && (types as string[]).includes(type))
+    .map(({ url, hidden, api_version }) => {
+      return { url: String(url), type, secret: hidden?.secret ?? "", body: render({ ...event, api_version }) };
+    });
+}
+
 /**
- * Starts the stand-in of Stripe with the faults of a network. Settings can be changed at any time: `delivery`, `faults`
+ * Starts the stand-in of Stripe with webhooks and the faults of a network. Settings can be changed at any time: `delivery`, `faults`
  * and `pause`, which runs before each call is answered. `books.refundsBecome` is the state of new refunds.
  */
 export async function startStripe({ now = Date.now, port = 0 }: { now?: () => number; port?: number } = {}) {
@@ -63,21 +101,23 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
   const standIn = openStripeStandIn({
     now,
     page: () => `${url}/c/pay`,
-    send: (webhook) => {
-      webhooks.push(webhook);
-      if (settings.delivery === "auto") void send(webhook);
+    report: (type, object) => {
+      for (const webhook of reportEvent(standIn.books, type, object)) {
+        webhooks.push(webhook);
+        if (settings.delivery === "auto") void send(webhook);
+      }
     },
   });
 
   function work({ call, text, headers }: ApiCall): Reply {
     const key = headers["idempotency-key"] === undefined ? null : String(headers["idempotency-key"]);
     const isRepeated = key !== null && standIn.books.lists.replies.some((one) => one.key === key);
-    const checked = attempt(() => {
+    const own = attempt(() => {
       if (!isRepeated) checkRequest(call, text, String(headers["stripe-version"]), Math.floor(now() / 1000));
-      return {};
+      return changeEndpoints(standIn.books, call, text) ?? {};
     });
-    const asked = { call, text, authorization: headers.authorization ?? null, key };
-    return checked.status === 200 ? standIn.answer(asked) : checked;
+    const isOwn = own.status !== 200 || own.body !== "{}";
+    return isOwn ? own : standIn.answer({ call, text, authorization: headers.authorization ?? null, key });
   }
 
   /** Answers a call, or cuts the connection. */
@@ -128,14 +168,13 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
       while (sending.size > 0) await Promise.all(sending);
     },
     pay: (session: string, { async: isProcessing = false } = {}) => books.pay(session, { isProcessing }),
-    decline: (session: string) => void books.attempt(session),
     expire: (session: string) => void books.expire(session),
     settleAsync(id: string, isPaid: boolean): void {
       const session = books.find("checkout/sessions", id);
       const intent = books.find("payment_intents", session.payment_intent);
       if (isPaid) books.take({ session, intent });
       else intent.status = "requires_payment_method";
-      books.record(`checkout.session.async_payment_${isPaid ? "succeeded" : "failed"}`, session);
+      books.report(`checkout.session.async_payment_${isPaid ? "succeeded" : "failed"}`, session);
     },
     refundInDashboard: (intent: string, amount?: number, status = "succeeded") =>
       books.refund(intent, { status, ...(amount !== undefined && { amount }) }),
@@ -144,8 +183,8 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
       const refund = books.find("refunds", id);
       Object.assign(refund, { status, ...(status === "failed" && { failure_reason: "lost_or_stolen_card" }) });
       books.sumRefunds(books.find("charges", refund.charge));
-      if (status === "failed") books.record("refund.failed", refund);
-      books.record("refund.updated", refund);
+      if (status === "failed") books.report("refund.failed", refund);
+      books.report("refund.updated", refund);
     },
     /** The buyer's bank disputes a payment; `warning_needs_response` only asks. */
     dispute(intentId: string, { amount, status = "needs_response" }: { amount?: number; status?: string } = {}) {
@@ -155,14 +194,14 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
       const links = { charge: charge.id, payment_intent: intentId, currency: charge.currency };
       const fields = { ...links, amount: amount ?? charge.amount, status, reason: "fraudulent", evidence_details };
       const dispute = books.add("disputes", "du", fields);
-      books.record("charge.dispute.created", dispute);
+      books.report("charge.dispute.created", dispute);
       return dispute;
     },
     /** Moves a dispute on; `won`, `lost` and `warning_closed` end it. */
     moveDispute(id: string, status: string): void {
       const dispute = Object.assign(books.find("disputes", id), { status });
       const isOver = ["won", "lost", "warning_closed"].includes(status);
-      books.record(`charge.dispute.${isOver ? "closed" : "updated"}`, dispute);
+      books.report(`charge.dispute.${isOver ? "closed" : "updated"}`, dispute);
     },
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve));

@@ -12,8 +12,7 @@ import { reasonOf, type StoreSubject } from "../health/finding.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { openMediaBucket } from "../modules/media/service.ts";
 import { startPushDelivery } from "../modules/notifications/sending/delivery.ts";
-import { pollEvents, readDueCheckouts } from "../modules/payments/jobs.ts";
-import { createRefundEngine } from "../modules/payments/refund-delivery.ts";
+import { pollEvents, readDueCheckouts, requestRefunds } from "../modules/payments/jobs.ts";
 import { createWebhookEngine } from "../modules/webhooks/delivery.ts";
 import { openReplica } from "../replication/target.ts";
 import type { Vault } from "../security/vault.ts";
@@ -25,8 +24,8 @@ import { isSuccessor } from "./succession.ts";
 
 const checkFileMs = 1000;
 const durabilityMs = 5000;
-/** How often payment pages are read. An order with an open page can expire only after this, up to 15 seconds late. */
-const readPagesMs = 5000;
+/** How often payment providers are called. An order with an open page expires after such a call, up to 15 seconds late. */
+const callProvidersMs = 5000;
 
 export interface JobOptions extends CommandRun {
   version: string;
@@ -47,12 +46,11 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const webhooks = createWebhookEngine(deps).start(db, "webhook events stay queued");
   const pushes = startPushDelivery(config, deps);
   const paymentDeps = { ...deps, payments: paymentOptions(config) };
-  const refunds = createRefundEngine(paymentDeps).start(db, "refunds stay requested");
-  const readPages = async (isStopping: () => boolean) => {
-    for (const job of [readDueCheckouts, pollEvents]) if (!isStopping()) await job(paymentDeps);
+  const callProviders = async (isStopping: () => boolean) => {
+    for (const job of [readDueCheckouts, requestRefunds, pollEvents]) if (!isStopping()) await job(paymentDeps);
   };
-  const pagesUnread = () => notice("warn", "payment pages could not be read; the next check tries again");
-  const pages = runEvery(readPagesMs, readPages, pagesUnread);
+  const callsFailed = () => notice("warn", "payments could not be read or refunded; the next call tries again");
+  const payments = runEvery(callProvidersMs, callProviders, callsFailed);
   const checkpointer = db instanceof FileDatabase ? startCheckpointer(db, { notice }) : undefined;
   const [backupSchedule, testSchedule] = [scheduleBackups(config), scheduleRestoreTests(config)];
   const backups = backupSchedule && startSchedule(config, backupSchedule, { ...options, notice });
@@ -78,7 +76,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
       clearInterval(checkingFile);
       clearInterval(watchingServer);
       await Promise.all([alerts, purging, backups, restoreTests].map((job) => job?.stop()));
-      await Promise.all([mail, webhooks, pushes, refunds, pages, renewal].map((job) => job?.stop()));
+      await Promise.all([mail, webhooks, pushes, payments, renewal].map((job) => job?.stop()));
       await checkpointer?.stop();
       await replicator?.stop();
     },

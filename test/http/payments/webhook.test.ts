@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { Stripe as Library } from "stripe";
-import { postWebhook } from "../../../src/cli/commands/demo/stripe-stand-in/stand-in.ts";
 import type { Config } from "../../../src/server/config/config.ts";
 import { AppError } from "../../../src/server/errors.ts";
 import { checkPayments } from "../../../src/server/health/environment/payments.ts";
@@ -19,6 +18,7 @@ import { decimalsOf } from "../../../src/server/values/currency.ts";
 import { createShop, tenantContext } from "../../support/factories.ts";
 import { makeOrder } from "../../support/orders.ts";
 import { openPayShop, returnUrls, stripeKey } from "../../support/pay-shop.ts";
+import { postWebhook } from "../../support/stripe.ts";
 
 Object.assign(Library.prototype, { getInitialNetworkRetryDelay: () => 0 });
 

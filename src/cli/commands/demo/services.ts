@@ -9,31 +9,23 @@ import { connectStripe } from "../../../server/modules/payments/stripe/connect.t
 import { addressOf, bindPort } from "../../../server/runtime/port.ts";
 import mailPage from "./mail-page-html.txt" with { type: "text" };
 import { answerPayPage, type Page, pageHeaders } from "./stripe-stand-in/pay-page.ts";
-import { openStripeStandIn, postWebhook, type Webhook } from "./stripe-stand-in/stand-in.ts";
+import { openStripeStandIn } from "./stripe-stand-in/stand-in.ts";
 
 const key = "sk_test_demo_charges_no_card";
 /** Mails have inline styles, run no script, and load only pictures. */
 const mailSafety = "default-src 'none'; style-src 'unsafe-inline'; img-src http: https:";
 
 /**
- * Starts the server that replaces Stripe and the mailbox in the demo, with a payment page and a page that shows the
- * queued mail. Saves the payments in the data directory. Errors: unavailable if the port is in use.
+ * Starts the server that replaces Stripe and the mailbox in the demo. It has a payment page and a page of the queued
+ * mail, and saves the payments in the data directory. Errors: unavailable if the port is in use.
  */
 export async function startDemoServices(config: Config, given: number | undefined) {
   const port = given ?? (config.port === 0 ? 0 : config.port + 2);
   const file = join(config.dataDir, "demo-payments.json");
   let store: { ctx: Ctx; url: string } | undefined;
-  const stripe = openStripeStandIn({
-    now: Date.now,
-    page: () => `${url}/c/pay`,
-    send: (webhook) => waiting.push(webhook),
-  });
-  const waiting: Webhook[] = [];
-  // Each request is saved as a whole, with its reply, so that nothing is done twice after a crash.
-  const save = () => {
-    writeWhole(config.dataDir, file, JSON.stringify(stripe.books.lists));
-    for (const webhook of waiting.splice(0)) void postWebhook(webhook, Date.now());
-  };
+  const stripe = openStripeStandIn({ now: Date.now, page: () => `${url}/c/pay` });
+  // A request and its reply are saved together, so that a repeated request does nothing again after a crash.
+  const save = () => writeWhole(config.dataDir, file, JSON.stringify(stripe.books.lists));
   if (existsSync(file)) Object.assign(stripe.books.lists, JSON.parse(readFileSync(file, "utf8")));
 
   async function answer(request: Request): Promise<Response> {
@@ -63,18 +55,18 @@ export async function startDemoServices(config: Config, given: number | undefine
   return {
     url,
     mailUrl: `${url}/mail`,
-    /** Connects the store with the stand-in, which then sends its events to the server at `publicUrl`. */
+    /** Connects the store with the stand-in. The page of the mail then links to the server at `publicUrl`. */
     async connect(ctx: Ctx, publicUrl: string): Promise<void> {
       store = { ctx, url: publicUrl };
-      keepAddress(config.dataDir, url);
-      await connectStripe({ ...ctx, payments: { stripeUrl: url, publicUrl } }, { key });
+      saveAddress(config.dataDir, url);
+      await connectStripe({ ...ctx, payments: { stripeUrl: url } }, { key });
     },
     stop: () => server.stop(true),
   };
 }
 
 /** Saves the address of the stand-in in `bodega.env`, so that commands call it instead of Stripe. */
-function keepAddress(dataDir: string, url: string): void {
+function saveAddress(dataDir: string, url: string): void {
   const path = envFilePath(dataDir);
   const lines = existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n") : [];
   const others = lines.filter((line) => !line.startsWith("BODEGA_STRIPE_URL="));

@@ -193,6 +193,8 @@ export const orderRefunds = sqliteTable(
     /** Why the refund failed at the provider. */
     error: text("error"),
     createdAt: text("created_at").notNull(),
+    /** When to request a refund with the state `requested` again from the provider; null for the first time. */
+    nextRequestAt: text("next_request_at"),
   },
   (t) => [
     index("order_refunds_by_order").on(t.orderId, t.id),

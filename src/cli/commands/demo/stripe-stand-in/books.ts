@@ -17,8 +17,8 @@ const newLists = () => ({
 });
 export type ListName = keyof ReturnType<typeof newLists>;
 
-/** `now` returns epoch milliseconds; `tell` is called with each event. */
-type Account = { now: () => number; tell: (books: Books, event: Row) => void };
+/** `now` returns epoch milliseconds. `report` is called with each event that Stripe would report. */
+export type Account = { now: () => number; report?: (type: string, object: Row) => void };
 
 /** The objects of an account, and the operations that change them. */
 export class Books {
@@ -31,6 +31,7 @@ export class Books {
   /** The state of new refunds, such as `pending`. */
   refundsBecome = "succeeded";
   seconds = () => Math.floor(this.account.now() / 1000);
+  report = (type: string, object: Row) => this.account.report?.(type, object);
 
   add(list: ListName, prefix: string, fields: object): Row {
     const id = `${prefix}_${randomBytes(12).toString("hex")}`;
@@ -46,11 +47,6 @@ export class Books {
     throw new Refusal(`No such ${list.slice(0, -1)}: '${id}'`, { param: "id", code: "resource_missing", status: 404 });
   }
 
-  record(type: string, object: Row): void {
-    const data = { object: structuredClone(object) };
-    this.account.tell(this, this.add("events", "evt", { type, data, pending_webhooks: 0, request: null }));
-  }
-
   /** Expires the open sessions whose time is over. Called before each request is answered. */
   expireDue(): void {
     for (const { id, status, expires_at } of this.lists["checkout/sessions"]) {
@@ -58,27 +54,38 @@ export class Books {
     }
   }
 
-  openSession(id: string): Row {
+  private findOpen(id: string): Row {
     const session = this.find("checkout/sessions", id);
     if (session.status === "open") return session;
     throw new Refusal(`Only Checkout Sessions with a status in ["open"] can be changed, not \`${session.status}\`.`);
   }
 
   expire(id: string): Row {
-    const session = Object.assign(this.openSession(id), { status: "expired", url: null });
-    this.record("checkout.session.expired", session);
+    const session = Object.assign(this.findOpen(id), { status: "expired", url: null });
+    this.report("checkout.session.expired", session);
     return session;
   }
 
-  /** Begins a payment attempt, which is declined unless `take` follows. @throws Refusal unless the session is open. */
-  attempt(id: string) {
+  /**
+   * Completes a session, as when the visitor pays. With `isProcessing`, the bank decides about the payment later.
+   * @throws Refusal unless the session is open.
+   */
+  pay(id: string, { isProcessing = false } = {}): void {
     this.expireDue();
-    const session = this.openSession(id);
+    const session = this.findOpen(id);
     const { amount_total: amount, currency, hidden } = session;
-    const status = "requires_payment_method";
-    const fields = { amount, currency, amount_received: 0, latest_charge: null, ...hidden?.intent, status };
-    session.payment_intent ??= this.add("payment_intents", "pi", fields).id;
-    return { session, intent: this.find("payment_intents", session.payment_intent) };
+    const fields = {
+      ...hidden?.intent,
+      amount,
+      currency,
+      amount_received: 0,
+      latest_charge: null,
+      status: "processing",
+    };
+    const intent = this.add("payment_intents", "pi", fields);
+    Object.assign(session, { status: "complete", url: null, payment_intent: intent.id });
+    if (!isProcessing) this.take({ session, intent });
+    this.report("checkout.session.completed", session);
   }
 
   /** Charges the payment intent, and marks the session as paid. */
@@ -90,28 +97,18 @@ export class Books {
     session.payment_status = "paid";
   }
 
-  /** Completes the session, as when the visitor pays. With `isProcessing`, the money has not arrived yet. */
-  pay(id: string, { isProcessing = false } = {}): void {
-    const { session, intent } = this.attempt(id);
-    Object.assign(session, { status: "complete", url: null });
-    if (isProcessing) intent.status = "processing";
-    else this.take({ session, intent });
-    this.record("checkout.session.completed", session);
-  }
-
-  /** Refunds a charge, as the API and the dashboard do. @throws Refusal if less than the amount is left. */
-  refund(of: string, given: { amount?: number; metadata?: object; status?: string } = {}): Row {
-    const charge = this.lists.charges.find(({ id, payment_intent }) => id === of || payment_intent === of);
-    if (!charge) throw new Refusal(`No such payment_intent: '${of}'`, { code: "resource_missing", status: 404 });
+  /** Refunds a payment, as the API and the dashboard do. @throws Refusal if less than the amount is left. */
+  refund(payment_intent: string, given: { amount?: number; metadata?: object; status?: string } = {}): Row {
+    const charge = this.find("charges", this.find("payment_intents", payment_intent).latest_charge);
     const left = charge.amount - Number(charge.amount_refunded);
     const { amount = left, metadata = {}, status = this.refundsBecome } = given;
     if (left === 0) throw new Refusal("The charge has been refunded.", { code: "charge_already_refunded" });
     if (amount > left || amount < 1) throw new Refusal(`Only ${left} can be refunded.`, { param: "amount" });
-    const { id, currency, payment_intent } = charge;
+    const { id, currency } = charge;
     const refunded = this.add("refunds", "re", { amount, currency, charge: id, payment_intent, metadata, status });
     this.sumRefunds(charge);
-    this.record("refund.created", refunded);
-    this.record("charge.refunded", charge);
+    this.report("refund.created", refunded);
+    this.report("charge.refunded", charge);
     return refunded;
   }
 

@@ -19,7 +19,6 @@ export function answerPayPage(books: Books, pathname: string, act: string | null
   const session = books.lists["checkout/sessions"].find(({ id }) => pathname === `/c/pay/${id}`);
   if (!session) return { status: 404, html: "This page does not exist." };
   if (session.status === "open" && act === "pay") books.pay(session.id);
-  if (session.status === "open" && act === "decline") books.attempt(session.id);
   const next = act === "leave" ? session.cancel_url : session.status === "complete" && session.success_url;
   return next ? { status: 303, headers: { Location: String(next) } } : { html: renderPage(session, act, language) };
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import type { Books, Line, ListName, Row } from "./books.ts";
 import { type Form, Refusal } from "./form.ts";
 
@@ -11,32 +10,26 @@ const asList = (value: unknown) => (Array.isArray(value) ? (value as unknown[]) 
  * @throws Refusal
  */
 export function answer(books: Books, call: string, { expand, ...given }: Form, page: string): object {
-  const ways = asList(expand).map((way) => String(way).split("."));
-  const show = (row: Row): Row => ways.reduce((shown, way) => expandRow(books, shown, way), row);
   const [, list = "", id = ""] = /^GET (checkout\/sessions|\w+)(?:\/(\w+))?$/.exec(call) ?? [];
   if (Object.hasOwn(books.lists, list)) {
-    return id ? show(books.find(list as ListName, id)) : listRows(books.lists[list as ListName], given);
+    if (!id) return listRows(books.lists[list as ListName], given);
+    const row = books.find(list as ListName, id);
+    return expand === undefined ? row : withPayment(books, row);
   }
   if (call === "GET account") return account;
-  if (call === "POST checkout/sessions") return show(createSession(books, given, page));
-  if (call === "POST webhook_endpoints") return createEndpoint(books, given);
-  if (call === "POST refunds") return show(createRefund(books, given));
-  const [, endpoint, session] =
-    /^(?:DELETE webhook_endpoints\/(\w+)|POST checkout\/sessions\/(\w+)\/expire)$/.exec(call) ?? [];
-  if (session) return show(books.expire(session));
-  if (!endpoint) throw new Refusal(`Unrecognized request URL (${call}).`, { status: 404 });
-  books.lists.webhook_endpoints = books.lists.webhook_endpoints.filter((one) => one.id !== endpoint);
-  return { id: endpoint, object: "webhook_endpoint", deleted: true };
+  if (call === "POST checkout/sessions") return createSession(books, given, page);
+  if (call === "POST refunds") return createRefund(books, given);
+  const [, session] = /^POST checkout\/sessions\/(\w+)\/expire$/.exec(call) ?? [];
+  if (session) return books.expire(session);
+  throw new Refusal(`Unrecognized request URL (${call}).`, { status: 404 });
 }
 
-/** Replaces the id in a field of the row by the object with this id, as Stripe's parameter `expand` asks. */
-function expandRow(books: Books, row: Row, [field = "", ...rest]: string[]): Row {
-  const list = { payment_intent: "payment_intents", latest_charge: "charges" } as const;
-  if (!Object.hasOwn(list, field)) throw new Refusal(`This property cannot be expanded (${field}).`);
-  const { [field]: value } = row;
-  if (value === null) return row;
-  const inner = typeof value === "string" ? books.find(list[field as keyof typeof list], value) : (value as Row);
-  return { ...row, [field]: rest.length > 0 ? expandRow(books, inner, rest) : inner } as Row;
+/** Returns a session with its payment intent and charge instead of their ids, as Stripe's parameter `expand` asks. */
+function withPayment({ lists }: Books, session: Row): object {
+  const intent = lists.payment_intents.find(({ id }) => id === session.payment_intent);
+  if (!intent) return session;
+  const charge = lists.charges.find(({ id }) => id === intent.latest_charge) ?? null;
+  return { ...session, payment_intent: { ...intent, latest_charge: charge } };
 }
 
 function listRows(rows: Row[], { limit = "10", starting_after, created, types, ...filters }: Form) {
@@ -50,11 +43,6 @@ function listRows(rows: Row[], { limit = "10", starting_after, created, types, .
   const rest = found.slice(starting_after ? found.findIndex(({ id }) => id === starting_after) + 1 : 0);
   const data = rest.slice(0, Number(limit));
   return { object: "list", url: "/v1", has_more: rest.length > data.length, data };
-}
-
-function createEndpoint(books: Books, given: Form) {
-  const secret = `whsec_${randomBytes(24).toString("hex")}`;
-  return { ...books.add("webhook_endpoints", "we", { ...given, status: "enabled", hidden: { secret } }), secret };
 }
 
 function createRefund(books: Books, { payment_intent, amount, metadata }: Form): Row {
