@@ -136,6 +136,17 @@ export function describeGuest(stage: Stage): void {
       await find(third.page, "[data-test=withdrawn] h1", "We have received your withdrawal");
       const order = await stage.call<{ needs_attention: string[] }>("GET", `/orders/${id}/`);
       expect(order.needs_attention).toEqual(["withdrawal"]);
+      // The link opens the form again, although the page with the receipt has replaced the form.
+      await click(third.page, "footer a", "Withdraw from contract");
+      await find(third.page, "[data-test=withdraw]");
+      // An unpaid order from which the buyer has withdrawn does not ask to be paid.
+      await find(other.page, "[data-test=transfer]");
+      await click(other.page, "main a", "Withdraw from contract");
+      await click(other.page, "[data-test=withdraw] button", "Confirm withdrawal");
+      await find(other.page, "[data-test=withdrawn]");
+      await other.page.goto(`${stage.shop_url}/#/order/${id}`);
+      await find(other.page, "main p", "We have received your withdrawal");
+      expect(await other.page.$("[data-test=transfer]")).toBeNull();
       for (const name of ["Imprint", "Terms", "Right of withdrawal", "Privacy"]) {
         await click(third.page, "footer a", name);
         await find(third.page, "main h1", name);

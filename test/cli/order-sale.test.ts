@@ -241,6 +241,8 @@ describe("order invoice and order export --for accounting", () => {
     expect(await refused("invoice", String(placed.number), "--document", "9")).toEqual([
       ...[3, 'Invoice "9" not found.', "Omit --document to list those of the order."],
     ]);
+    const german = await run(["order", "export", ...demo, "--for", "accounting", "--delimiter", "semicolon"]);
+    expect(german.stdout).toContain(";19;15,00;2,85;17,85;manual;'+49 bank\n");
     const books = await run(["order", "export", ...demo, "--for", "accounting"]);
     const [header, ...rows] = books.stdout.trim().split("\n");
     expect(header).toStartWith(

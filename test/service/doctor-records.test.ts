@@ -258,12 +258,14 @@ onEachDatabase((suite) => {
       `update orders set subtotal_minor = subtotal_minor + 1, total_minor = total_minor + 1 where id = '${paid.id}'`,
       `update orders set points_earned = points_earned + 1 where id = '${refunded.id}'`,
       `update orders set number = 9 where ${own} and number = 2`,
+      `delete from discount_uses where ${own}`,
       `insert into reward_entries (id, tenant_id, user_id, kind, points, balance, source, created_at)
       select 'rwd_' || user_id, tenant_id, user_id, 'adjust', -5000, 0, 'x', 'a' from reward_balances where ${own}`,
     );
     const wrong = [
       ["totals", paid.id, "subtotal_minor", 501, 500, "not"],
       ["totals", paid.id, "total_minor", 501, 500, "not"],
+      ["discounts", paid.id, "discount_use", "missing", "present", "not"],
       ["numbers", "2", "number", "missing", "present", "not"],
       ["numbers", "6-8", "number", "missing", "present", "not"],
       ["rewards", userId, "balance", 60, -4940, "not"],

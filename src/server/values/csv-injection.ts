@@ -17,6 +17,6 @@ export function readGuarded(cell: string): string {
 }
 
 /** Some readers end a row at a lone carriage return, so it is quoted. */
-export function writeCsv(rows: string[][]): string {
-  return stringify(rows, { quoted_match: /[\r\n]/ });
+export function writeCsv(rows: string[][], delimiter: "," | ";" = ","): string {
+  return stringify(rows, { delimiter, quoted_match: /[\r\n]/ });
 }

@@ -186,6 +186,7 @@ onDatabase("file", (suite) => {
     const csv = accountingCsv(rows);
     expect(csv).toContain("'=HYPERLINK(1)");
     expect(csv).toContain(",-6.90,");
+    expect(accountingCsv(rows, ";")).toContain(";-6,90;");
     const { rows: sums } = await shop.app.db.execute({
       sql: "select sum(total_minor - credited_minor) as due from orders where tenant_id = ? and paid_at is not null",
       args: [ctx.tenant.id],

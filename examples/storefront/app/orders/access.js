@@ -1,6 +1,6 @@
 import { address } from "../address.js";
 
-/** The name in `sessionStorage` under which a tab keeps the token of a guest's order. */
+/** The key in `sessionStorage` of the token of a guest's order. */
 const name = (id) => `shop order ${id}`;
 
 export const readToken = (id) => sessionStorage.getItem(name(id)) ?? undefined;
@@ -9,12 +9,12 @@ export const keepToken = (id, token) => sessionStorage.setItem(name(id), token);
 
 export const dropToken = (id) => sessionStorage.removeItem(name(id));
 
-/** The key of a note that this tab sent a withdrawal. The API does not show withdrawals to customers. */
+/** The API does not show withdrawals to customers, so a tab notes its own: of the "whole" order, or "part" of it. */
 const withdrawn = (id) => `shop withdrawn ${id}`;
 
-export const isWithdrawn = (id) => sessionStorage.getItem(withdrawn(id)) !== null;
+export const readWithdrawn = (id) => sessionStorage.getItem(withdrawn(id));
 
-export const keepWithdrawn = (id) => sessionStorage.setItem(withdrawn(id), "");
+export const keepWithdrawn = (id, part) => sessionStorage.setItem(withdrawn(id), part);
 
 /** Takes the token out of an address from a mail (`#ord_….token`), so that it does not stay in the history. */
 export function takeToken() {

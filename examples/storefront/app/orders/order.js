@@ -7,7 +7,7 @@ import { mailNote, nextStep } from "../form.js";
 import { config, isSignedIn, shop } from "../shop.js";
 import { readStore, taxNote } from "../store.js";
 import { countryName, formatDate, formatMinor, t, variantName } from "../words.js";
-import { dropToken, isWithdrawn, linkTo, readToken } from "./access.js";
+import { dropToken, linkTo, readToken, readWithdrawn } from "./access.js";
 import { drawParcels } from "./parcels.js";
 import { isUndecided, pay, readPayment, waitForPayment } from "./pay.js";
 
@@ -39,15 +39,17 @@ function draw(order, { store, orderToken, arrival, signal }) {
   const { id, number, status, created_at, items, currency, fulfillments } = order;
   const isOpen = status === "pending" && order.received_minor === 0;
   const isOver = status === "cancelled" || status === "expired";
+  const withdrawn = readWithdrawn(id);
+  const isDue = status === "pending" && withdrawn !== "whole";
   const content = take("order", {
     title: isPlaced ? t("order.thanks") : t("orders.number", { number }),
     lead: isPlaced ? t("order.placed", { number }) : t("order.of", { date: formatDate(created_at) }),
     state: { class: `state is-${status}`, text: t(`state.${nameState(order)}`) },
-    what: describe(order),
+    what: (isDue || status !== "pending") && describe(order),
     delivery: !isOver && fulfillments.length === 0 && order.shipping_rate && t("delivery.time"),
-    payment: status === "pending" && (drawCard(order, arrival, isWaiting) ?? drawPayment(order, store)),
+    payment: isDue && (drawCard(order, arrival, isWaiting) ?? drawPayment(order, store)),
     demo: config.mail && {},
-    hint: status === "pending" && {},
+    hint: isDue && {},
     mails: mailNote("mail.demo"),
     parcels: fulfillments.length > 0 && drawParcels(order),
     lines: items.map((line) => drawLine(line, currency)),
@@ -58,7 +60,7 @@ function draw(order, { store, orderToken, arrival, signal }) {
       items.some(({ quantity, refunded_quantity }) => quantity > refunded_quantity) && {
         href: address("withdraw", { order: id }),
       },
-    withdrawn: isWithdrawn(id) && {},
+    withdrawn: withdrawn !== null && {},
     cancelling: isOpen && !isWaiting && {},
     copying: orderToken && {},
     orders: !orderToken && {},

@@ -1,3 +1,4 @@
+import { address } from "../address.js";
 import { quantityField } from "../basket/quantity.js";
 import { take } from "../dom.js";
 import { coded } from "../errors.js";
@@ -25,7 +26,9 @@ export async function show({ query, signal }) {
     const isWhole = !goods?.some(({ left }, index) => lines[index]?.quantity !== left);
     const body = { name, number: Number(number), email, ...(text && { text }), ...(!isWhole && { lines }) };
     await shop.orders.withdraw(body);
-    if (order) keepWithdrawn(order.id);
+    if (order) keepWithdrawn(order.id, isWhole ? "whole" : "part");
+    // So that the footer's link to the form works again.
+    history.replaceState(history.state, "", address("withdraw", { sent: 1 }));
     const time = formatDate(Date.now(), { dateStyle: "long", timeStyle: "short" });
     nextStep(
       content,

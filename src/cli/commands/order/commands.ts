@@ -1,4 +1,5 @@
 import type { Ctx } from "../../../server/context.ts";
+import type { AccountingRow } from "../../../server/modules/orders/export/accounting.ts";
 import { orderColumns } from "../../../server/modules/orders/export/order-columns.ts";
 import { paymentStatuses } from "../../../server/modules/orders/states.ts";
 import type { OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
@@ -7,7 +8,7 @@ import { exportArgs, limitArg, sinceArg, untilArg, userFilterArg } from "../../c
 import { defineAct } from "../../context/store-command.ts";
 import { type ArgValues, type CommandArgs, choiceArg, requiredNamespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { type Console, printJson, printList } from "../../terminal/console.ts";
+import { type Console, invalidFlag, printJson, printList } from "../../terminal/console.ts";
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
 import { findUser } from "../user/user.ts";
 import { order } from "./order.ts";
@@ -103,11 +104,15 @@ export const exportCommand = defineCommand({
       ["accounting"],
       "Export a row for each paid order, or refund, and tax rate; --since and --until apply to payment and refund",
     ),
+    delimiter: choiceArg(
+      ["comma", "semicolon"],
+      "What separates the columns for accounting; semicolon also writes 12,50, as German spreadsheets need (default: comma)",
+    ),
   },
   exclusive: ["status", "payment-status", "customer"].map((flag) => ["for", flag]),
   examples: [
     "bodega order export -n demo --since 2030-01-01 --until 2030-02-01 --output january.csv",
-    "bodega order export -n demo --for accounting --since 2030-01-01 --output books.csv",
+    "bodega order export -n demo --for accounting --delimiter semicolon --since 2030-01-01 --output books.csv",
   ],
   notes: [
     "The file is created when the export is complete. Only your system account can read it.",
@@ -119,14 +124,17 @@ export const exportCommand = defineCommand({
   async run(args, console) {
     const format = await prepareExport(console, args);
     const { output, since, until } = args;
+    if (args.delimiter && args.for === undefined) throw invalidFlag("--delimiter", "needs --for accounting");
     const isCsv = format === "csv";
     // Only the owner can read the file, because orders contain names and addresses.
     const file = { output, format, mode: 0o600 };
     const toNdjson = (rows: readonly object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
     if (args.for === "accounting") {
       const accounting = await import("../../../server/modules/orders/export/accounting.ts");
-      const header = isCsv ? accounting.accountingHeader : "";
-      const render = isCsv ? accounting.accountingCsv : toNdjson;
+      const delimiter = args.delimiter === "semicolon" ? ";" : ",";
+      const header = isCsv ? accounting.accountingHeader(delimiter) : "";
+      const render = (rows: readonly AccountingRow[]) =>
+        isCsv ? accounting.accountingCsv(rows, delimiter) : toNdjson(rows);
       return withTenant(args, console, (ctx) => {
         const pages = accounting.readAccounting(ctx, { since, until });
         return writeExport(console, { ...file, header, noun: "rows", pages, render });

@@ -99,15 +99,19 @@ export const orderPieces = recordCheck({
   ),
 });
 
-/** Checks that the number of uses of a discount code is the number of its orders. */
+/** Checks that each order with a code uses it until it expires or is cancelled, and that each code counts its uses. */
 export const discountCounts = recordCheck({
-  select: differencesFrom(
+  select: sql`select * from (${differencesFrom(
     discounts,
     ["uses"],
     sql`select tenant_id, discount_id as id, count(*) as uses from ${discountUses} u where ${inScope("u")}
       group by tenant_id, discount_id`,
     rowOf(discounts, "id"),
-  ),
+  )})
+    union all select o.tenant_id, o.id as record, 'discount_use' as field, iif(u.order_id is null, 'missing', 'present'),
+      iif(u.order_id is null, 'present', 'missing'), null
+    from ${orders} o left join ${discountUses} u on u.order_id = o.id where ${inScope("o")}
+      and (o.discount_code is not null and o.status not in ('cancelled', 'expired')) is not (u.order_id is not null)`,
 });
 
 const findGaps = (table: typeof orders | typeof invoices, field: string) => sql`

@@ -7,6 +7,8 @@ import { readSale, type TaxPart } from "../credits.ts";
 import type { OrderRow } from "../read.ts";
 import { orders } from "../table.ts";
 
+type Delimiter = Parameters<typeof writeCsv>[1];
+
 const pageSize = 100;
 // Each payment and refund changes `updated_at`, so an order that was not changed since `since` has no rows.
 const selectPaid = statement((q) =>
@@ -27,14 +29,21 @@ const columns = [
   ...["document", "date", "order_number", "invoice_number", "country", "currency", "tax_class", "tax_rate"],
   ...["net", "tax", "gross", "payment", "reference"],
 ] as (keyof AccountingRow)[];
-const amounts: ReadonlySet<string> = new Set(["net", "tax", "gross"]);
+const numbers: ReadonlySet<string> = new Set(["tax_rate", "net", "tax", "gross"]);
 
-export const accountingHeader = writeCsv([columns]);
+export const accountingHeader = (delimiter?: Delimiter) => writeCsv([columns], delimiter);
 
-/** Texts that a spreadsheet would run as formulas get an apostrophe; amounts below zero stay numbers. */
-export function accountingCsv(rows: readonly AccountingRow[]): string {
-  const guard = (name: string, text: string) => (amounts.has(name) ? text : guardFormula(text));
-  return writeCsv(rows.map((row) => columns.map((name) => guard(name, String(row[name] ?? "")))));
+/**
+ * Writes rows as CSV. Semicolons come with decimal commas, as in German. Texts that a spreadsheet would run as formulas
+ * get an apostrophe; amounts below zero stay numbers.
+ */
+export function accountingCsv(rows: readonly AccountingRow[], delimiter?: Delimiter): string {
+  const point = delimiter === ";" ? "," : ".";
+  const show = (name: string, text: string) => (numbers.has(name) ? text.replace(".", point) : guardFormula(text));
+  return writeCsv(
+    rows.map((row) => columns.map((name) => show(name, String(row[name] ?? "")))),
+    delimiter,
+  );
 }
 
 /**

@@ -33,7 +33,10 @@ export async function verifyEvent({ body, signature, secrets, now }: SignedCall)
     webhooks.constructEventAsync(Buffer.from(body), signature, secret, toleranceSeconds, undefined, now);
   for (const secret of secrets) {
     try {
-      return toEvent(await verify(secret));
+      const event = toEvent(await verify(secret));
+      const texts = [event.id, event.type, event.object];
+      if (texts.every((text) => typeof text === "string")) return event;
+      throw new TypeError("The event lacks its id, its type or the id of its object.");
     } catch (cause) {
       if (cause instanceof errors.StripeSignatureVerificationError) continue;
       throw malformedRequest("The body is no event of Stripe.", { cause });
