@@ -80,8 +80,8 @@ export async function measureWrites(bench: Bench): Promise<Row[]> {
   bench.say("change a product");
   const patches = await compareFresh(bench, "patch", patchProducts(bench.store));
   rows.push(...describeLoad("change a product", patches, 0.8));
-  bench.say("reads and writes, 9 to 1");
-  const name = "reads and writes, 9 to 1, 64 connections";
+  bench.say("reads and writes, 8 to 2");
+  const name = "reads and writes, 8 to 2, 64 connections";
   const mixed = await compareFresh(bench, "mixed", mixProducts(bench.store), { connections: 64 });
   rows.push(...describeLoad(name, mixed, 1.6));
   return [...rows, { name: `${name}: p99`, unit: "ms", ...mixed.p99Ms, mark: { ratioAtMost: 1.5 } }];
