@@ -238,7 +238,7 @@ export interface paths {
          */
         get: operations["listWithdrawals"];
         /**
-         * Record that a consumer withdraws from a contract; the reply is the same for unknown orders
+         * Record that a consumer withdraws from a contract; the reply does not tell whether the order exists
          * @description Allowed callers: app keys with `orders:place`.
          */
         post: operations["recordWithdrawal"];
@@ -247,7 +247,7 @@ export interface paths {
         parameters: {
         };
         /**
-         * Get an order, also a guest's with its `X-Order-Token`
+         * Get an order; guests send its `X-Order-Token`
          * @description Allowed callers: app keys with `orders:read`, app keys with `orders:place`, signed-in users.
          */
         get: operations["getOrder"];
@@ -302,7 +302,7 @@ export interface paths {
         parameters: {
         };
         /**
-         * Mail a guest a new link to an order; the reply is the same if there is none
+         * Mail a guest a new link to an order; the reply does not tell whether the order exists
          * @description Allowed callers: app keys with `orders:place`.
          */
         post: operations["mailOrderLink"];
@@ -401,7 +401,7 @@ export interface paths {
         parameters: {
         };
         /**
-         * Get the invoice and the credit notes of a paid order; those that are missing are issued
+         * Get the invoice and the credit notes of a paid order, and issue those that are missing
          * @description Allowed callers: app keys with `orders:write`, app keys with `orders:place`, signed-in users.
          */
         post: operations["issueInvoices"];
@@ -636,7 +636,7 @@ export interface paths {
         parameters: {
         };
         /**
-         * List what the store has to do, of each kind the oldest first
+         * List what the store has to do; of each kind, the oldest first
          * @description Allowed callers: staff and owners.
          */
         get: operations["listTodo"];
@@ -1169,7 +1169,7 @@ export interface components {
             per_customer: number | null;
             /**
              * Format: int64
-             * @description Orders that use it now; expired and cancelled ones do not.
+             * @description Number of orders that use it, without expired and cancelled orders.
              */
             uses: number;
             /** Format: date-time */
@@ -1204,7 +1204,7 @@ export interface components {
              * @description The lowest value of all goods before the discount.
              */
             minimum?: number | null;
-            /** @description Only these products, and those of `category_ids`. None of both is everything. */
+            /** @description Only these products, and those of `category_ids`. If both are empty, all products. */
             product_ids?: string[];
             /** @description Only products of these categories and of those below them. */
             category_ids?: string[];
@@ -1214,12 +1214,12 @@ export interface components {
             until?: string | null;
             /**
              * Format: int64
-             * @description Uses in all.
+             * @description Maximum number of uses.
              */
             limit?: number | null;
             /**
              * Format: int64
-             * @description Uses by one customer or email address.
+             * @description Maximum number of uses per customer or email address.
              */
             per_customer?: number | null;
         };
@@ -1581,11 +1581,11 @@ export interface components {
              */
             points_reversed: number;
             /**
-             * @description `manual` is a bank transfer, for which the order reserves stock longer.
+             * @description `manual` is a bank transfer. The order then reserves stock longer.
              * @enum {string|null}
              */
             payment_method: "manual" | "stripe" | null;
-            /** @description What the buyer of a bank transfer names, `RF…` of ISO 11649; null for other methods. */
+            /** @description The reference that the buyer puts on a bank transfer (`RF…`, ISO 11649); null for other methods. */
             transfer_reference: string | null;
             /** @description The reference of the first payment. */
             payment_reference: string | null;
@@ -1611,9 +1611,9 @@ export interface components {
             payments: components["schemas"]["OrderPayment"][];
             refunds: components["schemas"]["OrderRefund"][];
             fulfillments: components["schemas"]["Fulfillment"][];
-            /** @description In a dry run without `shipping_rate`: those that apply. */
+            /** @description The rates that apply, in a dry run without `shipping_rate`. */
             shipping_rates?: components["schemas"]["ShippingOffer"][];
-            /** @description In the reply to a guest's order: sent as `X-Order-Token`, it opens the order. */
+            /** @description In the reply to a guest's new order. The header `X-Order-Token` with it opens the order. */
             access_token?: string;
             /**
              * Format: int64
@@ -1662,7 +1662,7 @@ export interface components {
             items: components["schemas"]["OrderItem"][];
             /**
              * Format: email
-             * @description Required of pages without a customer. Default: the customer's.
+             * @description Pages must send it for a guest. Default: the customer's.
              */
             email?: string | null;
             phone?: string | null;
@@ -1673,11 +1673,11 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             };
-            /** @description Id of a rate that applies; required if the store has rates and goods are shipped. */
+            /** @description Id of a rate that applies. Required if goods are shipped and the store has rates. */
             shipping_rate?: string | null;
             discount_code?: string | null;
             /**
-             * @description `manual` is a bank transfer, for which the order reserves stock longer.
+             * @description `manual` is a bank transfer. The order then reserves stock longer.
              * @enum {string|null}
              */
             payment_method?: "manual" | "stripe" | null;
@@ -1730,7 +1730,7 @@ export interface components {
             quantity: number;
         };
         Tracking: {
-            /** @description The links of DHL, DPD, GLS, Hermes, UPS, FedEx, USPS, Royal Mail, La Poste and PostNL are known. */
+            /** @description For DHL, DPD, GLS, Hermes, UPS, FedEx, USPS, Royal Mail, La Poste and PostNL, the `url` is added. */
             carrier?: string | null;
             number?: string | null;
             /** @description Address of a page that shows the parcel. */
@@ -1910,9 +1910,9 @@ export interface components {
             data: components["schemas"]["Checkout"];
         };
         CheckoutInput: {
-            /** @description Where the buyer goes after the payment. On an origin of one of the store's keys. */
+            /** @description Where the buyer goes after the payment. At an origin of one of the store's keys. */
             success_url: string;
-            /** @description Where the buyer goes without one. On an origin of one of the store's keys. */
+            /** @description Where the buyer goes after leaving the payment page. At an origin of one of the store's keys. */
             cancel_url: string;
         };
         PaymentInput: {
@@ -1925,7 +1925,7 @@ export interface components {
             reference?: string;
             /** @description The old name of `reference`. */
             payment_reference?: string;
-            /** @description When the money came: a time or a day. Default: now. */
+            /** @description When the money was received: a time or a day. Default: now. */
             received_at?: string;
         };
         RefundLineInput: {
@@ -1939,12 +1939,12 @@ export interface components {
             lines?: components["schemas"]["RefundLineInput"][];
             /**
              * Format: double
-             * @description The part of shipping to give back, with its tax.
+             * @description The part of shipping to refund, including its tax.
              */
             shipping?: number;
             /**
              * Format: double
-             * @description A further amount. Without any of the three, all that is left is refunded.
+             * @description A further amount. Without lines, shipping and amount, everything left is refunded.
              */
             amount?: number;
             /**
@@ -1974,12 +1974,12 @@ export interface components {
             currency: string;
             /**
              * Format: double
-             * @description Of a credit note: the amount that is credited.
+             * @description On a credit note, the amount that is credited.
              */
             total: number;
             /** Format: int64 */
             total_minor: number;
-            /** @description The page as it was issued, for print. It contains its style and loads nothing. Null once erased. */
+            /** @description The page for print, as it was issued. It loads nothing from elsewhere. Null after its erasure. */
             html: string | null;
             /** Format: date-time */
             issued_at: string;
@@ -2162,7 +2162,7 @@ export interface components {
             weight_g: number | null;
             /** @description Whether it is sent. Default: true. */
             requires_shipping: boolean;
-            /** @description `standard`, `reduced`, `zero`, or a name of the store's own. */
+            /** @description `standard`, `reduced`, `zero`, or a name that the store chooses. */
             tax_class: string;
             images: components["schemas"]["Image"][];
             /** @description No tag may be repeated. */
@@ -2312,7 +2312,7 @@ export interface components {
             weight_g?: number | null;
             /** @description Whether it is sent. Default: true. */
             requires_shipping?: boolean;
-            /** @description `standard`, `reduced`, `zero`, or a name of the store's own. */
+            /** @description `standard`, `reduced`, `zero`, or a name that the store chooses. */
             tax_class?: string;
             images?: components["schemas"]["ImageInput"][];
             /** @description No tag may be repeated. */
@@ -2368,7 +2368,7 @@ export interface components {
             weight_g?: number | null;
             /** @description Whether it is sent. Default: true. */
             requires_shipping?: boolean;
-            /** @description `standard`, `reduced`, `zero`, or a name of the store's own. */
+            /** @description `standard`, `reduced`, `zero`, or a name that the store chooses. */
             tax_class?: string;
             images?: components["schemas"]["ImageInput"][];
             /** @description No tag may be repeated. */
@@ -2442,7 +2442,7 @@ export interface components {
             weight_g?: number | null;
             /** @description Whether it is sent. Default: true. */
             requires_shipping?: boolean;
-            /** @description `standard`, `reduced`, `zero`, or a name of the store's own. */
+            /** @description `standard`, `reduced`, `zero`, or a name that the store chooses. */
             tax_class?: string;
             images?: components["schemas"]["ImageInput"][];
             /** @description No tag may be repeated. */
@@ -2860,7 +2860,7 @@ export interface components {
             id: string;
             /** @description Number of the order, SKU or slug of the item, or id of the mail. */
             subject: string;
-            /** @description The amount due, the attention, the title, the error or the sender. */
+            /** @description The amount due, what needs attention, the title, the error or the sender. */
             detail: string | null;
             /**
              * Format: int64
@@ -3031,11 +3031,11 @@ export interface components {
         ShippingRate: {
             /** @description `ship_…`; a rate keeps it while its zone and name stay. */
             id: string;
-            /** @description The rates of one zone have the same countries and postcodes. */
+            /** @description All rates of a zone must have the same countries and postcodes. */
             zone: string;
-            /** @description ISO 3166-1 alpha-2 in capitals; `*` is everywhere else. */
+            /** @description ISO 3166-1 alpha-2 in capitals; `*` stands for all other countries. */
             countries: string[];
-            /** @description Beginnings of postcodes; none is the whole country. */
+            /** @description Beginnings of postcodes; an empty list is the whole country. */
             postcodes?: string[];
             /** @description The name that buyers see. Unique in its zone. */
             name: string;
@@ -3047,30 +3047,30 @@ export interface components {
             price: number;
             /**
              * Format: double
-             * @description Goods of at least this value, after discount, are shipped for 0.
+             * @description From this value of goods, after discount, shipping costs 0.
              */
             free_from?: number | null;
             /**
              * Format: double
-             * @description The lowest value of goods, after discount. Null or missing is no bound.
+             * @description The lowest value of goods, after discount. Without it, there is no limit.
              */
             min_value?: number | null;
             /**
              * Format: double
-             * @description The highest value of goods, after discount. Null or missing is no bound.
+             * @description The highest value of goods, after discount. Without it, there is no limit.
              */
             max_value?: number | null;
             /**
              * Format: int64
-             * @description The lowest weight. Null or missing is no bound.
+             * @description The lowest weight. Without it, there is no limit.
              */
             min_weight_g?: number | null;
             /**
              * Format: int64
-             * @description The highest weight. Null or missing is no bound.
+             * @description The highest weight. Without it, there is no limit.
              */
             max_weight_g?: number | null;
-            /** @description `standard`, `reduced`, `zero`, or a name of the store's own. */
+            /** @description `standard`, `reduced`, `zero`, or a name that the store chooses. */
             tax_class?: string | null;
         };
         ListShippingRatesReply: {
@@ -3082,11 +3082,11 @@ export interface components {
             data: components["schemas"]["ShippingRate"][];
         };
         ShippingRateInput: {
-            /** @description The rates of one zone have the same countries and postcodes. */
+            /** @description All rates of a zone must have the same countries and postcodes. */
             zone: string;
-            /** @description ISO 3166-1 alpha-2 in capitals; `*` is everywhere else. */
+            /** @description ISO 3166-1 alpha-2 in capitals; `*` stands for all other countries. */
             countries: string[];
-            /** @description Beginnings of postcodes; none is the whole country. */
+            /** @description Beginnings of postcodes; an empty list is the whole country. */
             postcodes?: string[];
             /** @description The name that buyers see. Unique in its zone. */
             name: string;
@@ -3098,30 +3098,30 @@ export interface components {
             price: number;
             /**
              * Format: double
-             * @description Goods of at least this value, after discount, are shipped for 0.
+             * @description From this value of goods, after discount, shipping costs 0.
              */
             free_from?: number | null;
             /**
              * Format: double
-             * @description The lowest value of goods, after discount. Null or missing is no bound.
+             * @description The lowest value of goods, after discount. Without it, there is no limit.
              */
             min_value?: number | null;
             /**
              * Format: double
-             * @description The highest value of goods, after discount. Null or missing is no bound.
+             * @description The highest value of goods, after discount. Without it, there is no limit.
              */
             max_value?: number | null;
             /**
              * Format: int64
-             * @description The lowest weight. Null or missing is no bound.
+             * @description The lowest weight. Without it, there is no limit.
              */
             min_weight_g?: number | null;
             /**
              * Format: int64
-             * @description The highest weight. Null or missing is no bound.
+             * @description The highest weight. Without it, there is no limit.
              */
             max_weight_g?: number | null;
-            /** @description `standard`, `reduced`, `zero`, or a name of the store's own. */
+            /** @description `standard`, `reduced`, `zero`, or a name that the store chooses. */
             tax_class?: string | null;
         };
         ShippingRates: {
@@ -3219,7 +3219,7 @@ export interface components {
             data: components["schemas"]["StoreProfile"];
         };
         TaxRate: {
-            /** @description `standard`, `reduced`, `zero`, or a name of the store's own. */
+            /** @description `standard`, `reduced`, `zero`, or a name that the store chooses. */
             class: string;
             /** @description ISO 3166-1 alpha-2, in capitals. */
             country: string;

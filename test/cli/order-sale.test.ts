@@ -239,7 +239,7 @@ describe("order invoice and order export --for accounting", () => {
     expect(readFileSync(path, "utf8")).toContain("1 Street, Berlin");
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(await refused("invoice", String(placed.number), "--document", "9")).toEqual([
-      ...[3, 'Invoice "9" not found.', "Omit --document to list those of the order."],
+      ...[3, 'Invoice "9" not found.', "Omit --document to list the invoices of the order."],
     ]);
     const german = await run(["order", "export", ...demo, "--for", "accounting", "--delimiter", "semicolon"]);
     expect(german.stdout).toContain(";19;15,00;2,85;17,85;manual;'+49 bank\n");

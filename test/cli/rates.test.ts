@@ -115,7 +115,7 @@ describe("tax set", () => {
 
 test("set and show name the countries that are delivered to and have no tax rate", async () => {
   await setTaxes("standard,DE,,19");
-  const warning = "warning: The store ships there without tax, because it has no tax rate for: CH, FR.\n";
+  const warning = "warning: The store has no tax rate for these countries, and ships there without tax: CH, FR.\n";
   const zones = fileOf("zone,countries,name,price", "Europe,DE FR CH,Standard,5");
   expect((await run(["shipping", "set", ...demo, zones])).stderr).toBe(warning);
   expect((await run(["shipping", "show", ...demo])).stderr).toBe(warning);
@@ -125,7 +125,7 @@ test("set and show name the countries that are delivered to and have no tax rate
   const books = fileOf("zone,countries,name,price,tax_class", "Europe,DE FR CH,Standard,5,reduced");
   expect((await run(["shipping", "set", ...demo, books])).stderr).toContain("CH (reduced), DE (reduced), FR (reduced)");
   expect((await run(["tax", "set", ...demo, fileOf(...taxes, "reduced,DE,7", "reduced,FR,5.5")])).stderr).toContain(
-    "no tax rate for: CH (reduced).",
+    "there without tax: CH (reduced).",
   );
 });
 

@@ -29,9 +29,9 @@ export default defineCommand({
   },
   examples: ["bodega demo", "bodega demo --port 9000 --data-dir /tmp/bodega-demo"],
   notes: [
-    "The shop is the example in examples/storefront. It has its own port, as the pages of a shop usually have another origin than the API.",
-    "Buyers pay on a page that charges no card, with Pay, Decline and Leave; another page shows the mail that would have been sent.",
-    `Changes are kept in its own data directory, ${defaultDataDir} unless --data-dir or BODEGA_DATA_DIR names another.`,
+    "The shop is the example in examples/storefront. It has a port of its own, because shops usually have another origin than the API.",
+    "Buyers pay on a test page that charges no card. Another page shows the mails, which are not sent.",
+    `The data is in ${defaultDataDir}, unless --data-dir or BODEGA_DATA_DIR names another directory.`,
   ],
   async run(args, console) {
     console.releaseSignals();
@@ -65,7 +65,7 @@ export default defineCommand({
       });
       const pages = { payment_url: services.url, mail_url: services.mailUrl };
       const where = { shop_url: shop.url, url, back_office_url, ...pages, data_dir: config.dataDir, namespace };
-      // The browser opens before the hint about Ctrl-C, because a user who sees the hint may end the demo at once.
+      // The browser opens before the hint about Ctrl-C is printed, because users may end the demo when they see it.
       if (console.stdoutIsTerminal && !console.json && !args["no-open"]) openBrowser(shop.url, console.env);
       const keys = { app_id, app_secret, ...page, product_id, email, owner_email: store.ownerEmail, password };
       if (console.json) await printJson(console, { ...where, ...keys });

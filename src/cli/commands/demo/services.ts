@@ -65,7 +65,7 @@ export async function startDemoServices(config: Config, given: number | undefine
   };
 }
 
-/** Saves the address of the stand-in in `bodega.env`, so that commands call it instead of Stripe. */
+/** Saves the address of the stand-in in `bodega.env`, so that commands call the stand-in instead of Stripe. */
 function saveAddress(dataDir: string, url: string): void {
   const path = envFilePath(dataDir);
   const lines = existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n") : [];

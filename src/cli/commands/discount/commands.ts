@@ -22,7 +22,7 @@ function printDiscount(console: Console, found: Discount): Promise<void> {
   return printRecord(console, toRecord(found));
 }
 
-/** The discount of a code, for tables: `10 %`, `5`, or `free shipping`. */
+/** Formats the discount of a code for a table: `10 %`, `5`, or `free shipping`. */
 function formatReduction({ percent, amount }: Pick<Discount, "percent" | "amount">): string {
   if (percent !== null) return `${percent} %`;
   return amount === null ? "free shipping" : String(amount);
@@ -95,7 +95,7 @@ export const showCommand = defineAct({
 });
 
 export const endCommand = defineCommand({
-  description: "End a discount code now; orders that use it keep their discount",
+  description: "End a discount code now; orders with this code keep their discount",
   args: discount.args,
   examples: ["bodega discount end -n demo SUMMER10"],
   done: "Ended discount code {code}.",

@@ -19,19 +19,19 @@ export const payCommand = defineCommand({
     ...order.args,
     amount: valueArg("amount", "Amount that was received (default: what is due)", { parse: parseDecimal }),
     "payment-reference": valueArg("text", "Id of the payment, which is booked only once"),
-    "received-at": valueArg("duration|time", "When it came: 2026-11-01 (a day), 2d (ago), or a time (default: now)", {
+    "received-at": valueArg("duration|time", "When it was received: a day, 2d (ago), or a time (default: now)", {
       parse: parsePastTime,
     }),
-    check: { type: "boolean", description: "Book nothing: read the card payment at the provider" },
+    check: { type: "boolean", description: "Only read the card payment at the provider" },
     "dry-run": dryRunArg,
   },
   exclusive: ["amount", "payment-reference", "received-at", "dry-run"].map((flag) => ["check", flag]),
   examples: ["bodega order pay -n demo RF5717 --amount 20 --received-at 2026-11-01"],
   done: "Booked a payment of order {number}.",
   notes: [
-    "When nothing is due any more, the order is paid: its stock is sold, and its customer earns points. After a smaller " +
-      "payment, the order stays unpaid, with its stock reserved. After a larger one, it needs the attention of staff. " +
-      "Payments of expired orders are booked, too.",
+    "Once nothing is due, the order is paid: its stock is sold, and its customer earns points. After a part payment, the " +
+      "order stays unpaid, and its stock stays reserved. Surplus money needs the attention of staff. Payments of expired " +
+      "orders are booked, too.",
   ],
   async run(args, console) {
     const { amount, "payment-reference": payment_reference, "received-at": received_at } = args;
@@ -44,7 +44,7 @@ export const payCommand = defineCommand({
   },
 });
 
-/** Reads the order's payment pages at the payment provider, in no transaction, so that no write waits for the reply. */
+/** Reads the order's payment pages at the provider. No transaction waits for the provider. */
 async function checkPaymentOf(args: StoreArgs & { order: string }, console: Console): Promise<void> {
   const { checkPayment } = await import("../../../server/modules/payments/reconcile.ts");
   const { getOrderView } = await import("../../../server/modules/orders/views.ts");
@@ -99,7 +99,7 @@ export const cancelCommand = defineCommand({
   examples: ["bodega order cancel -n demo 17", "bodega order cancel -n demo --buyer ada@example.com"],
   done: "Cancelled order {number}.",
   notes: [
-    "If an order is paid in part, its payment is refunded with the cancellation; --buyer skips such orders. To cancel a paid " +
+    "The payment of a partly paid order is refunded when the order is cancelled; --buyer skips such orders. To cancel a paid " +
       "order, refund all of it: bodega order refund -n <namespace> <order>",
   ],
   async run(args, console) {
@@ -142,9 +142,9 @@ export const refundCommand = defineCommand({
   description: "Record the refund of a paid order, or of a part of it",
   args: {
     ...order.args,
-    line: lineArg("Line to refund (default quantity: all pieces that are left)"),
+    line: lineArg("Line to refund (default quantity: all its pieces that can be refunded)"),
     returned: { type: "boolean", description: "The pieces of --line were sent and came back" },
-    shipping: valueArg("amount", "Part of the shipping costs to refund, with its tax", { parse: parseDecimal }),
+    shipping: valueArg("amount", "Shipping costs to refund, including tax", { parse: parseDecimal }),
     amount: valueArg("amount", "Further amount to refund, for goodwill or surplus money", { parse: parseDecimal }),
     restock: { type: "boolean", description: "Return the refunded items to stock" },
     reason: valueArg("text", "Reason"),
@@ -155,10 +155,10 @@ export const refundCommand = defineCommand({
   examples: ['bodega order refund -n demo 17 --line LAMP-1:1 --returned --restock --reason "arrived broken"'],
   done: "Recorded the refund of order {number}.",
   notes: [
-    "Without --line, --shipping and --amount, everything that is left is refunded. Without --returned, --line refunds " +
-      "pieces that were not sent, and they are not sent any more.",
-    "The running server requests refunds of card payments from the provider. Pay other money back where it was paid. " +
-      "The order's points are taken back, and spent points are returned, in proportion to the refund.",
+    "Without --line, --shipping and --amount, everything that was not refunded yet is refunded. --line refunds pieces that " +
+      "were not sent, and will not be sent; with --returned, it refunds pieces that came back.",
+    "The running server requests refunds of card payments from the provider. Pay other money back yourself. Points that " +
+      "the order has earned are taken back, and points that it has used are returned, in proportion to the refund.",
   ],
   async run(args, console) {
     const { refundOrder } = await import("../../../server/modules/orders/refund.ts");

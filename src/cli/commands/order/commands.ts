@@ -24,7 +24,7 @@ const orderFilterFlags = {
 
 async function readOrderFilter(ctx: Ctx, args: ArgValues<typeof orderFilterFlags>): Promise<OrderFilter> {
   const { status, "payment-status": payment_status, customer, since, until } = args;
-  // Orders remain when their user is deleted, so the id of a deleted user is accepted.
+  // Orders of a deleted user remain, so the id of a deleted user is accepted.
   const customer_id = customer?.includes("@") ? await findUser(ctx, customer) : customer;
   return { status, payment_status, customer_id, "created_at[gte]": since, "created_at[lt]": until };
 }
@@ -102,11 +102,11 @@ export const exportCommand = defineCommand({
     ...orderFilterFlags,
     for: choiceArg(
       ["accounting"],
-      "Export a row for each paid order, or refund, and tax rate; --since and --until apply to payment and refund",
+      "Export a row for each tax rate of each paid order and refund; --since and --until filter by the time of payment or refund",
     ),
     delimiter: choiceArg(
       ["comma", "semicolon"],
-      "What separates the columns for accounting; semicolon also writes 12,50, as German spreadsheets need (default: comma)",
+      "Separator of the columns for accounting; semicolon also writes 12,50, for German spreadsheets (default: comma)",
     ),
   },
   exclusive: ["status", "payment-status", "customer"].map((flag) => ["for", flag]),
@@ -115,7 +115,7 @@ export const exportCommand = defineCommand({
     "bodega order export -n demo --for accounting --delimiter semicolon --since 2030-01-01 --output books.csv",
   ],
   notes: [
-    "The file is created when the export is complete. Only your system account can read it.",
+    "The file is created once the export is complete. Only your system account can read it.",
     `CSV has one row per order line and the columns: ${columnNames}. Columns without the prefix line_ repeat the order's ` +
       "values in all its rows: to sum orders, count each order_id once. An apostrophe before a text keeps spreadsheets from " +
       "running the text as a formula.",

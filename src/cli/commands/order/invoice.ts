@@ -22,8 +22,8 @@ export const invoiceCommand = defineCommand({
   },
   examples: ["bodega order invoice -n demo 17", "bodega order invoice -n demo 17 --open"],
   notes: [
-    "Each refund that reduces the price gets a credit note. Invoices and credit notes have one series of numbers without gaps, and never change.",
-    "The store must have the seller's data: bodega tenant update <namespace> --invoice-from <text>",
+    "Each refund that reduces the price gets a credit note. Invoices and credit notes are numbered together, without gaps, and never change.",
+    "The store must have the seller's name and address: bodega tenant update <namespace> --invoice-from <text>",
   ],
   async run(args, console) {
     if (args.output !== undefined) await prepareExport(console, { output: args.output });
@@ -33,7 +33,7 @@ export const invoiceCommand = defineCommand({
     const { output, open, document: number } = args;
     const wanted = documents.find((one) => (number === undefined ? one.kind === "invoice" : one.number === number));
     if (number !== undefined && !wanted)
-      throw notFound("invoice", String(number), { remedy: "Omit --document to list those of the order." });
+      throw notFound("invoice", String(number), { remedy: "Omit --document to list the invoices of the order." });
     if (output !== undefined || open) {
       if (wanted?.html == null)
         throw notFound("page of invoice", String(wanted?.number), { remedy: "It was erased with its buyer." });

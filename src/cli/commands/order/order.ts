@@ -38,7 +38,8 @@ export async function changeAtOnce(args: OrderArgs, console: Console, act: Chang
 }
 
 /**
- * Tries a change, asks about its result, makes the change, and prints the order. A dry run only tries and prints.
+ * Tries a change in a dry run, asks about its result, makes the change, and prints the order. With `--dry-run`, only
+ * prints the result.
  * @param question such as `Cancel {order}[ and refund {amount}]?`: `{amount}` is the money received or returned. If no
  * money moves, the part in brackets is omitted. With `closesPage`, the order's payment page is closed first.
  */

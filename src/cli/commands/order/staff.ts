@@ -13,7 +13,7 @@ export const acceptCommand = defineCommand({
   args: {
     ...order.args,
     kind: choiceArg(attentionKinds, "Reason for attention that the decision is about, if the order has several"),
-    dismiss: { type: "boolean", description: "Record that nothing was done (default: that it was accepted and done)" },
+    dismiss: { type: "boolean", description: "Record that staff decided to do nothing (default: that staff acted)" },
     note: valueArg("text", "Note for the records"),
   },
   examples: ['bodega order accept -n demo 17 --kind withdrawal --note "Sent to the customer after a call"'],
@@ -67,11 +67,11 @@ export const revokeAccessCommand = defineCommand({
 });
 
 export const withdrawalsCommand = defineList({
-  description: "List all withdrawals from contracts, newest first, even those without an order",
+  description: "List withdrawals from contracts, newest first, including those without an order",
   args: { limit: limitArg("50") },
   examples: ["bodega order withdrawals -n demo"],
   notes: [
-    "A withdrawal has no order if no order has both its number and its email. Find the order that the buyer meant: bodega order list -n <namespace>",
+    "A withdrawal has no order if no order has its number and its email. Find the order that the buyer meant: bodega order list -n <namespace>",
   ],
   async rows(ctx, { limit }) {
     const { listWithdrawals } = await import("../../../server/modules/orders/withdrawals/withdraw.ts");

@@ -20,7 +20,7 @@ export const connectCommand = defineCommand({
   notes: [
     "The key is encrypted with the server's secret key. With BODEGA_PUBLIC_URL, an endpoint for events is registered at " +
       "Stripe. Without it, the server asks Stripe every minute.",
-    "A restricted key (rk_) needs: write access to Checkout Sessions, Refunds and Webhook Endpoints; read access to " +
+    "A restricted key (rk_) needs write access to Checkout Sessions, Refunds and Webhook Endpoints, and read access to " +
       "Charges, Disputes, Events and PaymentIntents.",
   ],
   done: "Connected the store with account {account} in {mode} mode.",
@@ -30,7 +30,7 @@ export const connectCommand = defineCommand({
     const account = await withPayments(args, console, (ctx) => connectStripe(ctx, { key, methods: args.method }));
     await printRecord(console, account);
     if (account.endpoint_id !== null) return;
-    const why = "Stripe cannot report payments: BODEGA_PUBLIC_URL is no https address. The server asks for them.";
+    const why = "Stripe cannot report payments, because BODEGA_PUBLIC_URL is no https address. The server polls them.";
     await info(console, why);
   },
 });
@@ -61,10 +61,10 @@ export const checkCommand = defineCommand({
 });
 
 export const disconnectCommand = defineCommand({
-  description: "Close the payment pages of a store and forget the key of its account",
+  description: "Close the payment pages of a store and delete the key of its account",
   args: storeOnly,
   examples: ["bodega payment disconnect -n demo"],
-  notes: ["Refunds of earlier card payments have to be made at the provider."],
+  notes: ["Make refunds of earlier card payments at the provider."],
   done: "Disconnected the store from account {account}.",
   async run(args, console) {
     const { disconnectStripe, showAccount } = await service();

@@ -10,9 +10,10 @@ export const { setCommand, showCommand } = defineRates<ShippingRateDocument>({
   example: "rates.csv",
   notes: [
     "Columns: zone,countries,postcodes,name,price,free_from,min_value,max_value,min_weight_g,max_weight_g,tax_class. " +
-      "Countries and beginnings of postcodes are separated by spaces; * is everywhere else. name_de is the German name. " +
-      "An empty cell sets no limit; with an empty tax_class, shipping is taxed as the goods are.",
-    "One zone applies to an address: the zone with the longest matching postcode, else the zone of the country, else *.",
+      "Spaces separate countries, and beginnings of postcodes; * stands for all other countries. name_de is the German name. " +
+      "An empty cell sets no limit. With an empty tax_class, shipping is taxed like the goods.",
+    "One zone applies to an address: the zone with the longest matching postcode; without one, the zone of the country; " +
+      "without that, the zone of *.",
     "After this command, each order must choose one of the rates that apply to it. A store without rates ships for 0.",
   ],
   replace: async (ctx, csv) => (await import("../../../server/modules/shipping/csv.ts")).importShippingRates(ctx, csv),

@@ -27,7 +27,7 @@ export function defineRates<Rate>({ noun, example, notes, replace, list, view, w
       await printList(console, rates, { ...view(rates, ctx), empty });
       const untaxed = await listUntaxed(ctx, ctx.tenant);
       const names = untaxed.map(({ country, taxClass }) => (taxClass === null ? country : `${country} (${taxClass})`));
-      const risk = `The store ships there without tax, because it has no tax rate for: ${names.join(", ")}.`;
+      const risk = `The store has no tax rate for these countries, and ships there without tax: ${names.join(", ")}.`;
       if (names.length > 0) await warn(console, risk);
     });
   const setCommand = defineCommand({

@@ -6,7 +6,7 @@ export const { setCommand, showCommand } = defineRates({
   notes: [
     "Columns: class,country,region,rate. The rate is in percent, with up to three decimals; region must be empty. " +
       "A class is standard, reduced, zero or any other name; each product has a class (default: standard).",
-    "The rates apply to later orders: those for the country of the address, or without an address, for the store's country.",
+    "The rates apply to later orders. An order has the rates of the country in its address; without an address, those of the store's country.",
   ],
   replace: async (ctx, csv) => (await import("../../../server/modules/taxes/csv.ts")).importTaxRates(ctx, csv),
   list: async (ctx) => (await import("../../../server/modules/taxes/service.ts")).listTaxRates(ctx),

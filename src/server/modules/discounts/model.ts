@@ -12,12 +12,12 @@ const fields = {
   amount: money("Amount off the eligible goods, at most their value."),
   free_shipping: Type.Optional(Type.Boolean({ description: "Whether shipping costs nothing." })),
   minimum: money("The lowest value of all goods before the discount."),
-  product_ids: ids("Only these products, and those of `category_ids`. None of both is everything."),
+  product_ids: ids("Only these products, and those of `category_ids`. If both are empty, all products."),
   category_ids: ids("Only products of these categories and of those below them."),
   from: Type.Optional(nullable(timestamp)),
   until: Type.Optional(nullable(timestamp)),
-  limit: Type.Optional(nullable(whole(1, 1_000_000_000, "Uses in all."))),
-  per_customer: Type.Optional(nullable(whole(1, 1_000_000, "Uses by one customer or email address."))),
+  limit: Type.Optional(nullable(whole(1, 1_000_000_000, "Maximum number of uses."))),
+  per_customer: Type.Optional(nullable(whole(1, 1_000_000, "Maximum number of uses per customer or email address."))),
 };
 
 export const DiscountInput = input("DiscountInput", {
@@ -48,7 +48,10 @@ export const Discount = output("Discount", {
   until: nullable(timestamp),
   limit: nullable(Type.Integer()),
   per_customer: nullable(Type.Integer()),
-  uses: Type.Integer({ minimum: 0, description: "Orders that use it now; expired and cancelled ones do not." }),
+  uses: Type.Integer({
+    minimum: 0,
+    description: "Number of orders that use it, without expired and cancelled orders.",
+  }),
   created_at: timestamp,
 });
 export type Discount = Static<typeof Discount>;

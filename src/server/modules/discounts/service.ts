@@ -57,7 +57,7 @@ export async function getDiscount(ctx: Ctx, named: string): Promise<Discount> {
   return JSON.parse(row.json) as Discount;
 }
 
-/** Returns the form in which codes are compared, which is the same for upper and lower case. */
+/** Returns the form in which codes are compared, in lower case. */
 export function codeKey(code: string): string {
   return code.normalize("NFKC").trim().toLowerCase().replaceAll("\0", "");
 }
@@ -78,7 +78,7 @@ export async function createDiscount(ctx: Ctx, input: DiscountInput): Promise<Di
   });
 }
 
-/** Ends a code now; orders that use it keep their discount. Errors: notFound. */
+/** Ends a code now. Orders that use it keep their discount. Errors: notFound. */
 export async function endDiscountNow(ctx: Ctx, named: string): Promise<Discount> {
   return inTransaction(ctx, async (tx) => {
     const { id } = await getDiscount(tx, named);
@@ -92,7 +92,11 @@ function discountColumns(ctx: Ctx, input: DiscountInput) {
   const digits = currencyDigits(ctx.tenant.currency);
   const { code, percent, amount, free_shipping: freeShipping = false, minimum, ...more } = input;
   const kinds = [percent != null, amount != null, freeShipping].filter(Boolean).length;
-  if (kinds !== 1) throw invalidField("percent", "must be sent, or amount, or free_shipping: exactly one of them");
+  if (kinds !== 1)
+    throw invalidField(
+      "percent",
+      "must be sent, unless amount or free_shipping is sent. Send exactly one of the three",
+    );
   if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,49}$/.test(code)) {
     throw invalidField("code", "must be at most 50 letters, digits, hyphens and underscores");
   }

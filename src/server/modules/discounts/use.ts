@@ -28,7 +28,7 @@ const isUsable = sql`(begins_at is null or begins_at <= ${param("now")}) and (en
 const isCode = sql`${ofStore(discounts)} and code_key = ${param("codeKey")}`;
 const refusals = { name: "refused codes", max: 10, windowMs: 10 * 60_000 };
 
-// Unknown, future, ended and used-up codes get the same reply, so that nobody can find codes by trying.
+// Unknown, future, ended and used-up codes are refused with the same error, so that nobody can find codes by guessing.
 const selectUsable = statement((q) =>
   q
     .select({
@@ -52,14 +52,14 @@ const selectEligible = statement((q) =>
           union select c.parent_id from ${categories} c join above on c.id = above.id where c.parent_id is not null)
         select 1 from above where id in (select value from json_each(${param("categoryIds")}))))`),
 );
-// Triggers count the rows of each code. If the code no longer applies, the row has no code, and is refused.
+// Triggers count the rows of each code. If the code no longer applies, the row has no discount, which a check refuses.
 const insertUse = (condition: SQL) =>
   statement(sql`
     insert into ${discountUses} (order_id, tenant_id, discount_id, user_id, email_key)
     select ${param("orderId")}, tenant_id, case when ${condition} then id end, ${param("userId")}, ${param("emailKey")}
     from ${discounts} where ${isCode}`);
 const insertNew = insertUse(isUsable);
-// An order that is paid after it expired uses its code again. The code may have ended, but its limits still apply.
+// An order that is paid late uses its code again. The code may have ended, but its limits still apply.
 const insertAgain = insertUse(hasUses);
 const deleteUse = statement(sql`
   delete from ${discountUses} where order_id = ${param("id")} and tenant_id = ${param("tenantId")}`);
@@ -68,7 +68,7 @@ const unusable = new WeakSet<AppError>();
 
 /**
  * Finds a code that the order may use now.
- * @throws discountRefused, which `countRefusedCode` must see; tooManyRequests after ten of them in ten minutes.
+ * @throws discountRefused. Pass this error to `countRefusedCode`.
  */
 export async function findCode(tx: Ctx, code: string, user: CodeUser): Promise<UsableDiscount> {
   const values = { tenantId: tx.tenant.id, codeKey: codeKey(code), now: toTimestamp(tx.now()), ...user };
@@ -82,8 +82,8 @@ export async function findCode(tx: Ctx, code: string, user: CodeUser): Promise<U
 }
 
 /**
- * Counts a code that `findCode` refused. Call it outside the order's transaction: the rollback would undo the count.
- * @throws the error; tooManyRequests instead after ten refused codes in ten minutes.
+ * Counts a code that `findCode` refused. Call it outside the order's transaction, whose rollback would undo the count.
+ * @throws the given error; after ten refused codes in ten minutes, tooManyRequests.
  */
 export async function countRefusedCode(ctx: Ctx, error: unknown): Promise<never> {
   const subject = subjectOf(ctx);
@@ -93,7 +93,7 @@ export async function countRefusedCode(ctx: Ctx, error: unknown): Promise<never>
   throw error;
 }
 
-/** The subject whose refused codes are counted; undefined for commands, which have no address. */
+/** Returns the subject whose refused codes are counted; undefined for commands, which have no IP address. */
 function subjectOf({ client, vault, tenant }: Ctx): string | undefined {
   return client && addressSubject(vault, client.ip, tenant.id);
 }
@@ -126,22 +126,22 @@ export async function applyDiscount(
   return splitReduction(subtotals, isEligible, percent === null ? { amount: amountMinor ?? 0 } : { percent });
 }
 
-/** The statement that records the use of a code by an order. The database refuses it if the code no longer applies. */
+/** Returns a statement that records the use of a code. It fails with a check violation if the code does not apply. */
 export function useDiscount(tx: Ctx, { code }: UsableDiscount, orderId: string, user: CodeUser): InStatement {
   return bind(insertNew, useValues(tx, code, orderId, user));
 }
 
-/** Whether the database refused a use because the code no longer applies. */
+/** Whether an error is the check violation of a code that no longer applies. */
 export function isUseRefused(error: unknown): boolean {
   return isCheckViolation(error, "discount_uses.discount_id");
 }
 
-/** The statement that removes an order's use of a code. If the order has used none, it changes nothing. */
+/** Returns a statement that removes an order's use of a code, if the order uses one. */
 export function releaseDiscount(tx: Pick<Ctx, "tenant">, orderId: string): InStatement {
   return bind(deleteUse, { tenantId: tx.tenant.id, id: orderId });
 }
 
-/** The statement that uses an expired order's code again. The database refuses it if the code's limits are exceeded. */
+/** Returns a statement that uses an expired order's code again. It fails if the code's limits are exceeded. */
 export function retakeDiscount(tx: Ctx, code: string, orderId: string, user: CodeUser): InStatement {
   return bind(insertAgain, useValues(tx, code, orderId, user));
 }

@@ -27,8 +27,8 @@ const selectSeller = selectSettings("url", "language", "timezone", "taxNote", "i
 const selectDisputes = statement((q) => q.select(pick(disputes, "id")).from(disputes).where(ofOrder));
 
 /**
- * Returns the invoice of a paid order, and a credit note for each refund that reduced its price, and issues those that
- * are missing. A lost dispute has no credit note, because the order's price stays the same.
+ * Returns the invoice of a paid order and its credit notes, one for each refund that reduced its price. Issues those
+ * that are missing. A lost dispute has no credit note, because the order's price stays the same.
  * @throws notFound; wrongState for an order that was never paid, and for a store without `invoice_from`.
  */
 export async function issueInvoices(ctx: Ctx, id: string) {
@@ -45,7 +45,7 @@ export async function issueInvoices(ctx: Ctx, id: string) {
   });
 }
 
-/** Issues missing documents. Writing transactions run one after another, so no number is skipped or assigned twice. */
+/** Issues missing documents. No number is skipped or used twice, because write transactions run one after another. */
 async function issueMissing(tx: Ctx, { order, lines, issued, credits, ...sale }: Awaited<ReturnType<typeof readSale>>) {
   const values = { tenantId: tx.tenant.id, id: order.id, currency: order.currency, now: toTimestamp(tx.now()) };
   const lost = new Set((await all(tx.db, selectDisputes, values)).map((dispute) => dispute.id));

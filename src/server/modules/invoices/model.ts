@@ -6,11 +6,11 @@ export const Invoice = output("Invoice", {
   kind: oneOf(["invoice", "credit_note"]),
   order_id: Type.String(),
   currency: Type.String({ description: "ISO 4217." }),
-  total: Type.Number({ minimum: 0, description: "Of a credit note: the amount that is credited." }),
+  total: Type.Number({ minimum: 0, description: "On a credit note, the amount that is credited." }),
   total_minor: Type.Integer({ minimum: 0 }),
   html: nullable(
     Type.String({
-      description: "The page as it was issued, for print. It contains its style and loads nothing. Null once erased.",
+      description: "The page for print, as it was issued. It loads nothing from elsewhere. Null after its erasure.",
     }),
   ),
   issued_at: timestamp,

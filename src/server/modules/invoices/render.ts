@@ -18,7 +18,7 @@ export interface Paper {
   /** On a credit note, the invoice that it corrects; null on an invoice. */
   corrects: { number: number; issuedAt: string } | null;
   order: OrderRow;
-  /** Amounts include tax on a credit note; on an invoice, they do so if the order's prices include tax. */
+  /** The amounts of a credit note include tax. Those of an invoice include it if the order's prices do. */
   pieces: { line: typeof orderLines.$inferSelect; quantity: number; amount: number }[];
   shipping: number;
   amount: number;
@@ -28,7 +28,7 @@ export interface Paper {
 
 const html = (text: unknown) => Bun.escapeHTML(String(text));
 
-/** Renders a page for print, in the order's language. Its styles are inline, because the page may not load anything. */
+/** Returns a page for print in the order's language. Its styles are inline, because the page may not load anything. */
 export function renderInvoice(paper: Paper, seller: Seller): string {
   const { order, corrects, taxParts } = paper;
   const language = chooseLanguage([order.lang, seller.language], texts);
@@ -84,7 +84,7 @@ function buyerOf({ billingAddress, shippingAddress }: OrderRow, language: string
   return lines.filter(Boolean).join("\n");
 }
 
-/** Returns rows for the pieces, for shipping, tax and reductions, and for the total. The first cell of each is HTML. */
+/** Returns rows for pieces, shipping, tax, reductions and total. The first cell of each row is HTML. */
 function rowsOf(paper: Paper, say: Texts, show: ReturnType<typeof formatsOf>): string[][] {
   const { corrects, pieces, shipping, order, taxParts } = paper;
   const items = pieces.map(({ line, quantity, amount }) => {
@@ -112,7 +112,7 @@ function rowsOf(paper: Paper, say: Texts, show: ReturnType<typeof formatsOf>): s
   return [...items, ...sums.map(([name, amount]) => [html(name), "", "", show.money(amount)])];
 }
 
-/** Renders rows whose first cell is HTML, and whose other cells are figures. */
+/** Returns a table. The first cell of each row is HTML, the others are figures. */
 function tableOf(head: string[], rows: string[][]): string {
   const row = (name: "th" | "td", [first = "", ...figures]: string[]) =>
     `<tr><${name}>${first}</${name}>${figures.map((one) => `<${name} class="n">${html(one)}</${name}>`).join("")}</tr>`;

@@ -7,7 +7,7 @@ import { Invoice } from "./model.ts";
 export const invoiceRoutes = [
   defineRoute("POST", "/orders/:id/invoice/", "issueInvoices", {
     tag: "Orders",
-    summary: "Get the invoice and the credit notes of a paid order; those that are missing are issued",
+    summary: "Get the invoice and the credit notes of a paid order, and issue those that are missing",
     access: [app("orders:write"), app("orders:place"), token],
     params: IdParams,
     reply: { status: 200, data: Type.Array(Invoice) },

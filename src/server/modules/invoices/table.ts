@@ -3,7 +3,7 @@ import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-o
 import { orders } from "../orders/table.ts";
 import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 
-/** Invoices and credit notes, in one series of numbers. Rows are only added; a page never changes after its issue. */
+/** Invoices and credit notes, numbered together. Rows are only added, and an issued page never changes. */
 export const invoices = sqliteTable(
   "invoices",
   {
@@ -13,7 +13,7 @@ export const invoices = sqliteTable(
     number: integer("number").notNull(),
     orderId: ownerColumn("order_id", () => orders.id),
     kind: text("kind", { enum: ["invoice", "credit_note"] }).notNull(),
-    /** On a credit note, its refund; if several payments were refunded at once, the first of these refunds. */
+    /** The refund of a credit note. If several payments were refunded at once, the first row of the refund. */
     refundId: text("refund_id"),
     totalMinor: integer("total_minor").notNull(),
     currency: text("currency").notNull(),

@@ -26,7 +26,7 @@ export function subtotalsOf(items: readonly { priceMinor: number; quantity: numb
   });
 }
 
-/** Subtracts the discounts of code and points. Errors: validationFailed if the points are worth more than is left. */
+/** Subtracts the discounts of code and points. Errors: validationFailed if the points are worth more than the goods. */
 export function discountGoods(
   subtotals: number[],
   byCode: readonly number[],
@@ -44,11 +44,11 @@ export function discountGoods(
   return { subtotals, discounts, value: goods - Number(worth) };
 }
 
-/** How an order is taxed: by the rate of each tax class (undefined: not at all), or by an amount from a backend. */
+/** The rates by tax class, undefined for an order without tax; or the amount of tax that a backend has sent. */
 export type Taxation = { rates: ReadonlyMap<string, number> | undefined } | { tax: number };
 
 /**
- * Adds up an order whose goods and shipping are known.
+ * Calculates the tax of an order, and adds up its amounts.
  * @param shipping is taxed like the goods if it has no tax class.
  * @throws validationFailed for a total that is too large to be exact.
  */
@@ -103,7 +103,7 @@ export function shareOf(whole: number, part: number, of: number): number {
   return multiplyDivide(whole, part, of).part;
 }
 
-/** The amount that is still to be paid, in minor units; below zero if too much was received. */
+/** Returns the amount that is due, in minor units; below zero if too much was received. */
 export function dueOf(
   order: Pick<OrderRow, "totalMinor" | "creditedMinor" | "receivedMinor" | "refundedMinor">,
 ): number {

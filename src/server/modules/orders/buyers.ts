@@ -9,7 +9,7 @@ import { canBePaid } from "./checkouts/table.ts";
 import { orderLines, orders } from "./table.ts";
 
 const isUnpaid = and(ofStore(orders), eq(orders.status, "pending"));
-/** The id of a customer, the keyed hash of a guest's IP address, or `staff` for orders that staff made for guests. */
+/** SQL for a customer's id, the keyed hash of a guest's IP address, or `staff` for a guest whom staff ordered for. */
 const buyer = sql<string>`coalesce(${orders.buyer}, ${orders.userId}, 'staff')`;
 const selectBuyers = statement((q) =>
   q
@@ -39,7 +39,7 @@ const selectOfBuyer = statement((q) =>
     .orderBy(orders.number),
 );
 
-/** Returns at most `limit` buyers with unpaid orders. Buyers with the most pieces come first. */
+/** Lists buyers with unpaid orders, those who reserve the most pieces first. */
 export function listBuyers(ctx: Ctx, limit: number) {
   return all(ctx.db, selectBuyers, { tenantId: ctx.tenant.id, limit });
 }

@@ -20,8 +20,8 @@ const cancelPending = statement(sql`
 const selectPayable = statement(sql`select 1 from ${orders} where ${byId(orders)} and ${canBePaid("orders.id")}`);
 
 /**
- * Cancels an unpaid order without an open payment page. Staff can also cancel a partly paid order, which refunds it.
- * @throws notFound, preconditionFailed; wrongState.
+ * Cancels a pending order. If the order is paid in part, only staff can cancel it, and the money is refunded.
+ * @throws notFound, preconditionFailed; wrongState, also while a payment page of the order is open.
  */
 export async function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<Rendered> {
   requireOrderId(id);

@@ -4,7 +4,7 @@ import { phone } from "../users/model.ts";
 import { attentionKind, email, givenAmount, metadata, orderNumber, ShippingAddress } from "./model.ts";
 
 const reference = line(200, "Id of the payment, unique in the store. Repeating it does not book the payment again.");
-/** Lines of an order, with a number of pieces each. */
+/** The schema of a list of lines, each with a number of pieces. */
 const pieces = <More extends TProperties = Record<never, never>>(
   $id: string,
   description?: string,
@@ -18,7 +18,7 @@ export const PaymentInput = input("PaymentInput", {
   amount: givenAmount("Default: what is due."),
   reference: Type.Optional(reference),
   payment_reference: Type.Optional(Type.String({ ...reference, description: "The old name of `reference`." })),
-  received_at: Type.Optional(textUpTo(40, "When the money came: a time or a day. Default: now.")),
+  received_at: Type.Optional(textUpTo(40, "When the money was received: a time or a day. Default: now.")),
 });
 export type PaymentInput = Static<typeof PaymentInput>;
 
@@ -28,8 +28,8 @@ export const RefundInput = input("RefundInput", {
       Type.Boolean({ description: "Whether these pieces were sent and came back. Default: they were not sent." }),
     ),
   }),
-  shipping: givenAmount("The part of shipping to give back, with its tax."),
-  amount: givenAmount("A further amount. Without any of the three, all that is left is refunded."),
+  shipping: givenAmount("The part of shipping to refund, including its tax."),
+  amount: givenAmount("A further amount. Without lines, shipping and amount, everything left is refunded."),
   restock: Type.Optional(Type.Boolean({ default: false, description: "Whether the refunded items return to stock." })),
   reason: Type.Optional(nullable(lines(500))),
 });
@@ -38,7 +38,7 @@ export type RefundInput = Static<typeof RefundInput>;
 const Tracking = input("Tracking", {
   carrier: Type.Optional(
     nullable(
-      line(50, "The links of DHL, DPD, GLS, Hermes, UPS, FedEx, USPS, Royal Mail, La Poste and PostNL are known."),
+      line(50, "For DHL, DPD, GLS, Hermes, UPS, FedEx, USPS, Royal Mail, La Poste and PostNL, the `url` is added."),
     ),
   ),
   number: Type.Optional(nullable(line(100))),

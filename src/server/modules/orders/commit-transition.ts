@@ -43,13 +43,13 @@ const insertNotice = compileNotice(sql`
 export interface OrderChange {
   event: EventType;
   stock?: ["release" | "commit", StockReason];
-  /** Further statements, which run before the event is recorded. */
+  /** Statements that run before the event is recorded. */
   first?: InStatement[];
-  /** The mail about this change, and the id of the mail's cause if that is not the order. */
+  /** The kind of the mail about this change, and the id of its cause. Default: the order's id. */
   mail?: [kind: OrderMailKind, cause?: string] | undefined;
 }
 
-/** Changes stock, records a new version and the event, notifies the customer and reads the order, in one batch. */
+/** Changes stock, records version and event of a change, notifies the customer, and returns the order, in one batch. */
 export async function commitTransition(tx: OrderCtx, id: string, change: OrderChange): Promise<Rendered> {
   const { event: type, stock, first = [], mail } = change;
   const values = { tenantId: tx.tenant.id, id, type, now: toTimestamp(tx.now()) };
@@ -73,7 +73,8 @@ export async function commitTransition(tx: OrderCtx, id: string, change: OrderCh
 }
 
 /**
- * Changes an order in a transaction, for staff and backends. `plan` gets the parameters that its statements share.
+ * Changes an order in a transaction, for staff and backends. `plan` returns the change; its `values` are parameters
+ * that most statements need.
  * @throws forbidden, notFound, preconditionFailed for another version, the errors of `plan`.
  */
 export function changeOrder(
@@ -113,9 +114,10 @@ const addReversed = statement(sql`
   update ${orders} set points_reversed = points_reversed + ${param("reversed")} where ${byId(orders)}`);
 
 /**
- * Returns points that an order spent to the customer; `earlier` is how many were returned before. Refunds of other
- * orders may not have reversed all earned points, because the balance was too low. This reverses them now, at most as
- * many as were returned. `cause` is the id of a refund, or of an unpaid order.
+ * Returns spent points of an order to the customer. Refunds of other orders may not have taken back all earned points,
+ * because the balance was too low. They are taken back now, at most as many as were returned.
+ * @param returning `cause` is the id of the refund, or of the order that was not paid.
+ * @param earlier how many points of the order were returned before.
  */
 export async function returnSpentPoints(
   tx: OrderCtx,

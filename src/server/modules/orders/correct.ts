@@ -23,9 +23,9 @@ const setPersons = statement((q) => q.update(orders).set(persons).where(isCurren
 type Address = NonNullable<OrderPatch["shipping_address"]>;
 
 /**
- * Changes contact, addresses and notes of an order; amounts stay. Another email ends the order's tokens.
- * @throws notFound, preconditionFailed, validationFailed; wrongState for another country or shipping zone, and once all
- * pieces are sent, except for `staff_note` and `metadata`.
+ * Changes contact, addresses and notes of an order, but no amounts. A new email ends the order's access tokens.
+ * @throws notFound, preconditionFailed, validationFailed; wrongState for another country or shipping zone. After all
+ * pieces were sent, also for other fields than `staff_note` and `metadata`.
  */
 export function correctOrder(
   ctx: Ctx,
@@ -35,7 +35,7 @@ export function correctOrder(
 ): Promise<Rendered> {
   return changeOrder(ctx, id, ifMatch, async (tx, order, values) => {
     const isNoteOnly = Object.keys(patch).every((name) => name === "staff_note" || name === "metadata");
-    if (order.fulfillmentStatus === "fulfilled" && !isNoteOnly) throw wrongState(`Order ${id} is sent already.`);
+    if (order.fulfillmentStatus === "fulfilled" && !isNoteOnly) throw wrongState(`Order ${id} was sent already.`);
     const columns = { ...order, ...(await patchColumns(tx, order, patch)) };
     const accessVersion = order.accessVersion + (columns.emailKey === order.emailKey ? 0 : 1);
     const changed = await run(tx.db, setPersons, { ...columns, ...values, accessVersion, ifMatch });
@@ -59,7 +59,7 @@ async function patchColumns(tx: Ctx, order: OrderRow, patch: OrderPatch): Promis
   };
 }
 
-/** Another country or zone would change shipping and tax, and amounts are fixed when an order is placed. */
+/** Requires an address in the same country and zone. Others would change shipping and tax, which are fixed. */
 async function requireSameZone(tx: Ctx, order: OrderRow, given: Address | null): Promise<void> {
   const before = order.shippingAddress === null ? null : (JSON.parse(order.shippingAddress) as Address);
   const rates = await readShippingRates(tx);

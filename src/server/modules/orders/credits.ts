@@ -6,9 +6,9 @@ import { divideRounded } from "../taxes/calculate.ts";
 import { type OrderRow, ofOrder, selectLines } from "./read.ts";
 import { type orderLines, orderRefunds, payments } from "./table.ts";
 
-/** The part of an order or of a credit that has one tax rate, in minor units; `gross` includes the tax. */
+/** The part of an order or credit with one tax rate, in minor units. `gross` includes the tax. */
 export interface TaxPart {
-  /** The tax class, and the rate in percent; both are null for a tax that a backend calculated. */
+  /** Tax class and rate in percent. Both are null if a backend calculated the tax. */
   taxClass: string | null;
   rate: number | null;
   gross: number;
@@ -45,8 +45,8 @@ function taxPartsOf({ taxLines, totalMinor, taxMinor }: OrderRow): TaxPart[] {
 
 /**
  * Returns the credit of each refund, oldest first, split by tax rate. If the whole order was credited, the credits of a
- * rate add up to the order's amount at that rate. Refund rows with the same time are one refund; a retry of a failed
- * row belongs to the refund of that row.
+ * rate add up to the order's amount at that rate. A refund has a row for each payment, all with the same time. A row
+ * that repeats a failed one belongs to the refund of the failed row.
  */
 function creditsOf(lines: readonly Line[], refunds: readonly Refund[], parts: readonly TaxPart[]) {
   const timeOf = ({ retryOf, createdAt }: Refund): string => {
@@ -90,7 +90,7 @@ function creditsOf(lines: readonly Line[], refunds: readonly Refund[], parts: re
     });
 }
 
-/** Splits a credit over tax rates: first `asked`, at most `left`; the rest in proportion to what is then left. */
+/** Splits a credit over tax rates: first `asked`, at most `left`. Splits the rest by what then remains of `left`. */
 function splitCredit(amount: number, left: readonly number[], asked: readonly number[]): number[] {
   const wanted = asked.map((part, index) => Math.min(part, left[index] as number));
   const rest = amount - sumOf(wanted, (part) => part);

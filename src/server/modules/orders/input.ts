@@ -24,7 +24,7 @@ export function requireStore(ctx: Pick<Ctx, "actor">): void {
   if (isCustomer(ctx)) throw forbidden("Only staff and app keys may do this.");
 }
 
-/** The customer of an order: the signed-in user, or one whom an app key names. Errors: notFound for another user. */
+/** Returns the customer of an order: the signed-in user, or the user whom a key names. Errors: notFound for others. */
 export function subjectOf(ctx: Pick<Ctx, "actor">, customerId: string | undefined, subject?: string): string | null {
   const own = ownOnly(ctx);
   const named = customerId ?? subject ?? null;
@@ -33,7 +33,7 @@ export function subjectOf(ctx: Pick<Ctx, "actor">, customerId: string | undefine
   return own;
 }
 
-/** Whether the caller is an app key for pages. Every visitor can read such a key, so it may not list orders. */
+/** Whether the caller is an app key for pages, which every visitor can read. Such a key may not list orders. */
 export function isPage({ actor }: Pick<Ctx, "actor">): boolean {
   return actor.kind === "app" && !hasScope(actor.scopes, "orders:write");
 }

@@ -22,7 +22,7 @@ export const metadata = Type.Record(textUpTo(100), Type.Unknown(), {
 });
 export const givenAmount = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }));
 const paymentMethod = oneOf(["manual", "stripe"], {
-  description: "`manual` is a bank transfer, for which the order reserves stock longer.",
+  description: "`manual` is a bank transfer. The order then reserves stock longer.",
 });
 
 const OrderItem = input("OrderItem", {
@@ -34,7 +34,7 @@ const OrderItem = input("OrderItem", {
 export const OrderInput = input("OrderInput", {
   items: Type.Array(OrderItem, { minItems: 1, maxItems: 100 }),
   email: Type.Optional(
-    nullable(Type.String({ ...email, description: "Required of pages without a customer. Default: the customer's." })),
+    nullable(Type.String({ ...email, description: "Pages must send it for a guest. Default: the customer's." })),
   ),
   phone: Type.Optional(nullable(phone)),
   shipping_address: Type.Optional(nullable(ShippingAddress)),
@@ -42,7 +42,7 @@ export const OrderInput = input("OrderInput", {
   note: Type.Optional(nullable(lines(2000))),
   metadata: Type.Optional(metadata),
   shipping_rate: Type.Optional(
-    nullable(textUpTo(100, "Id of a rate that applies; required if the store has rates and goods are shipped.")),
+    nullable(textUpTo(100, "Id of a rate that applies. Required if goods are shipped and the store has rates.")),
   ),
   discount_code: Type.Optional(nullable(textUpTo(100))),
   payment_method: Type.Optional(nullable(paymentMethod)),
@@ -183,7 +183,7 @@ export const Order = output("Order", {
   payment_method: nullable(paymentMethod),
   transfer_reference: nullable(
     Type.String({
-      description: "What the buyer of a bank transfer names, `RF…` of ISO 11649; null for other methods.",
+      description: "The reference that the buyer puts on a bank transfer (`RF…`, ISO 11649); null for other methods.",
     }),
   ),
   payment_reference: nullable(Type.String({ description: "The reference of the first payment." })),
@@ -202,10 +202,12 @@ export const Order = output("Order", {
   refunds: Type.Array(OrderRefund),
   fulfillments: Type.Array(Fulfillment),
   shipping_rates: Type.Optional(
-    Type.Array(ShippingOffer, { description: "In a dry run without `shipping_rate`: those that apply." }),
+    Type.Array(ShippingOffer, { description: "The rates that apply, in a dry run without `shipping_rate`." }),
   ),
   access_token: Type.Optional(
-    Type.String({ description: "In the reply to a guest's order: sent as `X-Order-Token`, it opens the order." }),
+    Type.String({
+      description: "In the reply to a guest's new order. The header `X-Order-Token` with it opens the order.",
+    }),
   ),
   version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
   created_at: timestamp,

@@ -54,7 +54,7 @@ const states = params("status", "paymentStatus", "paidAt", "pointsEarned");
 const setStates = statement((q) => q.update(orders).set(states).where(byId(orders)));
 
 /**
- * Books a payment of an order; repeating a reference changes nothing. The default amount is what is due.
+ * Books a payment of an order, by default of the amount due. A reference that was booked before is not booked again.
  * @throws notFound, preconditionFailed, validationFailed; wrongState if nothing is due; conflict for a reference of
  * another order.
  */
@@ -82,7 +82,7 @@ export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, i
   });
 }
 
-/** Returns a payment's amount in minor units: 0 if nothing is due for a pending order, whose money staff now accept. */
+/** Returns a payment's amount in minor units: 0 if staff accept the money of a pending order that owes nothing. */
 function amountOf(order: OrderRow, given: PaymentInput["amount"]): number {
   const amount = given === undefined ? Math.max(dueOf(order), 0) : parseMoney("amount", given, order.currencyDigits);
   if (amount > 0 || (given === undefined && order.status === "pending")) return amount;
@@ -115,9 +115,9 @@ export function paymentStatusOf(order: Parameters<typeof dueOf>[0]): OrderRow["p
 }
 
 /**
- * Updates the status of an order after a payment. The order is paid once nothing is due. An expired order becomes
- * paid only if its stock, points and code are all still available. Returns the order.
- * @param mayPay false for money that staff must look at before it pays the order.
+ * Updates the status of an order after a payment, and returns the order. The order is paid once nothing is due. An
+ * expired order is paid if its stock, points and code are all available again.
+ * @param mayPay false for a payment that staff must check first.
  */
 export async function settle(tx: Ctx, id: string, mayPay = true): Promise<Rendered> {
   const order = await updateSums(tx, id);
@@ -135,7 +135,7 @@ export async function settle(tx: Ctx, id: string, mayPay = true): Promise<Render
   return commitTransition(tx, id, { event: "order.paid", stock: ["commit", "pay"], first, mail: ["order_paid"] });
 }
 
-/** Updates the payment status of an order after its refunds or its payment pages have changed. Returns the order. */
+/** Updates the payment status of an order after a change of its refunds or payment pages. Returns the order. */
 export async function refreshPaymentStatus(
   tx: OrderCtx,
   id: string,
@@ -154,7 +154,7 @@ async function updateSums(tx: OrderCtx, id: string): Promise<OrderRow> {
 
 const setStatus = (order: OrderRow, changed: Partial<OrderRow>) => [bind(setStates, { ...order, ...changed })];
 
-/** Returns the payment status; if `mayBeOverpaid`, asks staff about a surplus. Without any, ends the question. */
+/** Returns the payment status. Asks staff about surplus money if `mayBeOverpaid`; without any, ends the question. */
 async function currentStatus(tx: OrderCtx, order: OrderRow, mayBeOverpaid: boolean) {
   if (dueOf(order) >= 0) await endAttention(tx, order.id, ["overpaid"]);
   else if (mayBeOverpaid) await needAttention(tx, order.id, "overpaid");
@@ -171,7 +171,7 @@ async function earn(tx: Ctx, { id, userId, totalMinor }: OrderRow): Promise<numb
   return points;
 }
 
-/** Reserves stock, points and code of an expired order again. Returns false if they are not all available. */
+/** Takes stock, points and code for an expired order again. Returns false, and takes nothing, if one is missing. */
 async function retake(tx: Ctx, order: OrderRow): Promise<boolean> {
   const { id, userId, pointsUsed: points, discountCode, emailKey } = order;
   try {

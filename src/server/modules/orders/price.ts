@@ -8,7 +8,7 @@ import { lacksPostcode } from "../shipping/zones.ts";
 import { addUp, discountGoods, type Goods, subtotalsOf } from "./amounts.ts";
 import type { CheckedOrder } from "./input.ts";
 
-/** The rates and the discount that an order's price depends on, besides its items. */
+/** What an order's price depends on, besides its items. */
 export interface Pricing {
   /** The shipping rates of the store; empty if shipping is free. */
   rates: readonly StoredRate[];

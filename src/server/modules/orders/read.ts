@@ -11,15 +11,15 @@ import { orderLines, orders } from "./table.ts";
 
 export type OrderRow = typeof orders.$inferSelect;
 
-/** The rows of the order `id` in the tables of its lines, payments and refunds. */
+/** SQL condition: rows that belong to the order `id`, in the tables of lines, payments and refunds. */
 export const ofOrder = sql`tenant_id = ${param("tenantId")} and order_id = ${param("id")}`;
 export const selectLines = statement((q) => q.select().from(orderLines).where(ofOrder).orderBy(orderLines.position));
 const selectRow = statement((q) => q.select().from(orders).where(byId(orders)));
 
-/** A token opens an order for this long after the order's last change. */
+/** How long an access token is valid after the order's last change. */
 const validMs = 180 * 86_400_000;
 
-/** Requires a valid token of the order. Errors: notFound without it, so that nobody can find out which orders exist. */
+/** Requires a valid access token of the order. Errors: notFound without one, which reveals no orders. */
 export async function requireAccess(ctx: Ctx, id: string): Promise<void> {
   const { updatedAt, accessVersion } = await requireRow(ctx, id);
   const isRecent = Date.parse(updatedAt) > ctx.now() - validMs;
@@ -27,7 +27,7 @@ export async function requireAccess(ctx: Ctx, id: string): Promise<void> {
   if (!isRecent || !sameHash(Buffer.from(given), Buffer.from(token))) throw notFound("order", id);
 }
 
-/** Returns an order that the caller may see: the customer's, the token's, or any for staff. Errors: notFound. */
+/** Returns an order. Errors: notFound, also for an order that the caller may not see. */
 export async function getOrder(ctx: Ctx, id: string): Promise<Rendered> {
   requireOrderId(id);
   if (isPage(ctx) && !mayRead(ctx, "orders:read")) await requireAccess(ctx, id);
@@ -36,7 +36,7 @@ export async function getOrder(ctx: Ctx, id: string): Promise<Rendered> {
   return order;
 }
 
-/** Reads an order for a change. Errors: notFound, preconditionFailed for another version. */
+/** Returns the row of an order. Errors: notFound; preconditionFailed if its version is not `ifMatch`. */
 export async function requireRow(tx: OrderCtx, id: string, ifMatch: number | null = null): Promise<OrderRow> {
   requireOrderId(id);
   const order = await get(tx.db, selectRow, { tenantId: tx.tenant.id, id });

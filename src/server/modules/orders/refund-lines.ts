@@ -8,20 +8,20 @@ export type PaidLine = Pick<Row, "id" | "productId" | "variantId" | "title" | "s
   Pick<Row, "subtotalMinor" | "totalMinor" | "refundedQuantity" | "refundedMinor"> &
   Pick<Row, "fulfilledQuantity" | "cancelledQuantity">;
 
-/** Pieces of a line that are refunded. Amounts are in minor units. */
+/** The refund of pieces of a line. Amounts are in minor units. */
 export interface RefundedLine {
   lineId: string;
   item: { productId: string; variantId: string | null };
   quantity: number;
-  /** How many of these pieces were not sent, and will not be sent. */
+  /** How many of the pieces were not sent. They will not be sent any more. */
   cancelled: number;
   amount: number;
   restocked: number;
 }
 
 /**
- * Plans the lines of a refund: the requested lines, or with `isAll` everything that is left.
- * @throws validationFailed; wrongState for more pieces than are left.
+ * Plans the lines of a refund: the requested lines, or with `isAll` all pieces that were not refunded yet.
+ * @throws validationFailed; wrongState for more pieces than can be refunded.
  */
 export function planLines(lines: readonly PaidLine[], { lines: asked, restock = false }: RefundInput, isAll: boolean) {
   requirePieces(lines, asked ?? [], (line, { returned }) => {
@@ -51,19 +51,20 @@ export function planLines(lines: readonly PaidLine[], { lines: asked, restock = 
   };
 }
 
-/** Pieces that were neither sent nor cancelled. */
+/** Counts the pieces of a line that were neither sent nor cancelled. */
 export function unsentOf({ quantity, fulfilledQuantity, cancelledQuantity }: PaidLine): number {
   return quantity - fulfilledQuantity - cancelledQuantity;
 }
 
-/** Sent pieces that were not refunded. */
+/** Counts the pieces of a line that were sent and not refunded. */
 export function sentOf(line: PaidLine): number {
   return line.fulfilledQuantity - (line.refundedQuantity - line.cancelledQuantity);
 }
 
 /**
- * Checks that `pieces` name different lines of the order. `limit` returns the maximum of a line, and words for errors.
- * @throws validationFailed; wrongState for more pieces.
+ * Checks that `pieces` name different lines of the order, and that no line has more pieces than allowed. `limit`
+ * returns how many are allowed, and what to say about them in an error.
+ * @throws validationFailed; wrongState for too many pieces.
  */
 export function requirePieces<Piece extends { line_id: string; quantity: number }>(
   lines: readonly PaidLine[],

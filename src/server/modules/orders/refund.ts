@@ -28,7 +28,7 @@ const selectShipping = statement((q) =>
     .from(orderRefunds)
     .where(sql`${ofOrder} and state <> 'failed'`),
 );
-/** The part of each payment that is not refunded yet. Payments of providers come first. */
+/** Selects how much of each payment is not refunded yet. Payments of providers come first. */
 const selectPayments = statement((q) =>
   q
     .select({
@@ -53,7 +53,7 @@ export const insertRefund = statement((q) =>
   }),
 );
 const noPoints: Points = { pointsReturned: 0, pointsReversed: 0 };
-/** Fields of a refund of money only (no points, shipping or lines) that no provider has reported. */
+/** The fields of a refund without points, shipping and lines that no provider has reported. */
 export const moneyOnly = { ...noPoints, shippingMinor: 0, lines: "[]", reason: null, providerId: null, retryOf: null };
 const changed = {
   ...params("refundedMinor", "creditedMinor", "pointsReturned", "pointsReversed"),
@@ -65,8 +65,8 @@ type Plan = Awaited<ReturnType<typeof planRefund>>;
 type Points = Pick<OrderRow, "pointsReturned" | "pointsReversed">;
 
 /**
- * Refunds lines, shipping, an amount, or by default everything that is left.
- * @throws notFound, preconditionFailed, validationFailed; wrongState for more than was received or is left.
+ * Refunds lines, shipping or an amount of an order. Without any of these, refunds everything that was not refunded yet.
+ * @throws notFound, preconditionFailed, validationFailed; wrongState for more than was received or can be refunded.
  */
 export function refundOrder(
   ctx: Ctx,
@@ -79,7 +79,7 @@ export function refundOrder(
   return changeOrder(ctx, id, ifMatch, async (tx, order, values) => {
     requirePaid(order);
     const plan = await planRefund(tx, order, input);
-    // Pieces that cost nothing can be refunded even after all money was refunded.
+    // After all money was refunded, pieces that cost nothing can still be refunded.
     if (order.paymentStatus === "refunded" && plan.lines.length === 0) {
       throw wrongState(`Order ${id} is already fully refunded.`);
     }
@@ -117,7 +117,7 @@ export function refundOrder(
   });
 }
 
-/** Chooses the mail: about the refund if money was refunded, otherwise about a cancellation. */
+/** Chooses the mail: about the refund if money was refunded; else about the cancellation, if there was one. */
 function mailOf(order: OrderRow, after: OrderRow, refundIds: string[]): OrderChange["mail"] {
   if (after.refundedMinor > order.refundedMinor) return ["order_refunded", refundIds.join()];
   return after.status !== order.status && after.status === "cancelled" ? ["order_cancelled"] : undefined;
@@ -129,15 +129,15 @@ function requirePaid({ id, status, receivedMinor, totalMinor }: OrderRow): void 
   }
 }
 
-/** Returns the parts of a refund, in minor units. `credited` excludes surplus money, and the money of unpaid orders. */
+/** Plans a refund in minor units. `credited` is without surplus money, and 0 for an order that was never paid. */
 async function planRefund(tx: Ctx, order: OrderRow, input: RefundInput) {
   const values = { tenantId: tx.tenant.id, id: order.id };
   const [lines, [shipped]] = await Promise.all([all(tx.db, selectLines, values), all(tx.db, selectShipping, values)]);
   const isAll = input.lines === undefined && input.shipping === undefined && input.amount === undefined;
-  // The order was never paid in full. Only the received money can be refunded, neither lines nor shipping.
+  // An order that was never paid in full has no lines or shipping to refund. Only the received money can be refunded.
   const isLate = order.paidAt === null;
   if (isLate && (input.lines ?? input.shipping) !== undefined) {
-    throw orderStateError(order.id, order.status, "the money that came for it can be given back");
+    throw orderStateError(order.id, order.status, "the money that came for it can be refunded");
   }
   const planned = planLines(lines, input, isAll && !isLate);
   const goods = planned.lines.reduce((sum, line) => sum + line.amount, 0);
@@ -146,8 +146,8 @@ async function planRefund(tx: Ctx, order: OrderRow, input: RefundInput) {
   const left = order.receivedMinor - order.refundedMinor;
   const rest = { shipping: isLate ? 0 : Math.min(shippingLeft, Math.max(left - goods, 0)), amount: left };
   const { shipping, amount } = isAll ? rest : askedAmounts(order, input, { goods, shippingLeft, left });
-  // A plain amount uses up surplus money first; lines and shipping do not. Their value may already have been refunded
-  // as a plain amount, so `credited` has a maximum.
+  // A plain amount is taken from surplus money first. Lines and shipping are credited, but at most what the order costs
+  // now, because their value may already have been refunded as a plain amount.
   const surplus = Math.min(Math.max(-dueOf(order), 0), isAll ? amount : amount - goods - shipping);
   const credited = isLate ? 0 : Math.min(amount - surplus, order.totalMinor - order.creditedMinor);
   return { ...planned, shipping, amount, credited };
@@ -155,9 +155,10 @@ async function planRefund(tx: Ctx, order: OrderRow, input: RefundInput) {
 
 function askedAmounts(order: OrderRow, input: RefundInput, of: Record<"goods" | "shippingLeft" | "left", number>) {
   const shipping = amountOf("shipping", input.shipping, order);
-  if (shipping > of.shippingLeft) throw wrongState(`Of shipping, ${show(of.shippingLeft, order)} can be refunded.`);
+  if (shipping > of.shippingLeft)
+    throw wrongState(`At most ${show(of.shippingLeft, order)} of shipping can be refunded.`);
   const amount = of.goods + shipping + amountOf("amount", input.amount, order);
-  if (amount > of.left) throw wrongState(`Of order ${order.id}, ${show(of.left, order)} can be refunded.`);
+  if (amount > of.left) throw wrongState(`At most ${show(of.left, order)} of order ${order.id} can be refunded.`);
   if (amount === 0 && input.lines === undefined) throw invalidField("amount", "must be above zero");
   return { shipping, amount };
 }
@@ -171,8 +172,8 @@ function show(minor: number, { currency, currencyDigits }: OrderRow): string {
 }
 
 /**
- * Splits an amount into one refund for each payment, at most what is left of the payment. A free order gets one refund
- * of 0. A refund at a provider reserves its amount before it is requested there.
+ * Splits an amount into one refund for each payment, at most what is not refunded yet of the payment. A free order gets
+ * one refund of 0. A refund that a provider must make is only `requested` here, which reserves its amount.
  */
 async function splitOverPayments(tx: Ctx, { id, currency }: OrderRow, amount: number) {
   const parts: { paymentId: string | null; amountMinor: number; state: "requested" | "succeeded" }[] = [];
@@ -211,11 +212,11 @@ function rowAfter(order: OrderRow, plan: Plan, points: Points, now: string): Ord
   return { ...after, paymentStatus, ...(isCancelled && { status: "cancelled", cancelledAt: now }) };
 }
 
-/** Returns used points, and reverses earned points that the customer still has. Later refunds reverse the rest. */
+/** Returns used points to the customer, and takes back earned points, as far as the balance allows. */
 async function movePoints(tx: Ctx, refundId: string, order: OrderRow, plan: Plan): Promise<Points> {
   const { id: orderId, userId } = order;
   if (userId === null) return noPoints;
-  // Points pay for goods only, so they return with the goods. All money earns points, so each credit reverses some.
+  // Points pay for goods only, so they are returned with the goods. Money earns points, so each credit takes some back.
   const returnable = shareOf(order.pointsUsed, plan.refundedGoods, order.subtotalMinor);
   const reversible = shareOf(order.pointsEarned, order.creditedMinor + plan.credited, order.totalMinor);
   const pointsReturned = Math.max(returnable - order.pointsReturned, 0);

@@ -54,7 +54,7 @@ export const orderRoutes = [
   defineRoute("GET", "/orders/:id/", "getOrder", {
     tag,
     access: [app("orders:read"), app("orders:place"), token],
-    summary: "Get an order, also a guest's with its `X-Order-Token`",
+    summary: "Get an order; guests send its `X-Order-Token`",
     params: IdParams,
     reply: { data: Order },
     handle: ({ ctx, params }) => getOrder(ctx, params.id),
@@ -122,14 +122,14 @@ export const orderRoutes = [
   }),
   defineRoute("POST", "/orders/access/", "mailOrderLink", {
     ...page,
-    summary: "Mail a guest a new link to an order; the reply is the same if there is none",
+    summary: "Mail a guest a new link to an order; the reply does not tell whether the order exists",
     body: AccessInput,
     secret: true,
     handle: ({ ctx, body }) => replyAfter(mailOrderLink(ctx, body), { accepted: true }),
   }),
   defineRoute("POST", "/orders/withdrawals/", "recordWithdrawal", {
     ...page,
-    summary: "Record that a consumer withdraws from a contract; the reply is the same for unknown orders",
+    summary: "Record that a consumer withdraws from a contract; the reply does not tell whether the order exists",
     body: WithdrawalInput,
     errors: ["tooManyRequests"],
     handle: ({ ctx, body, lang }) => replyAfter(recordWithdrawal(ctx, { ...body, lang }), { accepted: true }),

@@ -24,12 +24,12 @@ const selectNames = statement((q) =>
 );
 
 /**
- * Returns the ids of orders that match a text: by their number or transfer reference, by the beginning of the email or
- * the customer's name, and, among the newest 2000, by a name or company in their addresses.
+ * Returns the ids of orders that match a text: the number, the transfer reference, or the beginning of the email or of
+ * the customer's name. Of the newest 2000 orders, it may also be part of a name or company in the addresses.
  */
 export async function findOrders(ctx: Ctx, text: string): Promise<string[]> {
   const q = nameKey(requireText("q", text, 100).trim());
-  // The highest character: all texts that begin with `q` sort between `q` and this.
+  // All texts that begin with `q` sort between `q` and `q` with the highest character.
   const values = { tenantId: ctx.tenant.id, q, qEnd: `${q}\u{10ffff}`, number: readOrderNumber(text) ?? null };
   const [found, newest] = await Promise.all([all(ctx.db, selectFound, values), all(ctx.db, selectNames, values)]);
   const named = newest.filter(({ names }) => nameKey(names).includes(q)).slice(0, 1000);

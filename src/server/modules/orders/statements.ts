@@ -14,14 +14,14 @@ import { withdrawalFields } from "./withdrawals/table.ts";
 /** The actor is optional, because background jobs have none. */
 export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now" | "vault"> & Partial<Pick<Ctx, "actor">>;
 
-/** SQL condition: with `own`, only orders of that customer. */
+/** SQL for whether the caller may see an order. The parameter `own` is a customer's id, or null for staff and keys. */
 export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;
-/** Runs after every write of an order. Clears `buyer` once it is not pending, because only pending orders count. */
+/** Runs after every write of an order. Clears `buyer` of orders that are not pending: only pending ones have limits. */
 export const bumpOrder = statement(sql`
   update ${orders} set version = version + 1, updated_at = ${param("now")}, buyer = iif(status = 'pending', buyer, null)
   where ${byId(orders)}`);
 
-// Computed once for all amounts: a libSQL server parses the statement for each order, so a short one is faster.
+// Written once for all amounts, because a libSQL server parses the statement for each order.
 const divisor = `(select ${moneyDivisor("currency_digits")} as divisor)`;
 
 /** SQL such as `'total', 19.99, 'total_minor', 1999` for each amount. */
@@ -80,7 +80,7 @@ const withdrawals = list(withdrawalFields, "withdrawals where order_id = orders.
 const forStaff = `, 'disputes', ${disputes}, 'withdrawals', ${withdrawals}, 'staff_note', staff_note, 'needs_attention', (select json_group_array(kind) from (
   select kind from order_attention where order_id = orders.id and ended_at is null order by id))`;
 
-/** SQL for an order; customers and pages see neither the note of staff nor what needs attention. */
+/** SQL for an order as JSON. Customers and pages do not see disputes, withdrawals, staff notes and attention. */
 export const orderJson = forEachAudience((audience) =>
   sql.raw(`(select json_object(
   'id', id, 'number', number, 'user_id', user_id, 'status', status, 'payment_status', payment_status,
@@ -110,7 +110,7 @@ const selectOrder = forEachAudience((audience) =>
   ),
 );
 
-/** Returns for whom an order is rendered. Background jobs read orders as staff. */
+/** Returns the audience of an order's JSON: staff, also for background jobs, or the public. */
 export function orderAudience(ctx: Partial<Pick<Ctx, "actor">>): Audience {
   const { actor } = ctx;
   return actor && (isCustomer({ actor }) || isPage({ actor })) ? "public" : "staff";

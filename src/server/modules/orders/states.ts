@@ -1,6 +1,6 @@
 export const orderStatuses = ["pending", "paid", "completed", "cancelled", "expired"] as const;
 
-/** Computed from payments and refunds; `payment_processing` while a provider has not decided about a payment. */
+/** Computed from payments and refunds. `payment_processing`: the provider has yet to decide about a payment. */
 export const paymentStatuses = [
   "unpaid",
   "partially_paid",

@@ -4,7 +4,7 @@ import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } fro
 import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 import { fulfillmentStatuses, orderStatuses, paymentStatuses } from "./states.ts";
 
-/** SQL for a check of a column. For three values or more, SQLite would build a temporary index to check an `in`. */
+/** SQL for a check of a column. An `in` with three or more values would make SQLite build a temporary index. */
 const isOneOf = (column: SQLiteColumn, values: readonly string[]) =>
   sql.join(
     values.map((value) => sql`${column} = ${sql.raw(`'${value}'`)}`),
@@ -40,7 +40,7 @@ export const orders = sqliteTable(
     subtotalMinor: amount("subtotal_minor"),
     discountMinor: amount("discount_minor"),
     shippingMinor: amount("shipping_minor"),
-    /** All tax, and the part of it on shipping. If prices include tax, the other amounts contain this tax. */
+    /** All tax, and the tax on shipping. If prices include tax, the other amounts contain this tax. */
     taxMinor: amount("tax_minor"),
     shippingTaxMinor: amount("shipping_tax_minor"),
     totalMinor: amount("total_minor"),
@@ -50,7 +50,7 @@ export const orders = sqliteTable(
     /** JSON of `{id, name}` as the buyer saw it. */
     shippingRate: text("shipping_rate"),
     discountCode: text("discount_code"),
-    /** Sums of the payments, of the refunds that have not failed, and of `credited_minor` of these refunds. */
+    /** Sums of the payments, of the refunds that have not failed, and of the credits of these refunds. */
     receivedMinor: amount("received_minor"),
     refundedMinor: amount("refunded_minor"),
     creditedMinor: amount("credited_minor"),
@@ -114,7 +114,7 @@ export const orders = sqliteTable(
 export const orderLines = sqliteTable(
   "order_lines",
   {
-    /** A line is found by its order, so its id needs no index. */
+    /** Has no index, because a line is found by its order. */
     id: text("id").notNull(),
     tenantId: tenantIdColumn(),
     orderId: ownerColumn("order_id", () => orders.id),
@@ -135,7 +135,7 @@ export const orderLines = sqliteTable(
     taxClass: text("tax_class").notNull().default("standard"),
     requiresShipping: integer("requires_shipping", { mode: "boolean" }).notNull().default(true),
     weight: integer("weight_g"),
-    /** Whether the item's stock was counted at the time of the order, so that it was reserved. */
+    /** Whether the order has reserved stock of the item, because its stock was counted at the time of the order. */
     isCounted: integer("is_counted", { mode: "boolean" }).notNull(),
     /** How many pieces were sent, and how many will never be sent. */
     fulfilledQuantity: amount("fulfilled_quantity"),

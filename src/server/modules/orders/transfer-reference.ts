@@ -5,7 +5,7 @@ function checkDigits(number: number): string {
   return String(98 - (((number % 97) * 1_000_000 + rf00) % 97)).padStart(2, "0");
 }
 
-/** The reference of a bank transfer for the order with this number: `RF` with check digits, ISO 11649. */
+/** Returns the reference of a bank transfer for an order's number: `RF`, check digits and number (ISO 11649). */
 export function transferReference(number: number): string {
   return `RF${checkDigits(number)}${number}`;
 }
@@ -14,8 +14,8 @@ export function transferReference(number: number): string {
 export const transferReferenceSql = `printf('RF%02d%d', 98 - ((number % 97) * 1000000 + ${rf00}) % 97, number)`;
 
 /**
- * Reads a reference as people type it, in any case and with spaces.
- * @returns the order's number; null if its check digits are wrong; undefined for any other text.
+ * Reads a transfer reference in any case and with spaces.
+ * @returns the order's number; null if the check digits are wrong; undefined for any other text.
  */
 export function readTransferReference(text: string): number | null | undefined {
   const [, digits, body] = /^RF(\d\d)0*([1-9]\d{0,14})$/i.exec(text.replaceAll(/\s/g, "")) ?? [];
@@ -23,7 +23,7 @@ export function readTransferReference(text: string): number | null | undefined {
   return checkDigits(Number(body)) === digits ? Number(body) : null;
 }
 
-/** Reads a transfer reference as `readTransferReference` does, or a number of an order, such as `17` or `#17`. */
+/** Reads an order's number, such as `17` or `#17`, or its transfer reference. Returns null for wrong check digits. */
 export function readOrderNumber(text: string): number | null | undefined {
   const referenced = readTransferReference(text);
   const [, number] = /^#?([1-9]\d{0,14})$/.exec(text.trim()) ?? [];

@@ -51,7 +51,7 @@ export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: stri
     ...timeFilters(query, "updated_at"),
     ids: ids === undefined ? undefined : JSON.stringify(parseIds(ids)),
   };
-  // The index by customer is sorted by creation only, the index by email not at all. All others are sorted.
+  // The index by customer is sorted by creation time only, and the index by email is not sorted.
   const isUnsorted = email !== undefined || (userId !== undefined && !sort.endsWith("created_at"));
   const unindexed = { tenant: hasIds, sort: hasIds || isUnsorted };
   const values = { found: q === undefined ? null : JSON.stringify(await findOrders(ctx, q)) };
@@ -64,7 +64,7 @@ export type OrderView = Awaited<ReturnType<typeof viewOrders>>[number];
 
 export type OrderFilter = Omit<OrderListQuery, "limit" | "cursor" | "fields" | "include_total">;
 
-// The plus keeps SQLite from reading all orders of the store to find those of a page.
+// The plus keeps SQLite from reading all orders of the store if only those in `ids` are needed.
 const selectDetails = statement((q) =>
   q
     .select({ id: orders.id, digits: orders.currencyDigits, customerEmail: users.email })
@@ -85,7 +85,7 @@ async function viewOrders(ctx: Ctx, json: string) {
   });
 }
 
-/** Yields at most `limit` matching orders in pages. The rows of a page are from one snapshot. */
+/** Yields at most `limit` matching orders in pages. */
 export async function* readOrderPages(ctx: Ctx, filter: OrderFilter, limit = Number.POSITIVE_INFINITY) {
   let left = limit;
   let cursor: string | undefined;

@@ -15,9 +15,9 @@ import { type Account, openProvider, providers, requireAccount } from "./account
 import type { Checkout, CheckoutInput } from "./model.ts";
 import { type CheckoutRow, closePage, findOpen, nextCheck, openPage } from "./reconcile.ts";
 
-/** Maximum pages of an order that the provider has opened, and maximum attempts to open one. */
+/** How many pages an order can have, and how many attempts to open one: the provider may refuse some. */
 const max = { pages: 5, tries: 20 };
-/** Stripe accepts an expiry of 30 minutes to a day from now; a minute allows for a difference of clocks. */
+/** Stripe accepts pages that expire in 30 minutes to a day. One minute is for clocks that differ. */
 const page = { min: 31 * 60_000, max: 86_400_000 - 60_000 };
 const holdAfterMs = 10 * 60_000;
 const maxHoldMs = 2 * 3_600_000;
@@ -38,7 +38,7 @@ const selectKey = statement(sql`
     and k.active and k.published and k.revoked_at is null`);
 
 /**
- * Opens a page of the provider on which an order is paid, or returns the one that is open.
+ * Opens a payment page for an order, or returns the one that is open.
  * @throws notFound, validationFailed; unavailable if the provider does not answer; wrongState if the provider refuses,
  * or for an order that cannot be paid.
  */
@@ -81,7 +81,7 @@ async function addCheckout(ctx: Ctx, orderId: string, account: Account, urls: Ch
     await requirePayable(tx, order, amountMinor);
     const values = { tenantId: tx.tenant.id, id: newId("chk"), orderId, now: toTimestamp(tx.now()) };
     const lines = await all(tx.db, selectLines, { ...values, id: orderId });
-    // A page expires ten minutes before its order. The order's hold is extended if needed, to at most two hours in all.
+    // A page expires ten minutes before its order. If needed, the order is held longer, up to two hours in all.
     const hold = Date.parse(order.expiresAt);
     const expiresAt = Math.min(Math.max(tx.now() + page.min, hold - holdAfterMs), tx.now() + page.max);
     const latest = Date.parse(order.createdAt) + maxHoldMs;
@@ -97,7 +97,7 @@ async function addCheckout(ctx: Ctx, orderId: string, account: Account, urls: Ch
       const extended = { ...values, id: orderId, holdUntil };
       await tx.db.batch([bind(extendHold, extended), bind(bumpOrder, extended)]);
     }
-    // If another call has opened a page meanwhile, that one is returned.
+    // If another call has added a checkout meanwhile, nothing was inserted, and that checkout is returned.
     return (await findOpen(tx, orderId)) as CheckoutRow;
   });
 }

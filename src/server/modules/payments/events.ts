@@ -17,7 +17,7 @@ const isOfEvent = and(ofStore(checkouts), isNamed);
 const selectCheckout = statement((q) => q.select().from(checkouts).where(isOfEvent));
 
 /**
- * Receives a webhook call, which its signature authenticates. Returns once all that the call reports is committed.
+ * Verifies the signature of a webhook call, and handles its event. Returns after the changes were committed.
  * @throws notAuthenticated without a valid signature; malformedRequest; unavailable if the provider must call again.
  */
 export async function receiveEvent(ctx: Ctx, body: Uint8Array): Promise<void> {
@@ -34,13 +34,13 @@ function secretsOf({ vault, tenant, now }: Ctx, { secret, olderSecret, olderUnti
   return sealed.flatMap((text) => vault.open("payment", placeOf(tenant.id, "secret"), text) ?? []);
 }
 
-/** Reads the page of an event, unless the event is known. Errors: unavailable, wrongState. */
+/** Reads the page that an event is about. Ignores an event that was handled before. Errors: unavailable, wrongState. */
 export async function handleEvent(ctx: Ctx, account: Account, event: ProviderEvent): Promise<void> {
   const values = { tenantId: ctx.tenant.id, ...event, isLive: event.isLive ? 1 : 0, now: toTimestamp(ctx.now()) };
   if (await get(ctx.db, selectEvent, values)) return;
   const isOfKey = event.isLive === account.isLive;
   const row = isOfKey ? await get(ctx.db, selectCheckout, values) : undefined;
   if (row) await reconcile(ctx, row);
-  // An event about a payment that is not known yet is not recorded, so that polling handles it again.
+  // The page of an event may not be known yet. The event is then not recorded, so that polling handles it later.
   if (row || !isOfKey) await run(ctx.db, insertEvent, values);
 }

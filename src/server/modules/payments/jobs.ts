@@ -19,7 +19,7 @@ import { paymentAccounts, paymentEvents } from "./table.ts";
 
 export type PaymentDeps = Pick<Ctx, "db" | "vault" | "now"> & { payments: PaymentOptions };
 
-/** Events may appear late in the provider's list, so each poll reads the last minutes again. */
+/** Providers may list events late, so each poll also reads the five minutes before the last poll. */
 const overlapMs = 300_000;
 
 const t = alias(tenants, "t");
@@ -36,7 +36,7 @@ const selectPages = statement((q) =>
     .orderBy(checkouts.nextCheckAt)
     .limit(20),
 );
-// After a process has claimed a page, it has a minute to read the page before another process may.
+// The process that has claimed a page has a minute to read it, before another process may claim the page.
 const claimPage = statement(sql`
   update ${checkouts} set next_check_at = ${param("inMinute")}
   where id = ${param("id")} and next_check_at <= ${param("now")}`);
@@ -48,7 +48,7 @@ const selectAccounts = statement((q) =>
     .where(sql`${paymentAccounts.nextPollAt} <= ${param("now")}`)
     .limit(20),
 );
-// If a webhook endpoint is registered, the provider reports events by itself, so polls are less frequent.
+// A provider with a webhook endpoint reports events by itself, so it is polled less often.
 const claimAccount = statement(sql`
   update ${paymentAccounts} set next_poll_at = iif(endpoint_id is null, ${param("inMinute")}, ${param("inTenMinutes")})
   where tenant_id = ${param("id")} and next_poll_at <= ${param("now")}`);
@@ -104,7 +104,7 @@ export const pollEvents = (deps: PaymentDeps): Promise<number> =>
     await run(ctx.db, savePoll, { id, until });
   });
 
-/** Works on due rows, each claimed for a time. Returns how many it has claimed. */
+/** Claims and works on each due row. Returns how many rows were claimed. */
 async function workOn<Row extends { id: string; tenant: string }>(
   deps: PaymentDeps,
   select: Statement<Row>,
@@ -116,7 +116,7 @@ async function workOn<Row extends { id: string; tenant: string }>(
   return workThrough(deps, due, async (ctx, row) => {
     if ((await run(deps.db, claim, { id: row.id, now, inMinute, inTenMinutes })) === 0) return false;
     await work({ ...deps, ...ctx, actor: { kind: "server" }, requestId: "payments" }, row).catch((error: unknown) => {
-      // The provider may not answer, or refuse the store's key. The next call of this job tries again.
+      // The provider did not answer, or refused the store's key. The job tries again after the claim has ended.
       if (!(error instanceof AppError)) throw error;
     });
     return true;

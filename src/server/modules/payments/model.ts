@@ -1,11 +1,11 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { input, oneOf, output, textUpTo, timestamp } from "../../values/schema.ts";
 
-const page = (description: string) => textUpTo(2000, `${description} On an origin of one of the store's keys.`);
+const page = (description: string) => textUpTo(2000, `${description} At an origin of one of the store's keys.`);
 
 export const CheckoutInput = input("CheckoutInput", {
   success_url: page("Where the buyer goes after the payment."),
-  cancel_url: page("Where the buyer goes without one."),
+  cancel_url: page("Where the buyer goes after leaving the payment page."),
 });
 export type CheckoutInput = Static<typeof CheckoutInput>;
 

@@ -15,7 +15,7 @@ export type ProviderMoney = Pick<Dispute, "amountMinor" | "currency">;
 
 export interface ProviderRefund extends ProviderMoney, Pick<Refund, "error"> {
   id: string;
-  /** The id of the store's refund that was requested; null if the refund was made at the provider. */
+  /** The id of the refund here that requested this one; null if the refund was made at the provider. */
   ownId: string | null;
   state: Exclude<Refund["state"], "requested">;
 }
@@ -26,7 +26,7 @@ export interface ProviderDispute extends Omit<Dispute, "tenantId" | "orderId" | 
 }
 
 export interface Snapshot {
-  /** A page is `processing` until the provider has decided about the payment, and `failed` if that fails. */
+  /** Of a completed page: `processing` until the provider has decided about the payment, `failed` if it refused it. */
   state: "open" | "processing" | "complete" | "expired" | "failed";
   intentId: string | null;
   payment: (ProviderMoney & { reference: string; receivedAt: string }) | null;
@@ -34,7 +34,7 @@ export interface Snapshot {
   disputes: ProviderDispute[];
 }
 
-/** A provider's notice that a page or payment has changed. Its new state is read at the provider. */
+/** An event of a provider: a page or payment has changed. The new state is then read at the provider. */
 export interface ProviderEvent extends Omit<Event, "tenantId" | "createdAt"> {
   /** The provider's id of the page or payment that has changed. */
   about: string | null;
@@ -44,11 +44,11 @@ type NewCheckout = Pick<typeof checkouts.$inferSelect, "id" | "request" | "creat
 export type RefundRequest = ProviderMoney & { id: string; orderId: string; intentId: string };
 
 /**
- * The account of a store at a provider. With `isOld`, a function first searches for the result of an earlier request.
+ * Calls to the account of a store at a provider. With `isOld`, a call first searches for the result of an earlier one.
  * @throws unavailable if the provider does not decide; wrongState if the provider refuses.
  */
 export interface Provider {
-  /** Opens a page. If the same checkout is opened again, no second page is opened. */
+  /** Opens a page. A second call for the same checkout returns the same page. */
   open(checkout: NewCheckout, isOld: boolean): Promise<{ sessionId: string; url: string } | undefined>;
   read(sessionId: string): Promise<Snapshot>;
   close(sessionId: string): Promise<unknown>;
@@ -67,17 +67,14 @@ export interface NewPage extends CheckoutInput {
 
 export type SignedCall = { body: Uint8Array; signature: string; secrets: readonly string[]; now: number };
 
-/** A way to pay on pages of a provider. None of its functions needs the network. */
+/** The functions for a provider. None of them needs the network. */
 export interface ProviderKind {
-  /**
-   * Returns the request that opens a page, as JSON. It is stored until the page is known. Errors: wrongState for a
-   * currency that the provider does not charge.
-   */
+  /** Returns the body of the request that opens a page. Errors: wrongState for a currency that cannot be charged. */
   requestOf(order: OrderRow, lines: readonly (typeof orderLines.$inferSelect)[], page: NewPage): object;
   open(key: string, options?: PaymentOptions): Provider;
   /**
-   * Returns the event of a webhook call; undefined unless one of the secrets has signed it in the last minutes. Errors:
-   * malformedRequest for a signed body that is no event.
+   * Returns the event of a webhook call; undefined unless one of the secrets has signed it in the last five minutes.
+   * @throws malformedRequest for a signed body that is no event.
    */
   verify(call: SignedCall): Promise<ProviderEvent | undefined>;
 }
@@ -91,7 +88,7 @@ export const statusOf = (error: unknown): number | undefined =>
 
 const reply = "Card payments are not available now.";
 
-/** An error that only the store's owner can fix. Replies do not reveal it, but the log and doctor do. */
+/** Returns an error that the store's owner must fix. Buyers get a general reply; the log and `doctor` say more. */
 export function accountFault(message: string, cause?: unknown): AppError {
   const remedy = "Connect the store with a valid key: bodega payment connect stripe -n <namespace> --key-file <file>";
   return unavailable(message, { reply, remedy, cause });
@@ -99,6 +96,6 @@ export function accountFault(message: string, cause?: unknown): AppError {
 
 export const isAccountFault = (error: unknown) => error instanceof AppError && error.reply === reply;
 
-/** Whether the request of a row may be too old to be retried: a provider recognises a retry for 24 hours. */
+/** Whether a request is too old to be repeated with the same key. Providers recognise a key for 24 hours. */
 export const isOld = (row: { createdAt: string }, now: number): boolean =>
   now - Date.parse(row.createdAt) > 20 * 3_600_000;

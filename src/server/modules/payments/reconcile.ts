@@ -15,9 +15,9 @@ import { openProvider } from "./accounts.ts";
 import { isOld, isRefusal, type Provider, type Snapshot, statusOf } from "./provider.ts";
 import { applyReturns, type PaymentRow } from "./refunds.ts";
 
-/** How often the server itself reads an open page, without a call of a visitor. */
+/** How often the server reads an open page if no visitor asks for it. */
 const checkMs = 120_000;
-/** An open page is read when its order ends at the latest, so that the page is closed before the order. */
+/** Returns when to read an open page again: at the latest when its order expires, because the page must end first. */
 export const nextCheck = (now: number, orderEnds: string) =>
   toTimestamp(Math.min(now + checkMs, Date.parse(orderEnds)));
 const everyMs = 5000;
@@ -29,7 +29,7 @@ const isOpen = and(ofOrder, eq(checkouts.state, "open"));
 const selectOpen = statement((q) => q.select().from(checkouts).where(isOpen));
 const expireOpen = statement((q) => q.update(checkouts).set({ state: "expired" }).where(isOpen));
 const isUnknown = and(ofCheckout, eq(checkouts.state, "open"), isNull(checkouts.sessionId));
-// The request contains the buyer's email, and is needed only until the page is known, so it is then erased.
+// The request contains the buyer's email. It is erased once the page is known, because it is not needed any more.
 const page = { ...params("sessionId", "url"), request: "{}" };
 const savePage = statement((q) => q.update(checkouts).set(page).where(isUnknown));
 const failure = { state: "failed", ...params("error"), request: "{}", nextCheckAt: null } as const;
@@ -51,8 +51,8 @@ export type CheckoutRow = NonNullable<(typeof selectCheckout)["row"]>;
 export const findOpen = (ctx: Ctx, orderId: string) => get(ctx.db, selectOpen, { tenantId: ctx.tenant.id, orderId });
 
 /**
- * Returns a checkout with its page, and opens the page unless its id is known. The row becomes `failed` if the provider
- * refuses. Errors: unavailable, wrongState.
+ * Opens the page of a checkout, unless it is open already, and returns the checkout. If the provider refuses, the
+ * checkout becomes `failed`. Errors: unavailable, wrongState.
  */
 export async function openPage(ctx: Ctx, provider: Provider, row: CheckoutRow): Promise<CheckoutRow> {
   if (row.sessionId !== null) return row;
@@ -62,7 +62,7 @@ export async function openPage(ctx: Ctx, provider: Provider, row: CheckoutRow): 
     if (!opened) throw wrongState("The provider has no page of this checkout.");
     await run(ctx.db, savePage, { ...values, ...opened });
   } catch (error) {
-    // If a request failed at the provider, the provider answers each retry of the request with the same failure.
+    // After a failure, a provider answers each repetition of the request with the same failure.
     const isFinal = isRefusal(error) || ![undefined, 409, 429].includes(statusOf(error));
     if (isFinal) await run(ctx.db, fail, { ...values, error: (error as Error).message });
     throw error;
@@ -128,9 +128,10 @@ async function bookPayment(
 }
 
 /**
- * Closes the page on which an order can be paid, before a change of what is due. A payment that was made on the page is
- * booked. Errors: notFound if the caller may not see the order; unavailable if the provider does not answer; wrongState
- * if the provider refuses.
+ * Closes the payment page of an order, before the amount due changes. If the page was paid meanwhile, books the
+ * payment.
+ * @throws notFound if the caller may not see the order; unavailable if the provider does not answer; wrongState if it
+ * refuses.
  */
 export async function closeCheckout(ctx: Ctx, orderId: string): Promise<void> {
   await getOrder(ctx, orderId);
@@ -151,14 +152,14 @@ export async function closePage(ctx: Ctx, open: CheckoutRow): Promise<void> {
   await reconcile(ctx, row);
 }
 
-/** Marks an order's page as closed, in a transaction that is rolled back, to check what a change would do. */
+/** Marks an order's page as closed, in the transaction of a dry run, which is rolled back. */
 export async function assumeClosed(tx: Ctx, orderId: string): Promise<void> {
   await run(tx.db, expireOpen, { tenantId: tx.tenant.id, orderId });
 }
 
 /**
- * Reads the payment pages of an order at the provider, and returns the order. For visitors, it does so once in five
- * seconds, and answers from the database if the provider does not answer.
+ * Reads the payment pages of an order at the provider, and returns the order. Visitors get the stored order if the
+ * pages were read in the last five seconds, or if the provider does not answer.
  * @throws notFound; for staff also unavailable and wrongState.
  */
 export async function checkPayment(ctx: Ctx, orderId: string): Promise<Rendered> {

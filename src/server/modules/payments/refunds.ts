@@ -50,13 +50,13 @@ export const findRefund = (tx: Ctx, id: string) => get(tx.db, selectRefund, { te
 const listRefunds = (tx: Ctx, { id: paymentId }: { id: string }): Promise<RefundRow[]> =>
   all(tx.db, selectRefunds, { tenantId: tx.tenant.id, paymentId });
 
-/** What is left of a payment after all refunds that have not failed. */
+/** Returns how much of a payment can be refunded. Failed refunds do not count. */
 const leftOf = ({ amountMinor }: PaymentRow, rows: readonly RefundRow[]): number =>
   rows.reduce((left, row) => left - (row.state === "failed" ? 0 : row.amountMinor), amountMinor);
 
 /**
- * Adds what a provider knows about the refunds and disputes of a payment. Known rows come first: a refund that failed
- * or a dispute that was won makes room for other refunds of the same money.
+ * Records what a provider knows about the refunds and disputes of a payment. Existing rows are updated first, because a
+ * failed refund or a won dispute leaves money for other refunds.
  */
 export async function applyReturns(tx: Ctx, payment: PaymentRow, snapshot: Pick<Snapshot, "refunds" | "disputes">) {
   const found: Returned[] = [];
@@ -78,7 +78,7 @@ export async function applyReturns(tx: Ctx, payment: PaymentRow, snapshot: Pick<
   for (const one of missing) await addFound(tx, payment, one);
 }
 
-/** Records what a provider has done about a refund, unless a newer state is known. */
+/** Records the state of a refund at the provider. Ignores states that are older than the recorded one. */
 export async function advance(
   tx: Ctx,
   { id, orderId, providerId: known, state: before }: RefundRow,
@@ -94,8 +94,8 @@ export async function advance(
 }
 
 /**
- * Records money that the provider has paid back: by a refund made there, or for a lost dispute. Refunds of the same
- * money that were only requested here fail, because the provider will refuse them.
+ * Records a refund that was made at the provider, or the money of a lost dispute. If the payment then has too little
+ * left, refunds that were only requested here fail, because the provider will refuse them.
  */
 async function addFound(tx: Ctx, payment: PaymentRow, { id, amountMinor, state, reason }: Returned): Promise<void> {
   const rows = await listRefunds(tx, payment);
@@ -107,7 +107,7 @@ async function addFound(tx: Ctx, payment: PaymentRow, { id, amountMinor, state, 
   }
   const order = await requireRow(tx, payment.orderId);
   const amount = Math.min(amountMinor, left);
-  // Surplus money, and money for an order that was never paid, does not reduce what the order costs.
+  // Refunds of surplus money, and refunds of an order that was never paid, do not reduce what the order costs.
   const surplus = Math.max(-dueOf(order), 0);
   const credited = order.paidAt === null ? 0 : Math.max(amount - surplus, 0);
   await addRefund(tx, { ...payment, amountMinor: amount, creditedMinor: credited, state, providerId: id, reason });
@@ -115,8 +115,9 @@ async function addFound(tx: Ctx, payment: PaymentRow, { id, amountMinor, state, 
 }
 
 /**
- * Requests the money of a failed refund again, as a new refund, because the provider remembers the old request.
- * @throws notFound, preconditionFailed; wrongState unless the refund failed, was not retried, and its money is left.
+ * Repeats a failed refund as a new refund, because the provider would answer the old request as before.
+ * @throws notFound, preconditionFailed; wrongState if the refund has not failed, was repeated already, or if too little
+ * of its payment is left.
  */
 export function retryRefund(
   ctx: Ctx,
@@ -134,7 +135,7 @@ export function retryRefund(
     const payment = (await get(tx.db, selectPayment, { tenantId: tx.tenant.id, id: paymentId })) as PaymentRow;
     const rows = await listRefunds(tx, payment);
     if (rows.some(({ retryOf }) => retryOf === id)) throw wrongState(`Refund ${id} was repeated already.`);
-    if (leftOf(payment, rows) < amountMinor) throw wrongState(`The payment of refund ${id} was given back otherwise.`);
+    if (leftOf(payment, rows) < amountMinor) throw wrongState(`Too little of the payment of refund ${id} is left.`);
     await endAttention(tx, orderId, ["refund_failed"]);
     const again = { amountMinor, shippingMinor, creditedMinor, reason, state: "requested", retryOf: id } as const;
     return addRefund(tx, { ...payment, ...again });
@@ -143,19 +144,19 @@ export function retryRefund(
 
 type NewRefund = PaymentRow & Pick<RefundRow, "state" | "creditedMinor"> & Partial<RefundRow>;
 
-/** Adds a refund of a payment. The refund credits at most what the order still costs. */
+/** Adds a refund of a payment, and returns the order. The refund credits at most what the order costs now. */
 async function addRefund(tx: Ctx, { id: paymentId, ...refund }: NewRefund): Promise<Rendered> {
   const { totalMinor, creditedMinor: credited } = await requireRow(tx, refund.orderId);
   const creditedMinor = Math.min(refund.creditedMinor, totalMinor - credited);
   const values = { id: refund.orderId, refundId: newId("ref"), paymentId, creditedMinor, now: toTimestamp(tx.now()) };
   await run(tx.db, insertRefund, { ...moneyOnly, ...refund, ...values });
-  // The buyer knows of a retried refund from the first mail, and of a lost dispute from the bank, so no mail is sent.
+  // The first mail has announced a repeated refund, and the buyer's bank reports a lost dispute, so no mail is sent.
   const isNews = refund.retryOf === undefined && refund.reason === null;
   const mail: [OrderMailKind, string] | undefined = isNews ? ["order_refunded", values.refundId] : undefined;
   return refreshPaymentStatus(tx, refund.orderId, "order.refunded", mail);
 }
 
-/** Records a dispute, which changes neither the order's status nor stock. Returns whether it is new or has advanced. */
+/** Records a dispute. The status and stock of its order stay. Returns whether the dispute is new or has advanced. */
 async function recordDispute(tx: Ctx, { orderId, id: paymentId }: PaymentRow, dispute: ProviderDispute) {
   const values = { ...dispute, tenantId: tx.tenant.id, orderId, paymentId, now: toTimestamp(tx.now()) };
   if ((await run(tx.db, upsertDispute, values)) === 0) return false;

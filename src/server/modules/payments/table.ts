@@ -20,7 +20,7 @@ export const paymentAccounts = sqliteTable(
     secret: text("secret"),
     olderSecret: text("older_secret"),
     olderUntil: text("older_until"),
-    /** All events up to `eventsUntil` were read. They are polled again at `nextPollAt`. */
+    /** All events up to `eventsUntil` were read. Later events are polled at `nextPollAt`. */
     eventsUntil: text("events_until").notNull(),
     nextPollAt: text("next_poll_at").notNull(),
     createdAt: text("created_at").notNull(),
@@ -31,7 +31,7 @@ export const paymentAccounts = sqliteTable(
   ],
 );
 
-/** Received webhook calls, without their contents, so that a repeated call costs little. */
+/** Events that were handled, without their contents. A repeated event is ignored. */
 export const paymentEvents = sqliteTable(
   "payment_events",
   {
@@ -56,7 +56,7 @@ export const disputes = sqliteTable(
     amountMinor: integer("amount_minor").notNull(),
     currency: text("currency").notNull(),
     status: text("status").notNull(),
-    /** Increases as the dispute progresses, so that an older state can be recognised and ignored. */
+    /** A number that increases with each state, so that older states are ignored. */
     progress: integer("progress").notNull(),
     reason: text("reason").notNull(),
     /** The time until which the store can answer the dispute. */

@@ -24,7 +24,9 @@ export const Todo = output("Todo", {
   kind: oneOf(todoKinds),
   id: Type.String({ description: "Id of the order, product, mail or withdrawal." }),
   subject: Type.String({ description: "Number of the order, SKU or slug of the item, or id of the mail." }),
-  detail: nullable(Type.String({ description: "The amount due, the attention, the title, the error or the sender." })),
+  detail: nullable(
+    Type.String({ description: "The amount due, what needs attention, the title, the error or the sender." }),
+  ),
   count: nullable(Type.Integer({ description: "Pieces to ship, or pieces left." })),
   since: timestamp,
 });

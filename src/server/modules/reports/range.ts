@@ -11,14 +11,14 @@ const dayMs = 86_400_000;
 /** Returns the bounds of a report as stored times. Errors: validationFailed, also for more than five years. */
 export function parseRange(ctx: Ctx, { since = "30d", until }: Pick<ReportQuery, "since" | "until">) {
   const from = parseTime(ctx, "since", since);
-  // A report until now includes changes of this millisecond.
+  // The end is not included, so a report until now ends in the next millisecond.
   const to = until === undefined ? ctx.now() + 1 : parseTime(ctx, "until", until);
   if (from >= to) throw invalidField("since", "must be earlier than the end");
   if (to - from > maxDays * dayMs) throw invalidField("since", "must be at most five years before the end");
   return { since: toTimestamp(from), until: toTimestamp(to) };
 }
 
-/** A year, month or day begins at midnight in the store's time zone. */
+/** Returns a time in epoch milliseconds. A year, month or day begins at midnight in the store's time zone. */
 function parseTime({ tenant, now }: Ctx, field: string, text: string): number {
   const duration = parseDuration(text);
   if (duration !== undefined) return now() - duration;
@@ -32,7 +32,7 @@ function parseTime({ tenant, now }: Ctx, field: string, text: string): number {
   throw invalidField(field, "must be a year, month or day such as 2026-01, a duration such as 30d, or a time");
 }
 
-/** Returns the period of a time in the time zone: its first day, or the month. */
+/** Returns the period of a time: the month as `2026-01`, or the first day as `2026-01-31`. */
 export function periodOf(at: string, timezone: string, by: ReportQuery["by"]): string {
   const day = Temporal.Instant.from(at).toZonedDateTimeISO(timezone).toPlainDate();
   if (by === "month") return day.toPlainYearMonth().toString();

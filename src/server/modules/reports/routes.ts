@@ -15,7 +15,7 @@ export const reportRoutes = [
   }),
   defineRoute("GET", "/todo/", "listTodo", {
     tag: "Orders",
-    summary: "List what the store has to do, of each kind the oldest first",
+    summary: "List what the store has to do; of each kind, the oldest first",
     access: [staff],
     query: TodoQuery,
     reply: { data: Type.Array(Todo) },

@@ -12,7 +12,7 @@ import { parseRange, periodOf } from "./range.ts";
 const maxOrders = 100_000;
 const batchSize = 100;
 
-// Each reported change of an order also changed its `updated_at`, which has an index.
+// All changes in reports also change `updated_at` of the order, which has an index.
 const selectChanged = statement((q) =>
   q
     .select({ id: orders.id })
@@ -27,17 +27,17 @@ type Sale = Awaited<ReturnType<typeof readSale>>;
 type Sums = Record<string, number>;
 export type ReportRow = Record<string, string | number | null>;
 
-/** Something that happened to an order at a time. Amounts are in minor units, and their names end with `_minor`. */
+/** A sale, payment, credit or refund. Amounts are in minor units, and their names end with `_minor`. */
 interface Entry {
   at: string | null;
-  /** These columns identify a row, together with the currency and, if the report has periods, with the period. */
+  /** The columns that identify a row, besides the currency and the period. */
   key?: ReportRow;
   labels?: ReportRow;
   sums: Sums;
 }
 
 interface Report {
-  /** The columns before the sums. If the first is `period`, there are separate rows for each period. */
+  /** The columns before the sums. If the first is `period`, each period has rows of its own. */
   columns: readonly string[];
   sums: readonly string[];
   entriesOf(sale: Sale, homeCountry: string | null): Entry[];
@@ -108,7 +108,7 @@ const customers: Report = {
   sums: ["orders", "sold_minor", "returned_minor"],
   entriesOf({ order, credits }) {
     const labels = { customer: order.email ?? order.userId ?? "guest" };
-    // A guest's orders have no user, so guests are distinguished by their address.
+    // Orders of guests have no user, so guests are distinguished by their email address.
     const key = { user_id: order.userId, ...(order.userId === null && labels) };
     return [
       { at: order.paidAt, key, labels, sums: { orders: 1, sold_minor: order.totalMinor } },
@@ -121,8 +121,8 @@ export const reports = { sales, products, customers, tax };
 export type ReportName = keyof typeof reports;
 
 /**
- * Returns the rows of a report: by period, or those that sold most first. Orders count when they were paid, and credits
- * when they were made. Over all time, the sums are those that `doctor` recomputes.
+ * Returns the rows of a report, sorted by period if it has periods, otherwise by what was sold. Orders count when they
+ * were paid, and credits when they were made.
  * @throws validationFailed for a wrong range, and for more than 100,000 orders that changed since its beginning.
  */
 export async function readReport(ctx: Ctx, name: ReportName, query: ReportQuery): Promise<ReportRow[]> {

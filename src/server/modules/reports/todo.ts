@@ -55,8 +55,8 @@ const selects: Record<TodoKind, ReturnType<typeof compile>> = {
 };
 
 /**
- * Lists what a store has to do, of each kind at most `limit`, oldest first. Low stock is at or below `low_stock_at`.
- * Withdrawals that match no order are listed for two weeks, because nothing marks them as done.
+ * Lists what a store has to do: at most `limit` of each kind, the oldest first. Withdrawals that match no order are
+ * listed for two weeks, because they cannot be marked as done.
  */
 export async function listTodo(ctx: Ctx, limit: number): Promise<Todo[]> {
   const { id: tenantId, lowStockAt } = ctx.tenant;

@@ -8,8 +8,8 @@ const columns = ["zone", "countries", "postcodes", "name", "price", ...bounds, "
 const nameIn = /^name_([A-Za-z][\w-]*)$/;
 
 /**
- * Replaces all shipping rates of the store by those of a file. Countries and beginnings of postcodes are separated by
- * spaces, and `name_de` is the name in German.
+ * Replaces all shipping rates of the store by those of a file. Spaces separate countries, and beginnings of postcodes.
+ * The column `name_de` has the name in German.
  * @throws validationFailed with line, column and value.
  */
 export async function importShippingRates(ctx: Ctx, text: string): Promise<ShippingRateDocument[]> {

@@ -5,18 +5,21 @@ import { country } from "../users/model.ts";
 
 const amount = (description: string) => Type.Optional(nullable(Type.Number({ minimum: 0, description })));
 const grams = (description: string) => Type.Optional(nullable(whole(0, 1_000_000_000, description)));
-const noBound = "Null or missing is no bound.";
+const noBound = "Without it, there is no limit.";
 
 const rateFields = {
-  zone: line(100, "The rates of one zone have the same countries and postcodes."),
+  zone: line(100, "All rates of a zone must have the same countries and postcodes."),
   countries: Type.Array(textUpTo(2), {
     minItems: 1,
     maxItems: 250,
-    description: "ISO 3166-1 alpha-2 in capitals; `*` is everywhere else.",
+    description: "ISO 3166-1 alpha-2 in capitals; `*` stands for all other countries.",
     examples: [["DE", "AT"]],
   }),
   postcodes: Type.Optional(
-    Type.Array(line(12), { maxItems: 500, description: "Beginnings of postcodes; none is the whole country." }),
+    Type.Array(line(12), {
+      maxItems: 500,
+      description: "Beginnings of postcodes; an empty list is the whole country.",
+    }),
   ),
   name: line(100, "The name that buyers see. Unique in its zone."),
   names: Type.Optional(
@@ -26,7 +29,7 @@ const rateFields = {
     }),
   ),
   price: Type.Number({ minimum: 0 }),
-  free_from: amount("Goods of at least this value, after discount, are shipped for 0."),
+  free_from: amount("From this value of goods, after discount, shipping costs 0."),
   min_value: amount(`The lowest value of goods, after discount. ${noBound}`),
   max_value: amount(`The highest value of goods, after discount. ${noBound}`),
   min_weight_g: grams(`The lowest weight. ${noBound}`),

@@ -47,7 +47,7 @@ export type ShippingRateDocument = Static<typeof ShippingRate>;
 
 const shown = (minor: number | null, digits: number) => (minor === null ? null : toAmount(minor, digits));
 
-/** Lists all rates of the store, in the order that the store gave. */
+/** Lists all rates of the store in its order, as replies show them. */
 export async function listShippingRates(ctx: Ctx): Promise<ShippingRateDocument[]> {
   const digits = currencyDigits(ctx.tenant.currency);
   return (await readShippingRates(ctx)).map((rate) => ({
@@ -59,14 +59,14 @@ export async function listShippingRates(ctx: Ctx): Promise<ShippingRateDocument[
   }));
 }
 
-/** Reads all rates of the store from the database, in the order that the store gave. */
+/** Reads all rates of the store in its order. */
 export function readShippingRates(ctx: Ctx): Promise<StoredRate[]> {
   return all(ctx.db, selectRates, { tenantId: ctx.tenant.id });
 }
 
 const kept = new LruCache<StoredRate[]>(64);
 
-/** The stored rates, kept in memory until they are replaced. */
+/** Returns the stored rates, from memory if possible. A replacement has a new name, so old rates are not found. */
 export async function keptShippingRates(ctx: Ctx): Promise<readonly StoredRate[]> {
   const name = ctx.tenant.shippingRates;
   if (name === null) return [];
@@ -77,7 +77,7 @@ export async function keptShippingRates(ctx: Ctx): Promise<readonly StoredRate[]
   return rates;
 }
 
-/** Replaces all rates of the store; a rate keeps its id if its zone and name stay. Errors: validationFailed. */
+/** Replaces all rates of the store. A rate keeps its id if its zone and name stay. Errors: validationFailed. */
 export async function replaceShippingRates(ctx: Ctx, rates: readonly ShippingRateInput[]) {
   const { id: tenantId, namespace } = ctx.tenant;
   const zones = new Map<string, string>();
@@ -146,7 +146,7 @@ export interface Offer {
   priceMinor: number;
 }
 
-/** Returns the rates that apply to an address and goods: their value after discount in minor units, weight in grams. */
+/** Returns the rates that apply to an address and goods: their value in minor units after discount, weight in grams. */
 export function offersFor(
   rates: readonly StoredRate[],
   { country, postcode }: Record<"country" | "postcode", string>,
@@ -163,7 +163,7 @@ export function offersFor(
   });
 }
 
-/** The rates that apply to an address and goods, as replies show them. Errors: validationFailed. */
+/** Lists the rates that apply to an address and goods, as replies show them. Errors: validationFailed. */
 export async function listOffers(ctx: Ctx, query: Static<typeof ShippingQuery>, lang: string | undefined) {
   const { country = "", postal_code: postcode = "", value = 0, weight_g: weight = 0 } = query;
   const goods = { value: parseMoney("value", value, currencyDigits(ctx.tenant.currency)), weight };
@@ -172,7 +172,7 @@ export async function listOffers(ctx: Ctx, query: Static<typeof ShippingQuery>, 
   );
 }
 
-/** An offer as replies show it, with the name in the language of the request or in the next best one. */
+/** Returns an offer as replies show it, with the name in the language `lang` if the store has it. */
 export function showOffer(
   ctx: Ctx,
   { rate, priceMinor }: Offer,
@@ -188,7 +188,7 @@ export function nameIn(ctx: Ctx, { name, names }: StoredRate, lang: string | und
   return (tag && names[tag]) ?? name;
 }
 
-// Stores without any tax rate are omitted, because they charge no tax.
+// Omits stores without tax rates, because they charge no tax.
 const selectUntaxed = statement<{ namespace: string; country: string; taxClass: string | null }>(sql`
   with countries as (
     select distinct t.id, t.namespace, c.value as country
@@ -208,8 +208,8 @@ const selectUntaxed = statement<{ namespace: string; country: string; taxClass: 
   order by 1, 2, 3`);
 
 /**
- * Returns countries that a store (null: each store) ships to without a tax rate, if it has other tax rates. A row with
- * `taxClass` means that only goods of this class are untaxed there.
+ * Lists the countries to which a store, or each store, ships without a tax rate although it has tax rates. If
+ * `taxClass` is not null, only goods of this class have no rate there.
  */
 export const listUntaxed = (ctx: SystemCtx, tenant: Tenant | null) =>
   all(ctx.db, selectUntaxed, { tenantId: tenant?.id ?? null });

@@ -1,9 +1,9 @@
 /** The fields of a shipping rate that decide to which addresses it applies. */
 export interface ZoneRate {
   zone: string;
-  /** Codes of ISO 3166-1 alpha-2; `*` is everywhere else. */
+  /** Codes of ISO 3166-1 alpha-2; `*` stands for all other countries. */
   countries: readonly string[];
-  /** Beginnings of postcodes in the form of `normalizePostcode`; if empty, the whole country. */
+  /** Beginnings of normalized postcodes; empty for the whole country. */
   postcodes: readonly string[];
 }
 
@@ -15,15 +15,15 @@ export function normalizePostcode(postcode: string): string {
     .toUpperCase();
 }
 
-/** Whether the country has zones by postcode, but this postcode is empty or not in A to Z and 0 to 9. */
+/** Whether the zone depends on the postcode, and the postcode is missing or has other characters than A-Z and 0-9. */
 export function lacksPostcode(rates: readonly ZoneRate[], country: string, postcode: string): boolean {
   const isDivided = rates.some((rate) => rate.postcodes.length > 0 && rate.countries.includes(country));
   return isDivided && !/^[A-Z0-9]+$/.test(normalizePostcode(postcode));
 }
 
 /**
- * Returns the zone of an address: the one with the longest beginning of the postcode, else that of the country, else
- * `*`. Undefined if none matches.
+ * Returns the zone with the longest beginning of the postcode; without one, the zone of the country; without that, the
+ * zone of `*`. Undefined if there is none.
  */
 export function zoneOf(rates: readonly ZoneRate[], country: string, postcode: string): string | undefined {
   const given = normalizePostcode(postcode);
@@ -38,12 +38,12 @@ export function zoneOf(rates: readonly ZoneRate[], country: string, postcode: st
   return zone;
 }
 
-/** How exactly a rate names an address: -1 not at all, 0 by `*`, 1 by its country, more by its postcode. */
+/** Returns how exactly a rate matches an address: -1 not at all, 0 by `*`, 1 by the country, more by the postcode. */
 function depthOf({ countries, postcodes }: ZoneRate, country: string, postcode: string): number {
   const isNamed = countries.includes(country);
   if (!isNamed && !countries.includes("*")) return -1;
   if (postcodes.length === 0) return isNamed ? 1 : 0;
-  // Some people write the country before the digits, as in D-25938.
+  // The postcode may begin with the country, such as D-25938.
   const digits = postcode.replace(/^\D+/, "");
   const isOf = (start: string) => postcode.startsWith(start) || digits.startsWith(start);
   const lengths = postcodes.filter(isOf).map((start) => start.length);

@@ -19,10 +19,10 @@ export interface TaxLine {
 }
 
 /**
- * Calculates the tax of the goods and of shipping. Each class is rounded once, half away from zero, and its tax is
- * shared over its amounts, so that everything adds up.
- * @param shipping is split over the classes of the goods if it has no class: by their amounts, or by their subtotals if
- * all amounts are 0.
+ * Calculates the tax of goods and shipping. The tax of each class is rounded once, half away from zero, and then split
+ * over the amounts of the class, so that the parts add up to it.
+ * @param shipping If it has no class, it is split over the classes of the goods by their amounts. If all amounts are 0,
+ * it is split by their subtotals.
  * @param rates by tax class; a class without a rate is taxed at 0.
  */
 export function calculateTaxes(
@@ -58,7 +58,7 @@ export function calculateTaxes(
   return { lines: lineTaxes, shipping: shippingTax, taxLines };
 }
 
-/** Returns `amount × by ÷ to`, rounded half away from zero. All are whole numbers of at least 0. */
+/** Returns `amount × by ÷ to`, rounded half away from zero. All arguments are whole numbers of at least 0. */
 export function divideRounded(amount: number, by: number, to: number): number {
   const { part, remainder } = multiplyDivide(amount, by, to);
   return remainder * 2 >= to ? part + 1 : part;

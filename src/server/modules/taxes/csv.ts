@@ -5,8 +5,7 @@ import type { TaxRate } from "./model.ts";
 import { replaceTaxRates } from "./service.ts";
 
 /**
- * Replaces all tax rates of the store by those of a file with the columns class, country, region and rate; a rate is in
- * percent.
+ * Replaces all tax rates of the store by those of a file with the columns class, country, region and rate (in percent).
  * @throws validationFailed with line, column and value.
  */
 export async function importTaxRates(ctx: Ctx, text: string): Promise<TaxRate[]> {

@@ -4,7 +4,7 @@ import { input, text } from "../../values/schema.ts";
 import { country } from "../users/model.ts";
 
 export const taxClassPattern = "^[a-z0-9][a-z0-9_-]*$";
-export const taxClass = text(50, "`standard`, `reduced`, `zero`, or a name of the store's own.", {
+export const taxClass = text(50, "`standard`, `reduced`, `zero`, or a name that the store chooses.", {
   form: { pattern: taxClassPattern },
   expects: "lowercase letters, digits, hyphens and underscores",
   examples: ["standard"],

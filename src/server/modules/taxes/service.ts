@@ -55,8 +55,8 @@ export async function replaceTaxRates(ctx: Ctx, rates: readonly TaxRate[]): Prom
 const kept = new LruCache<ReadonlyMap<string, number>>(256);
 
 /**
- * The rates of a country by class, in thousandths of a percent. They stay in memory until they are replaced. Undefined
- * if the store has no tax rates.
+ * Returns the rates of a country by class, in thousandths of a percent, from memory if possible. Undefined if the store
+ * has no tax rates.
  */
 export async function keptTaxRates(tx: Ctx, country: string): Promise<ReadonlyMap<string, number> | undefined> {
   const { id: tenantId, taxRates: name } = tx.tenant;

@@ -17,7 +17,7 @@ const newLists = () => ({
 });
 export type ListName = keyof ReturnType<typeof newLists>;
 
-/** `now` returns epoch milliseconds. `report` is called with each event that Stripe would report. */
+/** `now` returns epoch milliseconds. `report` is called for each event that Stripe would report. */
 export type Account = { now: () => number; report?: (type: string, object: Row) => void };
 
 /** The objects of an account, and the operations that change them. */
@@ -112,7 +112,7 @@ export class Books {
     return refunded;
   }
 
-  /** Adds up the refunds of a charge anew, and stores the sum in the charge. */
+  /** Stores the sum of its refunds in a charge. */
   sumRefunds(charge: Row): void {
     const counted = this.lists.refunds.filter((one) => one.charge === charge.id && !/failed|canceled/.test(one.status));
     charge.amount_refunded = counted.reduce((sum, one) => sum + one.amount, 0);

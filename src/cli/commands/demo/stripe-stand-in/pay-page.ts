@@ -4,7 +4,7 @@ import words from "./pay-page.json" with { type: "json" };
 import style from "./pay-page.txt" with { type: "text" };
 import template from "./pay-page-html.txt" with { type: "text" };
 
-/** A page of the stand-in; HTML unless its headers say otherwise. */
+/** A page of the stand-in, in HTML unless its headers name another type. */
 export type Page = { status?: number; html?: string; headers?: Record<string, string> };
 
 export const pageHeaders = {
@@ -12,7 +12,7 @@ export const pageHeaders = {
   "Content-Type": "text/html; charset=utf-8",
 };
 
-/** Answers a request for the payment page, or its submitted form, whose field `act` says: pay, decline or leave. */
+/** Answers a request for the payment page, or for its form, whose field `act` is `pay`, `decline` or `leave`. */
 export function answerPayPage(books: Books, pathname: string, act: string | null, language: string | null): Page {
   if (pathname === "/pay-page.css") return { html: style, headers: { "Content-Type": "text/css" } };
   books.expireDue();

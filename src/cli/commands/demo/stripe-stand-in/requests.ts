@@ -5,10 +5,7 @@ const account = { id: "acct_standin", object: "account", country: "DE", default_
 const asForm = (value: unknown) => (typeof value === "object" && value ? (value as Form) : {});
 const asList = (value: unknown) => (Array.isArray(value) ? (value as unknown[]) : []);
 
-/**
- * Answers a request to `/v1/`. `call` is such as "POST refunds", `page` the address of the payment page.
- * @throws Refusal
- */
+/** Answers a call such as "POST refunds". `page` is the address of the payment page. @throws Refusal */
 export function answer(books: Books, call: string, { expand, ...given }: Form, page: string): object {
   const [, list = "", id = ""] = /^GET (checkout\/sessions|\w+)(?:\/(\w+))?$/.exec(call) ?? [];
   if (Object.hasOwn(books.lists, list)) {

@@ -4,7 +4,7 @@ import { ownerColumn, tenantIdColumn } from "../../tenants/table.ts";
 import { attentionKinds } from "../states.ts";
 import { orders } from "../table.ts";
 
-/** Decisions that staff must make about orders. A row ends when they decide, or when its reason is gone. */
+/** Questions to staff about orders. A question ends when staff decide, or when its reason is gone. */
 export const orderAttention = sqliteTable(
   "order_attention",
   {

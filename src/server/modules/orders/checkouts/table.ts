@@ -3,7 +3,7 @@ import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-o
 import { ownerColumn, tenantIdColumn } from "../../tenants/table.ts";
 import { orders } from "../table.ts";
 
-/** A provider's pages on which orders are paid. Amounts are in minor units of ISO 4217. */
+/** Payment pages of a provider, each for one order. Amounts are in minor units of ISO 4217. */
 export const checkouts = sqliteTable(
   "checkouts",
   {
@@ -12,11 +12,11 @@ export const checkouts = sqliteTable(
     orderId: ownerColumn("order_id", () => orders.id),
     provider: text("provider", { enum: ["stripe"] }).notNull(),
     state: text("state", { enum: ["open", "complete", "expired", "failed"] }).notNull(),
-    /** Whether the buyer has completed the page, but the provider has not yet decided about the payment. */
+    /** Whether the buyer has completed the page, and the provider has not decided about the payment yet. */
     isProcessing: integer("is_processing", { mode: "boolean" }).notNull().default(false),
     amountMinor: integer("amount_minor").notNull(),
     currency: text("currency").notNull(),
-    /** The body of the request that opens the page, so that a retry sends the same. */
+    /** The body of the request that opens the page, because a repetition must send the same body. */
     request: text("request").notNull(),
     /** The provider's ids of the page and of the payment; null until they are known. */
     sessionId: text("session_id"),
@@ -42,7 +42,7 @@ export const checkouts = sqliteTable(
 
 const ofOrder = (order: string) => sql`select 1 from ${checkouts} c where c.order_id = ${sql.raw(order)}`;
 
-/** SQL for whether a provider has not decided about a payment of an order. */
+/** SQL for whether a provider has yet to decide about a payment of an order. */
 export const isProcessing = (order: string) => sql`exists (${ofOrder(order)} and c.is_processing)`;
-/** SQL for whether a page of an order is open, or the provider has not yet decided about a payment. */
+/** SQL for whether a page of an order is open, or the provider has yet to decide about a payment. */
 export const canBePaid = (order: string) => sql`exists (${ofOrder(order)} and (c.state = 'open' or c.is_processing))`;

@@ -22,7 +22,7 @@ const selectPaid = statement((q) =>
     .limit(pageSize),
 );
 
-/** The part of an order or refund with one tax rate. Amounts are numbers as text; those of refunds are below zero. */
+/** The part of an order or refund with one tax rate. Amounts are texts such as `12.50`, negative for refunds. */
 export type AccountingRow = Awaited<ReturnType<typeof rowsOf>>[number];
 
 const columns = [

@@ -26,7 +26,7 @@ const ofLine = (...names: (keyof Line)[]) => names.map((name): Column => [`line_
 const lineAmounts = (...names: Amount<Line>[]) =>
   names.map((name): Column => [`line_${name}`, ({ digits }, line) => formatMinor(line[`${name}_minor`], digits)]);
 
-/** The columns of the CSV file. Those of a line begin with `line_`; those of the order are repeated in each row. */
+/** The columns of a CSV file with a row for each order line. Values of the order are repeated in all its rows. */
 export const orderColumns: readonly Column[] = [
   ["order_id", ({ order }) => order.id],
   ...ofOrder("number", "created_at", "updated_at", "status", "payment_status", "fulfillment_status"),

@@ -1,4 +1,4 @@
-// This file is separate from `order-columns.ts`, so that the help in the terminal does not load the CSV library.
+// This file is not part of `order-columns.ts`, because the help reads the columns without loading the CSV library.
 import { guardFormula, writeCsv } from "../../../values/csv-injection.ts";
 import type { OrderView } from "../views.ts";
 import { orderColumns } from "./order-columns.ts";

@@ -13,7 +13,7 @@ import { orderStateError } from "../statements.ts";
 import { fulfillments, orderLines, orders } from "../table.ts";
 import { trackingOf } from "./tracking.ts";
 
-/** A parcel that was recorded by mistake can be deleted for this long. */
+/** How long after it was recorded a parcel can be deleted. */
 const deletableMs = 24 * 3_600_000;
 
 const sendPieces = statement(sql`
@@ -33,7 +33,7 @@ const isOpen = sql`exists (select 1 from ${orderLines} where order_id = ${orders
   and fulfilled_quantity + cancelled_quantity < quantity)`;
 const isBegun = sql`exists (select 1 from ${orderLines} where order_id = ${orders.id} and fulfilled_quantity > 0)`;
 const isDone = sql`(not ${isOpen} and ${isBegun})`;
-/** Computes from the pieces of its lines whether an order was sent. A paid order is completed once no piece is left. */
+/** Computes from its lines whether an order was sent. A paid order is completed when no piece is left to send. */
 export const computeFulfillment = statement((q) =>
   q
     .update(orders)
@@ -46,8 +46,8 @@ export const computeFulfillment = statement((q) =>
 );
 
 /**
- * Records a parcel of a paid order with the given pieces, or with all that are left.
- * @throws notFound, validationFailed; wrongState for an order that is not paid, and for more pieces than are left.
+ * Records a parcel of a paid order with the given pieces, by default with all that were not sent.
+ * @throws notFound, validationFailed; wrongState for an order that is not paid, and for pieces that were sent already.
  */
 export function createFulfillment(
   ctx: Ctx,
@@ -77,7 +77,7 @@ export function createFulfillment(
 
 type Piece = { line_id: string; quantity: number };
 
-/** Statements that record pieces as sent or, with the sign -1, as not sent. */
+/** Returns statements that record pieces as sent or, with the sign -1, as not sent. */
 function sendAll(values: Params, pieces: readonly Piece[], sign: 1 | -1): InStatement[] {
   const sends = pieces.map((piece) =>
     bind(sendPieces, { ...values, lineId: piece.line_id, quantity: sign * piece.quantity }),
@@ -119,13 +119,13 @@ export function deleteFulfillment(
     const found = await get(tx.db, selectOne, values);
     if (!found) throw notFound("fulfillment", fulfillmentId);
     if (Date.parse(found.createdAt) < tx.now() - deletableMs) {
-      throw wrongState("A fulfillment can be deleted for 24 hours.");
+      throw wrongState("A fulfillment can be deleted within 24 hours only.");
     }
     const pieces = JSON.parse(found.lines) as Piece[];
     const lines = await all(tx.db, selectLines, values);
     const isKept = ({ line_id: lineId, quantity }: Piece) =>
       lines.every((line) => line.id !== lineId || sentOf(line) >= quantity);
-    if (!pieces.every(isKept)) throw wrongState("Pieces of this fulfillment came back and were refunded.");
+    if (!pieces.every(isKept)) throw wrongState("Pieces of this fulfillment were refunded.");
     return { event: "order.updated", first: [...sendAll(values, pieces, -1), bind(deleteOne, values)] };
   });
 }

@@ -10,7 +10,7 @@ import { orders } from "../table.ts";
 
 const raiseVersion = statement(sql`update ${orders} set access_version = access_version + 1 where ${byId(orders)}`);
 
-/** The token with which a guest sees an order. It is computed with the server's key, so no secret is stored. */
+/** Returns the token with which a guest sees an order. It is computed from the server's key, so it is not stored. */
 export function accessToken(
   { vault, tenant }: Pick<Ctx, "vault" | "tenant">,
   id: string,
@@ -33,7 +33,7 @@ export function revokeAccess(ctx: Ctx, id: string): Promise<void> {
 // Matches the JSON of a guest's new order, but not that of a dry run, whose number is null.
 const guestOrder = /^\{"id":"(ord_\w+)","number":\d+,"user_id":null,/;
 
-/** Adds a guest's token to the reply with a new order, whose access version is 1. Stored replies have no token. */
+/** Adds the access token to the reply with a guest's new order. The token is not in the stored reply. */
 export function withAccessToken(ctx: Ctx, json: string): string {
   const [, id] = guestOrder.exec(json) ?? [];
   return id === undefined ? json : `${json.slice(0, -1)},"access_token":"${accessToken(ctx, id, 1)}"}`;

@@ -30,7 +30,7 @@ export function listUserOrders(ctx: Pick<Ctx, "db" | "tenant">, userId: string) 
   return all(ctx.db, selectUserOrders, { tenantId: ctx.tenant.id, userId });
 }
 
-/** Assigns guest orders to the user who has just verified the address with which they were placed. */
+/** Assigns guest orders to the user who has verified the email address of these orders. */
 export async function takeOverGuestOrders(tx: Ctx, user: { id: string; emailKey: string }): Promise<void> {
   const found = await listGuestOrders(tx, user.emailKey);
   if (found.length === 0) return;
@@ -50,10 +50,11 @@ const erasures = [
   sql`update ${withdrawals} set email = '', email_key = '', name = '', text = null where ${ofOrders}`,
   sql`update ${invoices} set html = null where ${param("isOld")} and ${ofOrders}`,
 ].map((erasure) => statement(erasure));
-// A paid order must keep name and address for years after `updated_at`, so an erasure leaves `updated_at` unchanged.
+// Tax law requires the name and address of a paid order for years after `updated_at`. An erasure does not change that
+// time.
 const isInvoice = sql`(not ${param("isOld")} and paid_at is not null)`;
 const withoutPhone = (column: string) => sql`iif(${isInvoice}, json_remove(${sql.raw(column)}, '$.phone'), null)`;
-// Access tokens end, because they work for some time after `updated_at`, and an erasure must not prolong that time.
+// Access tokens are valid for some time after `updated_at`, which an erasure may change. So the erasure ends them.
 const erasePerson = statement(sql`
   update ${orders} set user_id = iif(${param("isOld")}, user_id, null), buyer = null, email = null, email_key = null,
     phone = null, shipping_address = ${withoutPhone("shipping_address")},
@@ -62,8 +63,8 @@ const erasePerson = statement(sql`
   where id in ${listed}`);
 
 /**
- * Removes the person from orders; numbers, items and amounts stay. Orders that were paid keep name and addresses until
- * tax law no longer requires them; `purgePersons` then passes `isOld`.
+ * Removes personal data from orders; numbers, items and amounts stay. Orders that were paid keep name and addresses,
+ * unless `isOld` says that tax law no longer requires them.
  */
 export async function eraseFromOrders(tx: Pick<Ctx, "db" | "now">, ids: string[], isOld = false): Promise<void> {
   const values = { ids: JSON.stringify(ids), isOld: isOld ? 1 : 0, now: toTimestamp(tx.now()) };
@@ -83,7 +84,7 @@ const selectKept = statement(sql`
   where ${hasEnded} and ${namesPerson} and updated_at < year
     and not exists (select 1 from ${invoices} i where i.order_id = ${orders.id} and i.issued_at >= year) limit 200`);
 
-/** Erases persons from old unpaid orders of guests, and from orders older than tax law requires; at most 200 each. */
+/** Erases personal data in old unpaid orders of guests, and in orders for which tax law no longer requires it. */
 export async function purgePersons(ctx: WorkCtx): Promise<number> {
   if ((await findOld(ctx)).length === 0) return 0;
   return inTransaction(ctx, async (tx) => {

@@ -15,7 +15,7 @@ const markLow = statement((q) =>
     .returning({ itemId: lowStock.itemId }),
 );
 
-/** Mails the store about items that the new order `causeId` has made low in stock; each once until it is restocked. */
+/** Mails the store about items whose stock is low after the order `causeId`. An item is mailed once until restocked. */
 export async function mailLowStock(tx: OrderCtx, causeId: string, ordered: readonly OrderedItem[]): Promise<void> {
   const { id: tenantId, lowStockAt: limit } = tx.tenant;
   if (limit === null) return;

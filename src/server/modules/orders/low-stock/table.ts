@@ -1,13 +1,13 @@
 import { index, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../../tenants/table.ts";
 
-/** Products and variants whose low stock was mailed. A trigger removes a row once the item has enough stock again. */
+/** Items about whose low stock a mail was sent. A trigger removes an item that has enough stock again. */
 export const lowStock = sqliteTable(
   "low_stock",
   {
     itemId: text("item_id").primaryKey(),
     tenantId: tenantIdColumn(),
-    /** The order that made the stock low, which is the cause of the mail. */
+    /** The order that made the stock low. */
     causeId: text("cause_id").notNull(),
     createdAt: text("created_at").notNull(),
   },

@@ -23,7 +23,7 @@ const limits = { name: "order placed mails", max: 3, windowMs: 60 * 60_000 };
 const limited: readonly OrderMailKind[] = ["order_placed", "order_cancelled", "order_expired"];
 
 const selectStore = selectSettings("transferInstructions", "taxNote");
-// Selects the parcel that `cause` names, or the newest if `cause` is null.
+// Selects the parcel with the id `cause`; the newest one if `cause` is null.
 const selectParcel = statement((q) =>
   q
     .select()
@@ -142,7 +142,7 @@ async function describeSale(tx: OrderCtx, { order, lines, kind }: Subject): Prom
   };
 }
 
-/** Returns the sums of an order for a mail. Included tax is below the total, added tax is above the total. */
+/** Returns the sums of an order for a mail. Tax that prices include is listed after the total, other tax before it. */
 function sumsOf(order: OrderRow, kind: OrderMailKind): MailOrder["sums"] {
   const { pricesIncludeTax, taxMinor, discountMinor, shippingMinor, receivedMinor } = order;
   const rate = order.shippingRate === null ? null : (JSON.parse(order.shippingRate) as { name: string });
@@ -180,7 +180,7 @@ async function describeParcel(tx: OrderCtx, { order, lines, cause }: Subject): P
 
 async function describeRefund(tx: OrderCtx, { order, lines, cause }: Subject): Promise<Described> {
   const refunds = await all(tx.db, selectRefunds, { tenantId: tx.tenant.id, id: order.id });
-  // A refund has a row for each payment. `cause` contains the ids of these rows; null means the newest refund.
+  // A refund has a row for each payment. `cause` contains their ids, or is null for the newest refund.
   const newest = refunds.at(-1)?.createdAt;
   const rows = refunds.filter((row) => (cause === null ? row.createdAt === newest : cause.includes(row.id)));
   if (rows.length === 0) throw wrongState(`Order ${order.number} has no refund yet.`);

@@ -9,7 +9,7 @@ import { renderMail } from "../../mail/render.ts";
 import { type OrderRow, requireRow } from "../read.ts";
 import { describeOrder } from "./mails.ts";
 
-/** Renders a mail about an order as it would be sent now, about its newest parcel or refund. Errors: wrongState. */
+/** Renders a mail about an order, or about its newest parcel or refund, as it would be sent now. Errors: wrongState. */
 export async function previewOrderMail(ctx: Ctx, id: string, kind: OrderMailKind, language?: string) {
   const order = await requireRow(ctx, id);
   const { values, order: table } = await describeOrder(ctx, order, kind);

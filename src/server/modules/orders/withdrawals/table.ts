@@ -5,7 +5,7 @@ import { tenantIdColumn } from "../../tenants/table.ts";
 export const withdrawalFields =
   "'id', id, 'order_id', order_id, 'number', number, 'email', email, 'name', name, 'lines', json(lines), 'text', text, 'created_at', created_at";
 
-/** Declarations that a consumer withdraws from a contract (Directive (EU) 2023/2673), kept as they were sent. */
+/** Declarations of consumers who withdraw from a contract (Directive (EU) 2023/2673), stored as they were sent. */
 export const withdrawals = sqliteTable(
   "withdrawals",
   {

@@ -32,7 +32,7 @@ const insertWithdrawal = statement((q) =>
 );
 
 const left = sql`(l.quantity - l.refunded_quantity)`;
-// Quantities and titles of what is sent back: all that is left of the order, or the lines of the withdrawal.
+// Selects quantity and title of the pieces to send back: those of the withdrawal, or all that were not refunded.
 const selectItems = statement(sql`
   select min(${left}, coalesce(w.value ->> 'quantity', ${left})) || ' × ' || l.title
     || coalesce(' (' || l.variant_title || ')', '') as item
@@ -50,25 +50,26 @@ const readPage = keysetList({
   sorts: { created_at: sql`created_at` },
 });
 
-/** Limits for an order: three mails of a kind in 20 minutes. `calls` allows ten calls from an IP address. */
+/** Limits mails about an order to three of each kind in 20 minutes. */
 const mails = { name: "order mails", max: 3, windowMs: 20 * 60_000 };
 /** Limits receipts to addresses without a matching order, so that strangers cannot use the store to send mail. */
 const unknownMails = { name: "unknown withdrawals", max: 60, windowMs: 60 * 60_000 };
 /** Limits mails to the store about withdrawals without a matching order. The store's list has all such withdrawals. */
 const unknownAlerts = { name: "unknown withdrawal alerts", max: 5, windowMs: 60 * 60_000 };
+/** Limits requests for links and withdrawals from an IP address. */
 const calls = { name: "order links", max: 10, windowMs: 20 * 60_000 };
 
 const addressOf = (ctx: Ctx) => addressSubject(ctx.vault, ctx.client?.ip, ctx.tenant.id);
 
 /**
- * Whether a mail may be sent. Replies do not depend on that, so that nobody learns which orders exist. Each order and
- * kind of mail has its own limit, so that nobody who knows an address can block its receipts.
+ * Counts a mail, and returns whether it may be sent. Replies do not depend on the result, which would reveal orders.
+ * Each order and kind of mail has a limit of its own, so that requests for links cannot block receipts.
  */
 async function mayMail(ctx: Ctx, kind: "link" | "receipt", key: string): Promise<boolean> {
   return (await countHit(ctx, mails, ctx.vault.mac("limit", `${ctx.tenant.id}:${kind}:${key}`))) === 0;
 }
 
-/** Mails a new link to an order, if number and email belong to one. */
+/** Mails a new link to the order with this number and email, if there is one. */
 export async function mailOrderLink(ctx: Ctx, { number, email }: AccessInput): Promise<void> {
   const key = emailKey(email);
   if (key === null || (await countHit(ctx, calls, addressOf(ctx))) > 0) return;
@@ -85,7 +86,7 @@ export async function mailOrderLink(ctx: Ctx, { number, email }: AccessInput): P
   });
 }
 
-/** The time in the store's zone: `2026-11-27 03:20 (Europe/Berlin)`. */
+/** Returns the time in the store's time zone: `2026-11-27 03:20 (Europe/Berlin)`. */
 function localTime({ tenant: { timezone }, now }: Ctx): string {
   // Swedish formats times as ISO 8601 does.
   const form = new Intl.DateTimeFormat("sv", { timeZone: timezone, dateStyle: "short", timeStyle: "short" });
@@ -95,7 +96,7 @@ function localTime({ tenant: { timezone }, now }: Ctx): string {
 /**
  * Records that a consumer withdraws from a contract, mails a receipt with time and content, and asks staff to look at
  * the order. If number and email match no order, the reply is the same, and the store gets a mail.
- * @throws validationFailed; tooManyRequests, so that nobody believes that a refused declaration was recorded.
+ * @throws validationFailed; tooManyRequests. Then nothing was recorded.
  */
 export async function recordWithdrawal(
   ctx: Ctx,
@@ -137,7 +138,7 @@ async function alertStore(tx: Ctx, cause: string, number: number): Promise<void>
   await mailStore(tx, { kind: "needs_attention", cause, values });
 }
 
-/** Lists withdrawals, also those that match no order. Errors: malformedRequest, validationFailed. */
+/** Lists withdrawals, including those without an order. Errors: malformedRequest, validationFailed. */
 export function listWithdrawals(ctx: Ctx, { matched, ...query }: WithdrawalListQuery) {
   return readPage(ctx, query, { filters: { matched: matched === undefined ? undefined : Number(matched) } });
 }

@@ -26,7 +26,7 @@ export function openStripe(key: string, options: PaymentOptions = {}) {
 
 export type CallStripe = ReturnType<typeof openStripe>;
 
-/** Creates a client of Stripe. A call and its two retries end before our server closes the connection of its caller. */
+/** Creates a client of Stripe. A call and its two retries end before the server closes the connection of its caller. */
 async function createClient(key: string, { stripeUrl, timeoutMs = 8000 }: PaymentOptions): Promise<Stripe> {
   const { Stripe } = await import("stripe");
   const { hostname: host, port, protocol } = new URL(stripeUrl ?? "https://api.stripe.com");

@@ -38,10 +38,10 @@ const endOpen = statement((q) =>
 );
 
 const recentMs = 7 * 86_400_000;
-/** Payments of the last minutes are not reported as missing, because they may still be on their way. */
+/** Pages of the last ten minutes are not reported, because their payments may be booked soon. */
 const quietMs = 600_000;
 
-// A page is complete here once its payment is booked, so other pages that are paid at Stripe lack a payment.
+// The payment of a complete page was booked. The payments of all other pages that are paid at Stripe are missing here.
 const isUnbooked = sql`${checkouts.sessionId} in (select value from json_each(${param("sessions")}))
   and (${checkouts.state} <> 'complete' or ${checkouts.isProcessing})`;
 const selectUnbooked = statement((q) =>
@@ -53,7 +53,7 @@ const selectUnbooked = statement((q) =>
     .orderBy(orders.number),
 );
 
-// Events of the other mode, live or test, which another endpoint of the account must have sent.
+// Events of the mode, live or test, that the key does not have. Another endpoint of the account sent them.
 const isOther = and(ofStore(paymentEvents), sql`${paymentEvents.isLive} <> ${param("isLive")}`);
 const selectOther = statement((q) => q.select({ id: paymentEvents.id }).from(paymentEvents).where(isOther).limit(1));
 
@@ -97,14 +97,14 @@ export async function connectStripe(ctx: Ctx, { key, methods = [] }: { key: stri
   return showAccount(ctx);
 }
 
-/** The address at which Stripe reaches the server; null without one. A stand-in of Stripe needs no https. */
+/** Returns where Stripe reaches the server; null without a public https address. A stand-in can also call http. */
 function endpointUrl({ payments = {}, tenant }: Ctx): string | null {
   const { publicUrl, stripeUrl } = payments;
   if (publicUrl === undefined || !(stripeUrl?.startsWith("http:") || publicUrl.startsWith("https:"))) return null;
   return `${publicUrl}/payments/stripe/?namespace=${tenant.namespace}`;
 }
 
-/** Registers a new endpoint if the server has an address for it. Returns the columns of the account's endpoint. */
+/** Registers a new endpoint if the server has an address for it. Returns the new values of the account's columns. */
 async function replaceEndpoint(ctx: Ctx, call: CallStripe, before: Account | undefined) {
   const url = endpointUrl(ctx);
   const { endpointId = null, secret = null, olderSecret = null, olderUntil = null } = before ?? {};
@@ -123,7 +123,7 @@ async function replaceEndpoint(ctx: Ctx, call: CallStripe, before: Account | und
 const removeEndpoint = (call: CallStripe, id: string) =>
   call(({ webhookEndpoints }) => webhookEndpoints.del(id)).catch(expectStatus(404));
 
-/** Finds the faults of an endpoint at Stripe. Its address is checked only if the address of the server is known. */
+/** Lists what is wrong with an endpoint at Stripe. If `url` is null, its address is not checked. */
 async function findFaults(call: CallStripe, id: string, url: string | null): Promise<string[]> {
   const found = await call(({ webhookEndpoints }) => webhookEndpoints.retrieve(id)).catch(expectStatus(404));
   if (!found) return ["The endpoint was deleted at Stripe."];
@@ -146,15 +146,15 @@ export async function showAccount(ctx: Ctx) {
 
 export const registerAgain = "Connect the store again, with BODEGA_PUBLIC_URL set as for the server:";
 
-/** Compares the account with what Stripe knows. Without `problems`, all is right. Errors: unavailable, wrongState. */
+/** Returns the account, and the `problems` of its key and endpoint at Stripe. Errors: unavailable, wrongState. */
 export async function checkAccount(ctx: Ctx) {
   const account = await requireAccount(ctx);
   const call = stripeOf(ctx, account);
   const { endpointId, isLive } = account;
   const url = endpointUrl(ctx);
-  // Checks the key, even if there is no endpoint to check.
+  // This call checks the key, because there may be no endpoint to read with it.
   await call((stripe) => stripe.accounts.retrieveCurrent());
-  const none = url === null ? [] : ["Stripe has no endpoint for its events."];
+  const none = url === null ? [] : ["No endpoint is registered at Stripe."];
   const problems = endpointId === null ? none : await findFaults(call, endpointId, url);
   const other = await get(ctx.db, selectOther, { tenantId: ctx.tenant.id, isLive: isLive ? 1 : 0 });
   if (other) problems.push("Stripe also reports payments of the other mode. Remove the endpoint of that mode there.");
@@ -162,7 +162,7 @@ export async function checkAccount(ctx: Ctx) {
 }
 
 /**
- * Closes the open payment pages, removes the endpoint, and forgets the key. If the key cannot be used any more, pages
+ * Closes the open payment pages, removes the endpoint, and deletes the key. If Stripe no longer accepts the key, pages
  * and endpoint stay at Stripe. Errors: unavailable, wrongState.
  */
 export async function disconnectStripe(ctx: Ctx): Promise<void> {

@@ -2,7 +2,7 @@ import type { Stripe } from "stripe";
 import { malformedRequest } from "../../../errors.ts";
 import type { ProviderEvent, SignedCall } from "../provider.ts";
 
-/** The events that the server subscribes to at Stripe. All other facts are found by reading the payment page. */
+/** The types of events that Stripe reports to the server. */
 export const eventTypes = [
   "checkout.session.completed",
   "checkout.session.async_payment_succeeded",

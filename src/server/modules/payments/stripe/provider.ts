@@ -20,7 +20,7 @@ const timeOf = (seconds: number) => toTimestamp(seconds * 1000);
 
 export const stripe = { requestOf: sessionParams, open: openAccount, verify: verifyEvent } satisfies ProviderKind;
 
-/** Returns the functions of the account at Stripe to which a key belongs. */
+/** Returns the calls to the account at Stripe that a key belongs to. */
 function openAccount(key: string, options?: PaymentOptions): Provider {
   const call = openStripe(key, options);
   return {
@@ -72,19 +72,15 @@ async function snapshotOf(stripe: Stripe, session: Stripe.Checkout.Session): Pro
   return { ...found, state: "complete", payment, refunds: refunds.map(toRefund), disputes: disputes.map(toDispute) };
 }
 
-const refundStates: Record<string, ProviderRefund["state"]> = {
-  succeeded: "succeeded",
-  failed: "failed",
-  canceled: "failed",
-};
+const refundStates = { succeeded: "succeeded", failed: "failed", canceled: "failed" } as const;
 
 function toRefund({ id, amount, currency, status, metadata, failure_reason }: Stripe.Refund): ProviderRefund {
-  const state = refundStates[status ?? ""] ?? "pending";
+  const state = refundStates[status as keyof typeof refundStates] ?? "pending";
   const error = state === "failed" ? (failure_reason ?? status) : null;
   return { id, ...fromStripe(amount, currency), ownId: metadata?.refund ?? null, state, error };
 }
 
-// A dispute that is `prevented` or `won` costs the store nothing. During an appeal, the money is still lost.
+// The order in which a dispute can advance. During an appeal, the money is lost; the last two cost the store nothing.
 const progress = [
   ...["warning_needs_response", "warning_under_review", "warning_closed", "needs_response", "under_review"],
   ...["lost", "appeal_needs_response", "appeal_under_review", "prevented", "won"],

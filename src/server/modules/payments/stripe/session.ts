@@ -8,7 +8,7 @@ import { toStripe } from "./units.ts";
 type Line = typeof orderLines.$inferSelect;
 type LineItem = Stripe.Checkout.SessionCreateParams.LineItem;
 
-/** Stripe accepts a hundred lines, of which shipping and tax may need some. */
+/** Stripe accepts a hundred lines. Ten of them are reserved for shipping and tax. */
 const maxLines = 90;
 const maxName = 250;
 
@@ -21,7 +21,7 @@ function localeOf(lang: string): string {
   return [lang, lang.split("-")[0] as string].find((one) => known.includes(one)) ?? "auto";
 }
 
-/** Returns the parameters that open a page for the amount that is due. Errors: wrongState. */
+/** Returns the parameters of a page for the amount due. Errors: wrongState if Stripe does not charge the currency. */
 export function sessionParams(
   order: OrderRow,
   lines: readonly Line[],

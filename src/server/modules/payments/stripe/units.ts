@@ -12,7 +12,7 @@ const charged =
 export function factorOf(currency: string): number {
   if (currency === "ISK" || currency === "UGX") return 100;
   if (charged.split(" ").includes(currency)) return 1;
-  const remedy = "Stripe charges neither MGA nor currencies of three decimals, nor some others. Take bank transfers.";
+  const remedy = "Stripe does not charge MGA, currencies with three decimals, and some others. Take bank transfers.";
   throw wrongState(`Stripe does not charge ${currency}.`, { remedy });
 }
 
