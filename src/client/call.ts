@@ -15,7 +15,7 @@ export interface ClientOptions extends Partial<RetryPolicy> {
   storage?: TokenStorage;
   /**
    * Called with the new session after a sign-in or refresh, and with null after a sign-out or when the session has
-   * ended, also by another tab. Not called for a session from before a reload, which `auth.session()` returns.
+   * ended, also for changes by another tab. Not called after a reload: then `auth.session()` returns the session.
    */
   onSession?: (session: Session | null) => void;
 }
@@ -29,7 +29,7 @@ export interface LooseOptions extends SendOptions {
 
 type Query = Record<string, unknown>;
 
-/** POST requests with secrets. The server does not store their replies, so a repeat would run again. */
+/** Paths of POST requests with secrets. The server does not store their replies, so a repeat would run again. */
 const unkept = /^\/(auth|users\/(me|sign-up|verify))\//;
 const catalog = /^\/(products|categories|store)\//;
 /** Paths of operations that need no signed-in user, or ignore the user. */
@@ -60,7 +60,7 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
     retries: options.retries ?? 3,
     timeoutMs: options.timeoutMs ?? 30_000,
   };
-  /** In a page, a read with the key in its query needs no preflight. Elsewhere, queries would end up in logs. */
+  /** In a page, a read with the key in its query needs no preflight. Other programs do not write the key into URLs. */
   const keyQuery = "document" in globalThis && app ? { app_id: app.id, app_secret: app.secret } : {};
   const keyHeader = app && `Bearer ${app.id}:${app.secret}`;
   const readHeader = "app_id" in keyQuery ? undefined : keyHeader;
@@ -70,7 +70,7 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
     onChange: onSession,
     refresh: async (session) => (await sendAs(session, "POST", "/auth/refresh/", {})).data as Session,
   });
-  /** Makes calls that may create a visitor wait for each other. */
+  /** Resolves after the last call that may create a visitor. The next such call waits for it. */
   let visitorMade: Promise<unknown> = Promise.resolve();
 
   const readLanguage = () => (typeof options.lang === "function" ? options.lang() : options.lang);
@@ -95,7 +95,7 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
     try {
       return await sendAs(session, method, path, given);
     } catch (error) {
-      // Another call or page may have refreshed the token meanwhile; then the call is repeated with the new token.
+      // Another call or page may have refreshed the token meanwhile. If so, the call is repeated with the new token.
       const next = session && hasEnded(error) && (await sessions.end(session));
       if (!next) throw error;
       return sendAs(next, method, path, given);
@@ -115,7 +115,7 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
     return reply;
   }
 
-  /** Sends an operation with the user's token, and if it is for visitors also with the visitor's. */
+  /** Sends an operation with the user's token, and operations for visitors also with the visitor's token. */
   async function send(operation: Operation, given: LooseOptions = {}): Promise<Envelope> {
     // `fetch` sends `patch` in lower case, for which servers close the connection, so it is converted here.
     const [method = "", template = ""] = operation.replace(/^\w+/, (verb) => verb.toUpperCase()).split(" ");
@@ -143,7 +143,7 @@ function pathPart(name: string, id: string | undefined): string {
   return encodeURIComponent(id);
 }
 
-/** Objects become `name[key]=value`, lists repeat the name. */
+/** Returns a query, in which objects become `name[key]=value`, and lists repeat the name. */
 function toSearch(query: Query): URLSearchParams {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

@@ -30,8 +30,8 @@ export { BodegaError, verifyWebhook };
 /** Signs users up, in and out. The client stores the token, sends it, and refreshes it before it expires. */
 export interface Auth {
   /**
-   * Signs a user in with `password`, or with the `code` of `mailCode`. Error 5211 asks for `otp`: repeat the call with
-   * it. The visitor's likes and bookmarks become the user's.
+   * Signs a user in with `password`, or with the `code` of `mailCode`. After error 5211, repeat the call with `otp`. The
+   * visitor's likes and bookmarks become the user's.
    */
   login: Method<"POST /auth/login/">;
   /** Mails a customer a code to sign in with. The reply does not say whether the address has an account. */
@@ -58,11 +58,11 @@ export interface Client extends Groups {
   /** Sends an operation by its name, and returns the whole reply: `data`, and `page` of lists. */
   call: Call;
   auth: Auth;
-  /** Follows the events of the store, or with `list` reads its feed. */
+  /** Follows the events of the store. `list` reads past events. */
   events: Groups["events"] & FollowEvents;
   /** Reads the store's title, currency, logo and languages. */
   store: Method<"GET /store/">;
-  /** The address of a picture with this width; by default, of the original. Pictures stored elsewhere have one size. */
+  /** Returns the URL of a picture in this width, or in its own. Pictures stored elsewhere have only their own. */
   imageUrl(image: string | { url: string }, width?: 320 | 640 | 1280 | 2560): string;
 }
 

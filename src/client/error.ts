@@ -1,53 +1,33 @@
-import type { ErrorCode, ErrorType } from "./types.generated.ts";
+import type { components, ErrorCode, ErrorType } from "./types.generated.ts";
 
-/** An invalid field of a request, such as `images.0.url`. */
-export interface FieldError {
-  field: string;
-  message: string;
-  /** In a conflict: the id of the other record, if the caller may read it. */
-  id?: string | undefined;
-}
+/** An invalid field of a request. */
+export type FieldError = components["schemas"]["FieldError"];
 
 interface Failure {
   /** `"network"` if Bodega did not reply: no connection, a timeout, or the error page of a proxy. */
-  code: ErrorCode | "network";
+  readonly code: ErrorCode | "network";
   /** The name of the code, such as `out_of_stock`. */
-  type: ErrorType | "network";
-  message: string;
-  remedy?: string | undefined;
-  details?: FieldError[] | undefined;
+  readonly type: ErrorType | "network";
+  readonly message: string;
+  /** How to correct the request. */
+  readonly remedy?: string | undefined;
+  readonly details?: FieldError[] | undefined;
   /** HTTP status; undefined without a reply. */
-  status?: number | undefined;
-  requestId?: string | undefined;
+  readonly status?: number | undefined;
+  /** The id of the request, for bug reports. The server's log contains it. */
+  readonly requestId?: string | undefined;
   /** Seconds until a retry can succeed. */
-  retryAfter?: number | undefined;
-  cause?: unknown;
+  readonly retryAfter?: number | undefined;
+  readonly cause?: unknown;
 }
 
 class FailedCall extends Error {
   static override readonly name = "BodegaError";
-  readonly code: ErrorCode | "network";
-  /** The name of the code, such as `out_of_stock`. */
-  readonly type: ErrorType | "network";
-  /** How to correct the request. */
-  readonly remedy: string | undefined;
-  readonly details: FieldError[] | undefined;
-  readonly status: number | undefined;
-  /** The id of the request, for bug reports. The server's log contains it. */
-  readonly requestId: string | undefined;
-  /** Seconds until a retry can succeed. */
-  readonly retryAfter: number | undefined;
 
   constructor({ message, cause, ...failure }: Failure) {
     super(message, { cause });
     this.name = "BodegaError";
-    this.code = failure.code;
-    this.type = failure.type;
-    this.remedy = failure.remedy;
-    this.details = failure.details;
-    this.status = failure.status;
-    this.requestId = failure.requestId;
-    this.retryAfter = failure.retryAfter;
+    Object.assign(this, failure);
   }
 }
 
@@ -69,7 +49,7 @@ interface Narrowed<Code> {
 }
 
 /** The error of a call. `code` narrows the type: if `error.code === 5304`, `error.details` exists. */
-export type BodegaError = { [C in ErrorCode | "network"]: FailedCall & Narrowed<C> }[ErrorCode | "network"];
+export type BodegaError = { [C in ErrorCode | "network"]: Error & Failure & Narrowed<C> }[ErrorCode | "network"];
 
 export const BodegaError = FailedCall as unknown as {
   new (failure: Failure): BodegaError;

@@ -6,8 +6,8 @@ type EventQuery = Pick<Query<"GET /events/">, "after" | "since" | "types">;
 
 /**
  * Yields the events of a store as they happen: after the event `after`, from the time `since`, or from now on. Needs an
- * app key with `events:read`. Connects again after a lost connection, and continues after the last event. Ends when the
- * caller leaves the loop; throws the signal's reason. Errors: {@link BodegaError}, also when the key is revoked.
+ * app key with `events:read`. After a lost connection, connects again and continues after the last event. Ends when the
+ * caller leaves the loop. Errors: {@link BodegaError}, also when the key is revoked; the signal's reason if aborted.
  */
 export type FollowEvents = (
   query?: EventQuery,

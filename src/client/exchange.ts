@@ -3,7 +3,7 @@ import { BodegaError } from "./error.ts";
 /** How requests are retried. */
 export interface RetryPolicy {
   fetch: (url: string, init: RequestInit) => Promise<Response>;
-  /** How often a request is repeated at most. */
+  /** Maximum repeats of a request. */
   retries: number;
   /** Timeout of one attempt. */
   timeoutMs: number;
@@ -13,7 +13,7 @@ export interface RetryPolicy {
 export interface Outgoing {
   url: string;
   init: RequestInit;
-  /** Whether the request may run twice: after a lost connection, the client cannot know whether it ran. */
+  /** Whether the request may run twice. After a lost connection, the client does not know whether it ran. */
   isRepeatable: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface Envelope {
 const network = { code: "network", type: "network" } as const;
 const firstDelayMs = 300;
 const longestDelayMs = 5_000;
-/** In seconds. If the server's `Retry-After` is longer, the request is not retried, and its error is thrown. */
+/** Maximum `Retry-After`, in seconds. If the server sends a longer one, the request is not retried. */
 const maxRetryAfter = 30;
 
 /** Sends a request, and repeats it after temporary errors. Errors: BodegaError; the signal's reason. */
@@ -66,15 +66,15 @@ async function sendOnce(
     isAnswered = true;
     if (isStream(response.headers.get("content-type"))) return { request_id: "", data: response.body };
     const text = await response.text();
-    // A lost connection can cut JSON off. Its status then does not count, so `status` is set after parsing.
+    // A lost connection can cut JSON off. For such a reply, `status` must stay undefined, so it is set after parsing.
     if (!response.headers.get("content-type")?.startsWith("application/json")) status = response.status;
     const { request_id: requestId, error, ...rest } = JSON.parse(text) as Partial<Envelope & { error: ErrorBody }>;
     status = response.status;
     if (error) {
-      const retryAfter = readRetryAfter(response.headers.get("retry-after"));
-      return new BodegaError({ ...error, status, requestId, retryAfter });
+      const wait = response.headers.get("retry-after");
+      return new BodegaError({ ...error, status, requestId, retryAfter: wait === null ? undefined : Number(wait) });
     }
-    if (!requestId) throw new Error("The reply is none of Bodega's.");
+    if (!requestId) throw new Error("The reply does not come from Bodega.");
     return { request_id: requestId, ...rest } as Envelope;
   } catch (cause) {
     init.signal?.throwIfAborted();
@@ -87,13 +87,6 @@ async function sendOnce(
     const remedy = isPage ? "Check the address, and the origin: bodega origin check" : undefined;
     return new BodegaError({ ...network, message, remedy, cause });
   }
-}
-
-/** Returns seconds, from a number or an HTTP date; undefined for anything else. */
-function readRetryAfter(header: string | null): number | undefined {
-  const given = Number(header ?? undefined);
-  const seconds = Number.isNaN(given) ? Math.ceil((Date.parse(header ?? "") - Date.now()) / 1000) : given;
-  return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0);
 }
 
 function pause(ms: number, signal: AbortSignal | null | undefined): Promise<void> {

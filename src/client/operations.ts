@@ -3,7 +3,7 @@ import type { components, paths } from "./types.generated.ts";
 type Verb = "get" | "post" | "put" | "patch" | "delete";
 type Schemas = components["schemas"];
 
-/** The page of a list: `next_cursor`, `has_more`, and `total` and `facets` if requested. */
+/** The page of a list: `next_cursor` and `has_more`, and if requested `total` and `facets`. */
 export type Page = Schemas["Page"];
 
 type OperationsOf<P extends keyof paths> = {
@@ -38,7 +38,7 @@ export type Item<O extends Operation> =
 type ParametersIn<O extends Operation, In extends string> =
   Described<O> extends { parameters: infer P } ? (In extends keyof P ? P[In] : never) : never;
 
-/** `T`, but its optional fields may also have the value undefined. The client does not send such fields. */
+/** `T`, except that its optional fields may have the value undefined. The client does not send such fields. */
 type Sendable<T> = { [K in keyof T]: T[K] | (Record<never, never> extends Pick<T, K> ? undefined : never) };
 
 /** The query of an operation, without `namespace`, which the client adds. */
@@ -65,11 +65,11 @@ export interface SendOptions {
   orderToken?: string | undefined;
   /** The version that the record must have; otherwise error 5303. */
   ifVersion?: number | undefined;
-  /** The credentials to send. Default: the signed-in user's, if any, except for reads of the catalogue. */
+  /** The credentials to send. Default: the signed-in user's; for reads of the catalogue, or without a user, the key's. */
   as?: "key" | "user" | undefined;
 }
 
-/** `T` as the field `Name`, which is optional if all of `T` is. */
+/** An object with `T` as the field `Name`. The field is optional if all fields of `T` are. */
 type Field<Name extends string, T> = [T] extends [never | undefined]
   ? { [N in Name]?: undefined }
   : Record<never, never> extends T

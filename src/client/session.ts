@@ -39,10 +39,10 @@ interface Locks {
 
 /** The share of a token's lifetime after which it is refreshed. */
 const renewAfter = 0.8;
-/** After a failed refresh, the old token is still valid, so the next try waits this long. */
+/** The pause after a failed refresh, during which the old token is used. */
 const pauseMs = 60_000;
 
-/** Whether a call failed because its token was invalid from the start, or has ended. */
+/** Whether a call failed because its token is unknown, expired or revoked. */
 export function hasEnded(error: unknown): boolean {
   return error instanceof BodegaError && (error.code === 5205 || error.code === 5207 || error.code === 5214);
 }
@@ -60,7 +60,7 @@ interface Options {
 export function createSessionKeeper({ storage, name, refresh, onChange }: Options) {
   let refreshing: Promise<Session | null> | undefined;
   let pausedUntil = 0;
-  /** The token that the client knows of; null if nobody is signed in, undefined before the first read. */
+  /** The token that was last read or saved; null if nobody is signed in, undefined before the first read. */
   let known: string | null | undefined;
 
   if ("document" in globalThis)
@@ -70,7 +70,7 @@ export function createSessionKeeper({ storage, name, refresh, onChange }: Option
       void read();
     });
 
-  /** Reads the session from the storage, where another page or client may have changed it. */
+  /** Reads the session from the storage, because another page or client may have changed it. */
   async function read(): Promise<KeptSession | null> {
     const text = await storage.getItem(name);
     const kept = text ? JSON.parse(text) : null;
@@ -118,7 +118,7 @@ export function createSessionKeeper({ storage, name, refresh, onChange }: Option
     }
   }
 
-  /** Refreshes the token, unless another call has done so meanwhile. */
+  /** Refreshes the token, unless another call or page has done so meanwhile. */
   function renewOnce(session: Session): Promise<Session | null> {
     const { locks } = (globalThis.navigator ?? {}) as { locks?: Locks };
     refreshing ??= (locks ? locks.request(name, () => renew(session)) : renew(session)).finally(() => {
@@ -127,7 +127,7 @@ export function createSessionKeeper({ storage, name, refresh, onChange }: Option
     return refreshing;
   }
 
-  /** The session with a token that is still valid for a while; null if nobody is signed in. */
+  /** Returns the session, with a refreshed token if the old one expires soon; null if nobody is signed in. */
   async function current(): Promise<Session | null> {
     const kept = await read();
     const now = Date.now();

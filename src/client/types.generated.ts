@@ -989,10 +989,10 @@ export interface components {
             total?: number;
             /**
              * Format: int64
-             * @description Instead of `total`, if there are more products than were counted, usually 10,000.
+             * @description Sent instead of `total` if counting ended early.
              */
             total_is_at_least?: number;
-            /** @description How many products have each value; with `facets`. Tags, categories and options are at most 100, most frequent first. */
+            /** @description The number of products with each value, if `facets` is sent. At most 100 tags, categories and options, most frequent first. */
             facets?: {
                 tags?: {
                     values: {
@@ -2486,7 +2486,7 @@ export interface components {
             code: string;
         };
         Reaction: {
-            /** @description `product`, or a type that the store has declared. */
+            /** @description `product`, or a type that the store declared. */
             resource_type: string;
             /** @description Id of the resource, such as `prod_…`. */
             resource_id: string;
@@ -2535,7 +2535,7 @@ export interface components {
              * @description Number of users and visitors who like or have bookmarked it.
              */
             count: number;
-            /** @description Token of a new visitor, returned only once. Send it with later calls. */
+            /** @description Token of a new visitor, returned only once. */
             visitor?: string;
         };
         AddedReactionReply: {
@@ -2543,15 +2543,15 @@ export interface components {
             data: components["schemas"]["AddedReaction"];
         };
         ReactionInput: {
-            /** @description `product`, or a type that the store has declared. */
+            /** @description `product`, or a type that the store declared. */
             resource_type: string;
             /** @description Id of the resource, such as `prod_…`. */
             resource_id: string;
-            /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+            /** @description Token from the reply to the visitor's first write, `vis_…`. Keep it secret. */
             visitor?: string;
         };
         VisitorInput: {
-            /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+            /** @description Token from the reply to the visitor's first write, `vis_…`. Keep it secret. */
             visitor?: string;
         };
         GetBookmarksReply: components["schemas"]["ReactionListReply"] | components["schemas"]["ReactionStateReply"] | components["schemas"]["ResourceReactionStateListReply"];
@@ -3177,7 +3177,7 @@ export interface components {
             logo: string | null;
             /** @description Language of texts without `lang`. */
             language: string;
-            /** @description This language, and those of its newest 50 published products, for a choice of languages. */
+            /** @description This language, and those of its newest 50 public products. */
             languages: string[];
             /** @description ISO 3166-1 alpha-2. */
             country: string | null;
@@ -3199,7 +3199,7 @@ export interface components {
             hold: number;
             /**
              * Format: int64
-             * @description The same for one that is paid by bank transfer.
+             * @description Seconds for which an order waits for a bank transfer.
              */
             transfer_hold: number;
             /** @description How orders can be paid. */
@@ -3207,11 +3207,11 @@ export interface components {
             /** @description Whether orders of goods that are sent need a shipping rate. */
             has_shipping_rates: boolean;
             /**
-             * @description `off`: customers cannot sign up. `open`: they may sign in before they have entered the mailed code.
+             * @description `off`: customers cannot sign up. `open`: they can sign in before they have entered the mailed code.
              * @enum {string}
              */
             sign_up: "off" | "open" | "verified";
-            /** @description Whether customers can sign in with a mailed code (`POST /auth/code/`). */
+            /** @description Whether `POST /auth/code/` mails customers a code to sign in with. */
             sign_in_by_mail: boolean;
         };
         StoreProfileReply: {
@@ -3430,11 +3430,11 @@ export interface components {
             data: components["schemas"]["ViewState"];
         };
         ViewInput: {
-            /** @description `product`, or a type that the store has declared. */
+            /** @description `product`, or a type that the store declared. */
             resource_type: string;
             /** @description Id of the resource, such as `prod_…`. */
             resource_id: string;
-            /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+            /** @description Token from the reply to the visitor's first write, `vis_…`. Keep it secret. */
             visitor?: string;
         };
         WishlistProduct: {
@@ -3570,7 +3570,7 @@ export interface components {
          *
          *     5202 (400): Invalid app credential params. Send `app_id`, `app_secret` and `namespace`, all valid.
          *
-         *     5203 (401): App authentication failed. Check the secret, and that the key is active and published.
+         *     5203 (401): App authentication failed. Check the secret. The key must be active and published.
          *
          *     5204 (400): Invalid token params. Send `token`, `user_id` and `namespace`.
          *
@@ -3651,13 +3651,13 @@ export interface components {
          *
          *     5102 (422): Validation failed. Correct the fields listed in `details`.
          *
-         *     5103 (415): Unsupported media type. Send the body as uncompressed `application/json` in UTF-8.
+         *     5103 (415): Unsupported media type. Send `application/json` in UTF-8, uncompressed.
          *
          *     5104 (413): The body is too large. Send a smaller body.
          *
          *     5202 (400): Invalid app credential params. Send `app_id`, `app_secret` and `namespace`, all valid.
          *
-         *     5203 (401): App authentication failed. Check the secret, and that the key is active and published.
+         *     5203 (401): App authentication failed. Check the secret. The key must be active and published.
          *
          *     5204 (400): Invalid token params. Send `token`, `user_id` and `namespace`.
          *
@@ -3827,7 +3827,7 @@ export interface components {
          *
          *     5202 (400): Invalid app credential params. Send `app_id`, `app_secret` and `namespace`, all valid.
          *
-         *     5203 (401): App authentication failed. Check the secret, and that the key is active and published.
+         *     5203 (401): App authentication failed. Check the secret. The key must be active and published.
          *
          *     5204 (400): Invalid token params. Send `token`, `user_id` and `namespace`.
          *
@@ -3924,7 +3924,7 @@ export interface components {
          *
          *     5102 (422): Validation failed. Correct the fields listed in `details`.
          *
-         *     5103 (415): Unsupported media type. Send the body as uncompressed `application/json` in UTF-8.
+         *     5103 (415): Unsupported media type. Send `application/json` in UTF-8, uncompressed.
          *
          *     5104 (413): The body is too large. Send a smaller body.
          *
@@ -4020,7 +4020,7 @@ export interface components {
          *
          *     5102 (422): Validation failed. Correct the fields listed in `details`.
          *
-         *     5103 (415): Unsupported media type. Send the body as uncompressed `application/json` in UTF-8.
+         *     5103 (415): Unsupported media type. Send `application/json` in UTF-8, uncompressed.
          *
          *     5104 (413): The body is too large. Send a smaller body.
          *
@@ -4158,13 +4158,13 @@ export interface components {
          *
          *     5102 (422): Validation failed. Correct the fields listed in `details`.
          *
-         *     5103 (415): Unsupported media type. Send the body as uncompressed `application/json` in UTF-8.
+         *     5103 (415): Unsupported media type. Send `application/json` in UTF-8, uncompressed.
          *
          *     5104 (413): The body is too large. Send a smaller body.
          *
          *     5202 (400): Invalid app credential params. Send `app_id`, `app_secret` and `namespace`, all valid.
          *
-         *     5203 (401): App authentication failed. Check the secret, and that the key is active and published.
+         *     5203 (401): App authentication failed. Check the secret. The key must be active and published.
          *
          *     5204 (400): Invalid token params. Send `token`, `user_id` and `namespace`.
          *
@@ -4376,13 +4376,13 @@ export interface components {
          *
          *     5102 (422): Validation failed. Correct the fields listed in `details`.
          *
-         *     5103 (415): Unsupported media type. Send the body as uncompressed `application/json` in UTF-8.
+         *     5103 (415): Unsupported media type. Send `application/json` in UTF-8, uncompressed.
          *
          *     5104 (413): The body is too large. Send a smaller body.
          *
          *     5202 (400): Invalid app credential params. Send `app_id`, `app_secret` and `namespace`, all valid.
          *
-         *     5203 (401): App authentication failed. Check the secret, and that the key is active and published.
+         *     5203 (401): App authentication failed. Check the secret. The key must be active and published.
          *
          *     5204 (400): Invalid token params. Send `token`, `user_id` and `namespace`.
          *
@@ -4612,11 +4612,11 @@ export interface components {
         id: string;
         /** @description `page.next_cursor` of the previous page. */
         cursor: string;
-        /** @description Whether to return the number of all matches as `page.total`. */
+        /** @description Whether to return the number of matches, `page.total`. */
         include_total: boolean;
         /** @description The id or the slug of the product. */
         id_2: string;
-        /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+        /** @description Token from the reply to the visitor's first write, `vis_…`. Keep it secret. */
         visitor: string;
         id_3: string;
         /** @description Id of the user whose wishlist it is, from app keys (or as `user_id`) and staff. */
@@ -4629,7 +4629,7 @@ export interface components {
         created_at_gt: string;
         created_at_lte: string;
         created_at_lt: string;
-        /** @description `product`, or a type that the store has declared. */
+        /** @description `product`, or a type that the store declared. */
         resource_type: string;
         id_5: string;
         variant_id: string;
@@ -4641,7 +4641,7 @@ export interface components {
         updated_at_lte: string;
         updated_at_lt: string;
         fulfillment_id: string;
-        /** @description `product`, or a type that the store has declared. */
+        /** @description `product`, or a type that the store declared. */
         resource_type_2: string;
         /** @description One resource; or at most 100, by repeating the parameter. Default: all likes or bookmarks of the caller, newest first. */
         resource_id: string[];
@@ -4667,7 +4667,7 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description `page.next_cursor` of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Whether to return the number of all matches as `page.total`. */
+                /** @description Whether to return the number of matches, `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
                 fields?: string;
@@ -4794,7 +4794,7 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description `page.next_cursor` of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Whether to return the number of all matches as `page.total`. */
+                /** @description Whether to return the number of matches, `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
                 fields?: string;
@@ -5007,7 +5007,7 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description `page.next_cursor` of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Whether to return the number of all matches as `page.total`. */
+                /** @description Whether to return the number of matches, `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
                 fields?: string;
@@ -5085,7 +5085,7 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description `page.next_cursor` of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Whether to return the number of all matches as `page.total`. */
+                /** @description Whether to return the number of matches, `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
                 fields?: string;
@@ -5720,7 +5720,7 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description `page.next_cursor` of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Whether to return the number of all matches as `page.total`. */
+                /** @description Whether to return the number of matches, `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
                 fields?: string;
@@ -6009,17 +6009,17 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description `product`, or a type that the store has declared. */
+                /** @description `product`, or a type that the store declared. */
                 resource_type?: components["parameters"]["resource_type_2"];
                 /** @description One resource; or at most 100, by repeating the parameter. Default: all likes or bookmarks of the caller, newest first. */
                 resource_id?: components["parameters"]["resource_id"];
-                /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+                /** @description Token from the reply to the visitor's first write, `vis_…`. Keep it secret. */
                 visitor?: components["parameters"]["visitor"];
                 /** @description Maximum number of records. */
                 limit?: components["parameters"]["limit"];
                 /** @description `page.next_cursor` of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Whether to return the number of all matches as `page.total`. */
+                /** @description Whether to return the number of matches, `page.total`. */
                 include_total?: components["parameters"]["include_total"];
             };
         };
@@ -6043,7 +6043,7 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+                /** @description Token from the reply to the visitor's first write, `vis_…`. Keep it secret. */
                 visitor?: components["parameters"]["visitor"];
             };
             header?: {
@@ -6072,11 +6072,11 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description `product`, or a type that the store has declared. */
+                /** @description `product`, or a type that the store declared. */
                 resource_type: components["parameters"]["resource_type"];
                 /** @description Id of the resource, such as `prod_…`. */
                 resource_id: components["parameters"]["resource_id_2"];
-                /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+                /** @description Token from the reply to the visitor's first write, `vis_…`. Keep it secret. */
                 visitor?: components["parameters"]["visitor"];
             };
             header?: {
@@ -6104,17 +6104,17 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description `product`, or a type that the store has declared. */
+                /** @description `product`, or a type that the store declared. */
                 resource_type?: components["parameters"]["resource_type_2"];
                 /** @description One resource; or at most 100, by repeating the parameter. Default: all likes or bookmarks of the caller, newest first. */
                 resource_id?: components["parameters"]["resource_id"];
-                /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+                /** @description Token from the reply to the visitor's first write, `vis_…`. Keep it secret. */
                 visitor?: components["parameters"]["visitor"];
                 /** @description Maximum number of records. */
                 limit?: components["parameters"]["limit"];
                 /** @description `page.next_cursor` of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Whether to return the number of all matches as `page.total`. */
+                /** @description Whether to return the number of matches, `page.total`. */
                 include_total?: components["parameters"]["include_total"];
             };
         };
@@ -6138,7 +6138,7 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+                /** @description Token from the reply to the visitor's first write, `vis_…`. Keep it secret. */
                 visitor?: components["parameters"]["visitor"];
             };
             header?: {
@@ -6167,11 +6167,11 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description `product`, or a type that the store has declared. */
+                /** @description `product`, or a type that the store declared. */
                 resource_type: components["parameters"]["resource_type"];
                 /** @description Id of the resource, such as `prod_…`. */
                 resource_id: components["parameters"]["resource_id_2"];
-                /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+                /** @description Token from the reply to the visitor's first write, `vis_…`. Keep it secret. */
                 visitor?: components["parameters"]["visitor"];
             };
             header?: {
@@ -6305,7 +6305,7 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description `page.next_cursor` of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Whether to return the number of all matches as `page.total`. */
+                /** @description Whether to return the number of matches, `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
                 fields?: string;
@@ -6377,7 +6377,7 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description `page.next_cursor` of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Whether to return the number of all matches as `page.total`. */
+                /** @description Whether to return the number of matches, `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
                 fields?: string;
@@ -6474,7 +6474,7 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description `page.next_cursor` of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Whether to return the number of all matches as `page.total`. */
+                /** @description Whether to return the number of matches, `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
                 fields?: string;
@@ -6965,7 +6965,7 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description `page.next_cursor` of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Whether to return the number of all matches as `page.total`. */
+                /** @description Whether to return the number of matches, `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
                 fields?: string;
@@ -7224,13 +7224,13 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description `product`, or a type that the store has declared. */
+                /** @description `product`, or a type that the store declared. */
                 resource_type: components["parameters"]["resource_type"];
                 /** @description One resource; or at most 100, by repeating the parameter. */
                 resource_id: string[];
-                /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+                /** @description Token from the reply to the visitor's first write, `vis_…`. Keep it secret. */
                 visitor?: components["parameters"]["visitor"];
-                /** @description Number of days in the series of one resource, including today. */
+                /** @description Number of days in `days`, for one resource. */
                 days?: number;
             };
         };
@@ -7254,7 +7254,7 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor. */
+                /** @description Token from the reply to the visitor's first write, `vis_…`. Keep it secret. */
                 visitor?: components["parameters"]["visitor"];
             };
             header?: {
@@ -7287,7 +7287,7 @@ export interface operations {
                 limit?: components["parameters"]["limit"];
                 /** @description `page.next_cursor` of the previous page. */
                 cursor?: components["parameters"]["cursor"];
-                /** @description Whether to return the number of all matches as `page.total`. */
+                /** @description Whether to return the number of matches, `page.total`. */
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
                 fields?: string;

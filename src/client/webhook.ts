@@ -10,7 +10,7 @@ export interface WebhookMessage {
   body: string;
 }
 
-/** Maximum difference between the clocks of sender and receiver, including the time of delivery, in seconds. */
+/** Maximum age of a message in seconds, and maximum difference between the clocks of sender and receiver. */
 const tolerance = 300;
 
 /**

@@ -2,7 +2,7 @@ import type { Session } from "./db/session.ts";
 import { hasScope, type Scope } from "./security/scopes.ts";
 import type { Vault } from "./security/vault.ts";
 
-/** A store as requests need it; cached by the server. The table `tenants` says what its columns mean. */
+/** The fields of a store that requests need. The server caches them. The table `tenants` explains them. */
 export interface Tenant {
   id: string;
   namespace: string;
@@ -23,7 +23,6 @@ export interface Tenant {
   country: string | null;
   timezone: string;
   pricesIncludeTax: "no" | "yes";
-  /** Seconds for which an unpaid order reserves stock; `transferHold` is for payment by bank transfer. */
   hold: number;
   transferHold: number;
   longHoldShare: number;
@@ -34,28 +33,27 @@ export interface Tenant {
 }
 
 export type Actor =
-  /** `isWeb`: whether web pages use the key. The address of a call is then the visitor's. */
+  /** `isWeb`: whether web pages use the key, so that each visitor calls from an address of their own. */
   | { kind: "app"; appId: string; scopes: ReadonlySet<string>; isWeb?: boolean }
   /** `tokenId` is the id of the token that authenticated the user, if any. */
   | { kind: "user"; userId: string; role: "customer" | "staff" | "owner"; tokenId?: string }
   | { kind: "visitor" }
   | { kind: "server" }
-  /** `account` is the operating system account. */
+  /** `account` is the caller's account in the operating system. */
   | { kind: "terminal"; account?: string };
 
 /**
- * Whether the caller sees only the public catalogue: published records, without exact stock and private data. True for
- * customers, for keys without `products:read`, and for keys of pages that may not write products, because every visitor
- * can read these keys.
+ * Whether the caller sees only the public catalogue: published records, without exact stock and private data. Visitors
+ * and customers do, and keys without `products:read` and `products:write`. Every visitor can read the key of a web page,
+ * so such a key also sees only this unless it may write products.
  */
 export function isCatalogOnly({ actor }: { actor: Actor }): boolean {
   if (actor.kind !== "app") return actor.kind === "visitor" || (actor.kind === "user" && actor.role === "customer");
-  return (
-    !hasScope(actor.scopes, "products:write") && (actor.isWeb === true || !hasScope(actor.scopes, "products:read"))
-  );
+  if (hasScope(actor.scopes, "products:write")) return false;
+  return actor.isWeb === true || !hasScope(actor.scopes, "products:read");
 }
 
-/** Whether a caller may read records that a scope covers: keys with the scope, staff, and the program itself may. */
+/** Whether the caller may read records that need this scope. Keys with the scope, staff and the program itself may. */
 export function mayRead({ actor }: { actor: Actor }, scope: Scope): boolean {
   return actor.kind === "app" ? hasScope(actor.scopes, scope) : !isCatalogOnly({ actor });
 }
@@ -68,16 +66,16 @@ export interface ProcessMemory {
   writes: { count(tenant: Tenant, address: string | null, actor: string | null): void };
 }
 
-/** The context of every service: database or transaction, store, actor and time. */
+/** The first argument of every service: database or transaction, store, actor and time. */
 export interface Ctx {
   db: Session;
   tenant: Tenant;
   actor: Actor;
   vault: Vault;
   requestId: string;
-  /** Epoch milliseconds; a fake clock in tests. */
+  /** Returns epoch milliseconds. Tests use a fake clock. */
   now: () => number;
-  /** In a request: the address, if known, and the `User-Agent`, which is never stored. */
+  /** In a request: the caller's address, if known, and the `User-Agent`, which is never stored. */
   client?: { readonly ip: string | null; readonly userAgent?: string | null } | undefined;
   memory?: ProcessMemory | undefined;
   /** Whether endpoints of Web Push may be on this machine or a private network, and use http. */
@@ -87,7 +85,7 @@ export interface Ctx {
   payments?: PaymentOptions | undefined;
   /** The value of the header that signs a payment provider's webhook call, such as `Stripe-Signature`. */
   signature?: string | undefined;
-  /** Where new pictures are stored; undefined is the database. */
+  /** Where new pictures are stored. If undefined, the database stores them. */
   media?: MediaStore | undefined;
 }
 
@@ -99,7 +97,7 @@ export interface PaymentOptions {
   timeoutMs?: number;
 }
 
-/** A bucket of pictures, by file name. Errors: unavailable. */
+/** Stores pictures in a bucket, by file name. Errors: unavailable. */
 export interface MediaStore {
   put(name: string, bytes: Uint8Array): Promise<void>;
   get(name: string): Promise<Uint8Array | undefined>;
@@ -109,5 +107,5 @@ export interface MediaStore {
 /** The context of work that is not limited to one store: administration of tenants and keys. */
 export type SystemCtx = Omit<Ctx, "tenant">;
 
-/** The context of work on rows of all stores, such as that of background jobs. */
+/** The context of work on rows of all stores, such as background jobs. */
 export type WorkCtx = Pick<Ctx, "db" | "now">;

@@ -1,96 +1,70 @@
-/** Each error by name: its numeric code (specification, section 7), HTTP status, and the exit code of a command. */
+type ExitCode = 1 | 2 | 3 | 4;
+type Row = readonly [code: number, status: number, message: string, remedy?: string];
+
+/** Exit codes of commands, by HTTP status: 1 failed, 3 not found, 4 conflict or busy. Other statuses mean 2, usage. */
+const exitCodes: Record<number, ExitCode> = { 401: 1, 403: 1, 404: 3, 409: 4, 412: 4, 429: 4, 500: 1, 503: 4 };
+
+const wait = "Wait for the number of seconds in `Retry-After`.";
+
+/** All errors by name. The codes from 5202 to 5217 are those of the specification, section 7. */
 const table = {
-  internalError: { code: 5000, status: 500, exit: 1 },
-  unavailable: { code: 5001, status: 503, exit: 4 },
-  malformedRequest: { code: 5100, status: 400, exit: 2 },
-  namespaceMissing: { code: 5101, status: 400, exit: 2 },
-  validationFailed: { code: 5102, status: 422, exit: 2 },
-  unsupportedMediaType: { code: 5103, status: 415, exit: 2 },
-  bodyTooLarge: { code: 5104, status: 413, exit: 2 },
-  methodNotAllowed: { code: 5105, status: 405, exit: 2 },
-  routeNotFound: { code: 5106, status: 404, exit: 3 },
-  tooManyRequests: { code: 5107, status: 429, exit: 4 },
-  invalidAppCredentials: { code: 5202, status: 400, exit: 2 },
-  appAuthFailed: { code: 5203, status: 401, exit: 1 },
-  invalidTokenParams: { code: 5204, status: 400, exit: 2 },
-  tokenNotFound: { code: 5205, status: 401, exit: 1 },
-  notAuthenticated: { code: 5206, status: 401, exit: 1 },
-  tokenExpired: { code: 5207, status: 401, exit: 1 },
-  tooManyAuthAttempts: { code: 5209, status: 429, exit: 4 },
-  twoFactorRequired: { code: 5211, status: 401, exit: 1 },
-  invalidLogin: { code: 5212, status: 401, exit: 1 },
-  tooManyAttempts: { code: 5213, status: 429, exit: 4 },
-  userTokenInvalid: { code: 5214, status: 401, exit: 1 },
-  storeNotFound: { code: 5215, status: 404, exit: 3 },
-  resetCodeInvalid: { code: 5216, status: 400, exit: 1 },
-  weakPassword: { code: 5217, status: 422, exit: 2 },
-  forbidden: { code: 5300, status: 403, exit: 1 },
-  notFound: { code: 5301, status: 404, exit: 3 },
-  conflict: { code: 5302, status: 409, exit: 4 },
-  preconditionFailed: { code: 5303, status: 412, exit: 4 },
-  outOfStock: { code: 5304, status: 409, exit: 4 },
-  notEnoughPoints: { code: 5305, status: 409, exit: 4 },
-  wrongState: { code: 5306, status: 409, exit: 4 },
-  idempotencyKeyReused: { code: 5307, status: 409, exit: 4 },
-  notDelivered: { code: 5308, status: 409, exit: 4 },
-  discountRefused: { code: 5309, status: 409, exit: 4 },
-} as const satisfies Record<string, { code: number; status: number; exit: 1 | 2 | 3 | 4 }>;
-
-export type ErrorKind = keyof typeof table;
-
-export type ErrorCode = (typeof table)[ErrorKind]["code"];
-
-const texts: Record<ErrorKind, readonly [message: string, remedy?: string]> = {
-  internalError: ["Internal error.", "Try again. If the error persists, report the request_id."],
-  unavailable: ["Temporarily unavailable.", "Try again shortly."],
-  malformedRequest: ["Malformed request.", "Correct the request. The message says what is wrong."],
-  namespaceMissing: ["`namespace` is missing.", "Send `namespace` in the query or in the body."],
-  validationFailed: ["Validation failed.", "Correct the fields listed in `details`."],
-  unsupportedMediaType: ["Unsupported media type.", "Send the body as uncompressed `application/json` in UTF-8."],
-  bodyTooLarge: ["The body is too large.", "Send a smaller body."],
-  methodNotAllowed: ["Method not allowed.", "Use one of the methods in the `Allow` header."],
-  routeNotFound: ["Route not found.", "See /openapi.json for all routes."],
-  tooManyRequests: ["Too many requests.", "Wait for the number of seconds in `Retry-After`."],
-  invalidAppCredentials: ["Invalid app credential params.", "Send `app_id`, `app_secret` and `namespace`, all valid."],
-  appAuthFailed: ["App authentication failed.", "Check the secret, and that the key is active and published."],
-  invalidTokenParams: ["Invalid token params.", "Send `token`, `user_id` and `namespace`."],
-  tokenNotFound: ["Token not found or mismatch.", "Log in again for a new token."],
-  notAuthenticated: ["Authentication failed: no method succeeded.", "Send app credentials or a user token."],
-  tokenExpired: ["The token is expired or revoked.", "Refresh the token or log in again."],
-  tooManyAuthAttempts: [
-    "Too many authentication attempts from this address.",
-    "Wait for the number of seconds in `Retry-After`.",
+  internalError: [5000, 500, "Internal error.", "Try again. If the error persists, report the request_id."],
+  unavailable: [5001, 503, "Temporarily unavailable.", "Try again shortly."],
+  malformedRequest: [5100, 400, "Malformed request.", "Correct the request. The message says what is wrong."],
+  namespaceMissing: [5101, 400, "`namespace` is missing.", "Send `namespace` in the query or in the body."],
+  validationFailed: [5102, 422, "Validation failed.", "Correct the fields listed in `details`."],
+  unsupportedMediaType: [5103, 415, "Unsupported media type.", "Send `application/json` in UTF-8, uncompressed."],
+  bodyTooLarge: [5104, 413, "The body is too large.", "Send a smaller body."],
+  methodNotAllowed: [5105, 405, "Method not allowed.", "Use one of the methods in the `Allow` header."],
+  routeNotFound: [5106, 404, "Route not found.", "See /openapi.json for all routes."],
+  tooManyRequests: [5107, 429, "Too many requests.", wait],
+  invalidAppCredentials: [
+    5202,
+    400,
+    "Invalid app credential params.",
+    "Send `app_id`, `app_secret` and `namespace`, all valid.",
   ],
-  twoFactorRequired: ["A two-factor code is required.", "Repeat the login with `otp`."],
-  invalidLogin: ["Invalid email, password or one-time code."],
-  tooManyAttempts: [
-    "Too many attempts.",
-    "Wait for the number of seconds in `Retry-After`. For a password reset, request a new code.",
-  ],
-  userTokenInvalid: ["The user token is invalid, expired or revoked.", "Log in again."],
-  storeNotFound: ["Store not found.", "Check `namespace`."],
-  resetCodeInvalid: ["The code is invalid, used or expired.", "Request a new code."],
+  appAuthFailed: [5203, 401, "App authentication failed.", "Check the secret. The key must be active and published."],
+  invalidTokenParams: [5204, 400, "Invalid token params.", "Send `token`, `user_id` and `namespace`."],
+  tokenNotFound: [5205, 401, "Token not found or mismatch.", "Log in again for a new token."],
+  notAuthenticated: [5206, 401, "Authentication failed: no method succeeded.", "Send app credentials or a user token."],
+  tokenExpired: [5207, 401, "The token is expired or revoked.", "Refresh the token or log in again."],
+  tooManyAuthAttempts: [5209, 429, "Too many authentication attempts from this address.", wait],
+  twoFactorRequired: [5211, 401, "A two-factor code is required.", "Repeat the login with `otp`."],
+  invalidLogin: [5212, 401, "Invalid email, password or one-time code."],
+  tooManyAttempts: [5213, 429, "Too many attempts.", `${wait} For a password reset, request a new code.`],
+  userTokenInvalid: [5214, 401, "The user token is invalid, expired or revoked.", "Log in again."],
+  storeNotFound: [5215, 404, "Store not found.", "Check `namespace`."],
+  resetCodeInvalid: [5216, 400, "The code is invalid, used or expired.", "Request a new code."],
   weakPassword: [
+    5217,
+    422,
     "The password is too weak.",
     "Use at least 16 characters with lowercase, uppercase, digit and special character.",
   ],
-  forbidden: ["Not permitted.", "Use credentials that have the required permission."],
-  notFound: ["Not found.", "Check the id."],
-  conflict: ["The request conflicts with an existing record.", "Change the value and try again."],
-  preconditionFailed: ["The record has changed since you read it.", "Read it again and repeat the change."],
-  outOfStock: ["Out of stock.", "Order a smaller quantity or another product."],
-  notEnoughPoints: ["Not enough points.", "Use fewer points."],
-  wrongState: ["The record's current state does not allow this.", "Read the record and check its state."],
-  idempotencyKeyReused: ["This idempotency key was used for another request.", "Send a new `Idempotency-Key`."],
-  notDelivered: ["The store does not deliver to this address.", "Choose another address."],
-  discountRefused: ["The discount code does not apply.", "Order without it, or send another code."],
-};
+  forbidden: [5300, 403, "Not permitted.", "Use credentials that have the required permission."],
+  notFound: [5301, 404, "Not found.", "Check the id."],
+  conflict: [5302, 409, "The request conflicts with an existing record.", "Change the value and try again."],
+  preconditionFailed: [5303, 412, "The record has changed since you read it.", "Read it again and repeat the change."],
+  outOfStock: [5304, 409, "Out of stock.", "Order a smaller quantity or another product."],
+  notEnoughPoints: [5305, 409, "Not enough points.", "Use fewer points."],
+  wrongState: [5306, 409, "The record's current state does not allow this.", "Read the record and check its state."],
+  idempotencyKeyReused: [5307, 409, "This idempotency key was used for another request.", "Send a new key."],
+  notDelivered: [5308, 409, "The store does not deliver to this address.", "Choose another address."],
+  discountRefused: [5309, 409, "The discount code does not apply.", "Order without it, or send another code."],
+} as const satisfies Record<string, Row>;
 
-/** An error in a field, named by its path in the body or query (`price`, `images.0.url`). */
+export type ErrorKind = keyof typeof table;
+
+export type ErrorCode = (typeof table)[ErrorKind][0];
+
+const rows: Record<ErrorKind, Row> = table;
+
+/** An invalid field, named by its path in the body or query, such as `price` or `images.0.url`. */
 export interface FieldError {
   field: string;
   message: string;
-  /** In a conflict: the id of the other record, if the caller may read it. */
+  /** In a conflict: the id of the other record, if the caller may read that record. */
   id?: string | undefined;
 }
 
@@ -98,12 +72,12 @@ export interface ErrorOptions {
   details?: FieldError[];
   /** The remedy for this error, instead of the remedy of its kind. */
   remedy?: string | undefined;
-  /** Whether the message is only for the terminal and the log. Replies then have `reply`, or the general message. */
+  /** Whether only the terminal and the log show the message. Replies then contain `reply`, or the message of the kind. */
   isInternal?: boolean;
-  /** The message of replies if the message is internal. Default: the general message of the kind. */
+  /** The message of replies, if they must not contain the message of the terminal and the log. */
   reply?: string;
   /** Exit code of a command that ends with this error. Default: the exit code of its kind. */
-  exit?: 1 | 2 | 3 | 4;
+  exit?: ExitCode;
   /** Seconds until a retry can succeed; sent as `Retry-After`. */
   retryAfter?: number;
   headers?: Record<string, string>;
@@ -111,8 +85,8 @@ export interface ErrorOptions {
 }
 
 /**
- * An error that the product throws on purpose, made by one of the named constructors below. Its message is public
- * unless `isInternal`, so it must not contain secrets, SQL or source paths. Replies omit the message of other errors.
+ * An error that the program throws on purpose, made by one of the functions below. Unless `isInternal` is set, callers
+ * see the message, so it must not contain secrets, SQL or source paths. Replies omit the messages of other errors.
  */
 export class AppError extends Error {
   readonly kind: ErrorKind;
@@ -121,11 +95,11 @@ export class AppError extends Error {
   readonly isInternal: boolean;
   readonly reply: string | undefined;
   /** Exit code of a command that fails with this error: 1 failed, 2 usage, 3 not found, 4 conflict or busy. */
-  readonly exit: 1 | 2 | 3 | 4;
+  readonly exit: ExitCode;
   readonly retryAfter: number | undefined;
   readonly headers: Record<string, string> | undefined;
 
-  constructor(kind: ErrorKind, message: string = texts[kind][0], options: ErrorOptions = {}) {
+  constructor(kind: ErrorKind, message: string = meaningOf(kind), options: ErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "AppError";
     this.kind = kind;
@@ -133,14 +107,14 @@ export class AppError extends Error {
     this.remedy = options.remedy;
     this.reply = options.reply;
     this.isInternal = options.isInternal ?? options.reply !== undefined;
-    this.exit = options.exit ?? table[kind].exit;
-    // A service cannot set headers, but every 503 should say when to retry, so the default is one second.
+    this.exit = options.exit ?? exitCodes[statusOf(kind)] ?? 2;
+    // Every 503 should say when to retry, so the default is one second.
     this.retryAfter = options.retryAfter ?? (kind === "unavailable" ? 1 : undefined);
     this.headers = options.headers;
   }
 
   get code(): ErrorCode {
-    return table[this.kind].code;
+    return codeOf(this.kind);
   }
 }
 
@@ -181,7 +155,7 @@ export const notDelivered = constructorOf("notDelivered");
 export const discountRefused = constructorOf("discountRefused");
 
 /**
- * The error about a record that does not exist: `notFound("order", id)` says `Order "ord_…" not found.`
+ * Returns the error for a record that does not exist. The message of `notFound("order", id)` is `Order "ord_…" not found.`
  * @param thing the kind of record, in lower case.
  * @param id the id or name that was asked for.
  */
@@ -191,7 +165,7 @@ export function notFound(thing: string, id?: string, options: ErrorOptions & { i
   return new AppError("notFound", `${named} not found${options.in === undefined ? "" : ` in ${options.in}`}.`, options);
 }
 
-/** Invalid input: a sentence, or the invalid fields, which the message names. */
+/** Returns the error for invalid input. `fault` is a sentence, or the invalid fields, which the message then names. */
 export function validationFailed(fault: string | FieldError[], options: ErrorOptions = {}): AppError {
   if (typeof fault === "string") return new AppError("validationFailed", fault, options);
   const [first] = fault;
@@ -205,7 +179,7 @@ export function invalidField(field: string, message: string): AppError {
   return validationFailed([{ field, message }]);
 }
 
-/** An error about one field, which its message names: `fieldError(conflict, "email", "belongs to another user")`. */
+/** Returns an error that names one field: `fieldError(conflict, "email", "belongs to another user")`. */
 export function fieldError(
   error: ReturnType<typeof constructorOf>,
   field: string,
@@ -220,10 +194,10 @@ export function errnoOf(error: unknown): string {
 }
 
 export const errorKinds = Object.keys(table) as ErrorKind[];
-export const statusOf = (kind: ErrorKind): number => table[kind].status;
-export const codeOf = (kind: ErrorKind): ErrorCode => table[kind].code;
-/** The general meaning of a kind of error, as the API description lists it. */
-export const meaningOf = (kind: ErrorKind): string => texts[kind][0];
-export const remedyOf = (kind: ErrorKind): string | undefined => texts[kind][1];
-/** The name of a kind of error in replies, such as `out_of_stock`. */
+export const codeOf = (kind: ErrorKind): ErrorCode => table[kind][0];
+export const statusOf = (kind: ErrorKind): number => rows[kind][1];
+/** Returns the message of a kind of error, which the API description also lists. */
+export const meaningOf = (kind: ErrorKind): string => rows[kind][2];
+export const remedyOf = (kind: ErrorKind): string | undefined => rows[kind][3];
+/** Returns the name of a kind of error in replies, such as `out_of_stock`. */
 export const typeOf = (kind: ErrorKind): string => kind.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

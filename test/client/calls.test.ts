@@ -105,15 +105,6 @@ onDatabase("file", (suite) => {
     expect([error.code, error.retryAfter, error.requestId, proxy.passed.length]).toEqual([5001, 60, "req_1", 1]);
   });
 
-  test("`Retry-After` may be a date", async () => {
-    const at = (ms: number) => ({ "Retry-After": new Date(Date.now() + ms).toUTCString() });
-    proxy.faults.push({ ...unavailable, headers: at(3_600_000) }, { ...unavailable, headers: at(-60_000) });
-    const { retryAfter } = await failure(open().products.list().page());
-    expect(retryAfter).toBeWithin(3_500, 3_602);
-    expect((await open().products.list().page()).data).toBeArray();
-    expect(proxy.passed.length).toBe(3);
-  });
-
   test("a proxy's error page is a network fault with its status", async () => {
     proxy.faults.push({ status: 502, body: "<h1>Bad gateway</h1>" });
     const error = await failure(open({ retries: 0 }).products.list().page());

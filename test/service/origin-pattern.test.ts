@@ -102,8 +102,8 @@ onDatabase("file", (suite) => {
     test.each([
       ["https://new.example", "To allow it: bodega origin add $ https://new.example"],
       ["http://new.example:3000", "To allow it: bodega origin add $ http://new.example:3000"],
-      ["https://new.example/checkout?x=1", "A browser sends scheme, host and port"],
-      ["null", "null from a file or a sandboxed frame"],
+      ["https://new.example/checkout?x=1", "Browsers send scheme, host and port"],
+      ["null", "From a file or a sandboxed frame they send null"],
       [null, "bodega origin set $ '*.example.org' shop.example.com --allow-no-origin"],
     ])("%p", async (origin, expected) => {
       await setOrigins(suite.app.system, { appId, origins: ["shop.example.com", "*.example.org"] });

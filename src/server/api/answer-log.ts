@@ -22,7 +22,7 @@ interface Answered {
   namespace?: string | undefined;
   tenant?: Tenant | undefined;
   actor?: Actor | undefined;
-  /** A health check is logged only when it fails. */
+  /** Whether the request is a health check, which is logged only if it fails. */
   isProbe?: boolean | undefined;
 }
 
@@ -63,7 +63,7 @@ function idOf(actor: Actor | undefined): string | undefined {
   return actor?.kind === "user" ? actor.userId : undefined;
 }
 
-/** Whether the error code alone explains the failure: true for refusals, unless a stored password hash is malformed. */
+/** Whether the error code explains the failure: so it does for refusals, unless a stored password hash is malformed. */
 function isExplained(failure: unknown, status: number): boolean {
   if (!(failure instanceof AppError)) return status < 500;
   return (status < 500 && failure.kind !== "invalidLogin") || !(failure.cause instanceof Error);

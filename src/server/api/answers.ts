@@ -34,10 +34,10 @@ export async function answerCall(
 }
 
 const keyForm = /^[\x21-\x7e]{1,255}$/;
-/** Visitors of a page share an app key. Shorter idempotency keys are refused, so that nobody guesses another's. */
+/** Minimum length of a visitor's idempotency key. All visitors of a page share its app key, so they must not guess it. */
 const minPageKey = 22;
 
-/** POST routes support `Idempotency-Key`, except those with secrets. */
+/** Whether a route supports `Idempotency-Key`: POST routes do, except those with secrets. */
 export function takesKey({ method, path, secret }: Route): boolean {
   return method === "POST" && !path.startsWith("/auth/") && secret !== true;
 }
@@ -52,16 +52,17 @@ function successStatus(route: Route, answer: Reply): number {
  */
 async function answerIdempotently(route: Route, call: Call, header: string | null): Promise<Reply> {
   const caller = callerOf(call.ctx);
-  if (header !== null && takesKey(route) && !keyForm.test(header)) {
+  const key = takesKey(route) ? header : null;
+  if (key !== null && !keyForm.test(key)) {
     throw malformedRequest("Idempotency-Key must be 1 to 255 visible ASCII characters.");
   }
-  if (header !== null && header.length < minPageKey && takesKey(route) && isPageKey(call.ctx.actor)) {
+  if (key !== null && key.length < minPageKey && isPageKey(call.ctx.actor)) {
     throw malformedRequest(`Idempotency-Key of a page must have at least ${minPageKey} characters.`);
   }
-  if (header === null || caller === null || !takesKey(route) || call.query.dry_run === true) {
+  if (key === null || caller === null || call.query.dry_run === true) {
     return route.handle(call as never, await route.prepare?.(call as never));
   }
-  const request: KeyedRequest = { caller, key: header, fingerprint: fingerprintOf(route, call) };
+  const request: KeyedRequest = { caller, key, fingerprint: fingerprintOf(route, call) };
   const kept = await findReply(call.ctx, request);
   if (kept) return kept;
   const prepared = await route.prepare?.(call as never);
@@ -76,8 +77,8 @@ function isPageKey(actor: Actor): boolean {
 }
 
 /**
- * The caller within whose requests an idempotency key is unique; null for visitors, who cannot be distinguished. The
- * caller includes the token of an order, because a reply may show what only that token opens.
+ * Returns the caller to whom an idempotency key belongs; null for visitors, who cannot be distinguished. The token of an
+ * order is part of the caller, because a stored reply may contain data that requires the token.
  */
 function callerOf({ actor, orderToken, vault }: Ctx): string | null {
   const buyer = orderToken === undefined ? "" : `:${vault.mac("idempotency", orderToken)}`;
@@ -85,7 +86,7 @@ function callerOf({ actor, orderToken, vault }: Ctx): string | null {
   return actor.kind === "user" ? `user:${actor.userId}` : null;
 }
 
-/** The fingerprint uses a secret key: from a plain hash of a body, somebody could guess a password in the body. */
+/** Returns a keyed hash of the request. From a plain hash, somebody could guess a password in the body. */
 function fingerprintOf({ method, path }: Route, { ctx, params, query, body, lang, subject }: Call): string {
   const sent = body instanceof Uint8Array ? new Bun.CryptoHasher("sha256").update(body).digest("hex") : body;
   const asked = { method, path, params, query, body: sent, lang, subject };

@@ -1,7 +1,8 @@
 import { Elysia } from "elysia";
 import { type LogLevel, logLevels } from "../config/server-config.ts";
 import { methodNotAllowed, routeNotFound } from "../errors.ts";
-import type { Route } from "../http/route.ts";
+import { successResponse } from "../http/envelope.ts";
+import { type Route, reply } from "../http/route.ts";
 import { createCredentialLookup, createUsageRecorder } from "../modules/app-keys/lookup.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import type { RecentRequest } from "../monitoring/process-monitor.ts";
@@ -59,8 +60,8 @@ export function createApp(deps: AppDeps) {
     aot: true,
     normalize: false,
     strictPath: false,
-    // Elysia finds the path in a URL by skipping the characters of `http://`, or if this option is true, those of
-    // `https://` and three of the host. `listen` ensures that the host is long enough.
+    // To find the path in a URL, Elysia skips the characters of `http://`. With this option, it skips those of `https://`
+    // and three of the host. `listen` ensures that the host is long enough.
     handler: { standardHostname: deps.isEncrypted },
   });
   const noRouteMeter = pipeline.meter.anyMethod("(none)");
@@ -108,12 +109,12 @@ function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: R
   return handleUnmatched(pipeline, request, { meter }, (headers, requestId) => {
     if (request.method !== "OPTIONS") throw methodNotAllowed(undefined, { headers: { Allow: allow } });
     preflightHeaders(headers, request.headers.get("origin"), allow);
-    return new Response(`{"request_id":"${requestId}","data":{"allow":${JSON.stringify(allow)}}}`, { headers });
+    return successResponse(requestId, reply({ allow }), 200, headers);
   });
 }
 
 function answerNoRoute(pipeline: PipelineDeps, meter: RouteMeter, request: Request) {
-  // A page can read the 404 only if its preflight succeeds, so preflights of unknown paths succeed too.
+  // A page can read the 404 only if its preflight succeeded, so preflights of unknown paths succeed too.
   const method = request.method === "OPTIONS" && request.headers.get("access-control-request-method");
   if (method && everyMethod.includes(method)) {
     return answerOtherMethod(pipeline, meter, request, everyMethod.join(", "));

@@ -25,8 +25,9 @@ import { type RequestCredentials, type TokenCredentials, tokenCredentialsOf } fr
 export type CountAttempt = (by: { clientIp: string | null; namespace: string; requestId: string }) => Promise<void>;
 
 /**
- * Allows ten attempts a minute per address (specification, sections 7 and 8). An address over the limit is cached until
- * its next attempt is allowed, so that a flood causes no reads or writes. Throws tooManyAuthAttempts.
+ * Returns a function that counts an attempt. After ten in a minute from an address (specification, sections 7 and 8), it
+ * throws tooManyAuthAttempts. The address is then cached until its next attempt is allowed, so that a flood of requests
+ * causes no reads or writes.
  */
 export function createAttemptCounter(db: Database, vault: Vault, now: () => number): CountAttempt {
   const freeAt = new LruCache<number>(5000);
@@ -70,19 +71,14 @@ interface Attempt {
 
 const originRemedy = "Use the key from an allowed origin, or allow this one: bodega origin add";
 
-const countedKinds: ReadonlySet<AppError["kind"]> = new Set([
-  "invalidAppCredentials",
-  "appAuthFailed",
-  "invalidTokenParams",
-  "tokenNotFound",
-  "notAuthenticated",
-  "tokenExpired",
-] as const);
+/** Whether an error is one of authentication: from invalidAppCredentials, 5202, to tokenExpired, 5207. */
+const isAuthError = (error: unknown): error is AppError =>
+  error instanceof AppError && error.code >= 5202 && error.code <= 5207;
 
 /**
- * If several credentials were sent, the first valid one counts (specification, section 5).
- * @throws one of the errors from invalidAppCredentials to tokenExpired in `errors.ts`; userTokenInvalid if the route is
- * about the token itself; once the address has used up its attempts, only tooManyAuthAttempts.
+ * Returns the caller. If several credentials were sent, the first valid one counts (specification, section 5).
+ * @throws an error of authentication; userTokenInvalid if the route is about the token itself; tooManyAuthAttempts
+ * instead of these if the address has no attempts left.
  */
 export function authenticate(deps: AuthDeps, access: readonly Access[], attempt: Attempt): Actor | Promise<Actor> {
   const own = ignoresCredentials(access) ? undefined : deps.actorOf?.(attempt.request);
@@ -100,7 +96,7 @@ async function countFailure(deps: AuthDeps, attempt: Attempt, error: unknown): P
   // A request without credentials is no attempt, and always gets notAuthenticated.
   const hasSent = sent.app !== null || sent.user.token !== undefined || sent.user.user_id !== undefined;
   // An error with `originRemedy` means that the secret was right, so the caller guessed nothing.
-  const isGuess = error instanceof AppError && countedKinds.has(error.kind) && error.remedy !== originRemedy;
+  const isGuess = isAuthError(error) && error.remedy !== originRemedy;
   if (!isCounted && hasSent && isGuess) {
     await deps.countAttempt({ clientIp: deps.clientIpOf(request), namespace: tenant.namespace, requestId });
   }
@@ -108,9 +104,9 @@ async function countFailure(deps: AuthDeps, attempt: Attempt, error: unknown): P
 }
 
 /**
- * Returns the address in `X-Client-Address`. A shop's server sends its customer's address there, so that limits count
- * the customer. Null without the scope `auth:forward`, and for keys of pages, which every visitor can read. Throws
- * malformedRequest.
+ * Returns the address in `X-Client-Address`, in which a shop's server sends its customer's address, so that limits count
+ * the customer. Null if the key lacks the scope `auth:forward` or is used by pages, where every visitor can read it.
+ * Throws malformedRequest.
  */
 export function forwardedAddress(deps: AuthDeps, attempt: Attempt): string | null {
   const { request, sent } = attempt;
@@ -141,14 +137,14 @@ function isAdmitted(access: readonly Access[], actor: Actor): boolean {
   return false;
 }
 
-/** Returns the ways to be admitted that do not depend on which visitor of a page is calling. */
+/** Returns the access for which a key is enough, because it does not matter which visitor of a page is calling. */
 function withoutVisitors(access: readonly Access[]): readonly Access[] {
   if (allowsAnonymous(access)) return [];
   const isForUsers = access.some(({ kind }) => kind === "token");
   return isForUsers ? access.filter((method) => method.kind !== "app" || method.scope !== "orders:place") : access;
 }
 
-/** Throws forbidden, which names the missing scope or who may use the route. */
+/** Throws forbidden if the caller may not use the route. The error names the missing scope or the allowed callers. */
 export function authorize(access: readonly Access[], actor: Actor): void {
   if (isAdmitted(access, actor)) return;
   const missing = actor.kind === "app" && access.find((method) => method.kind === "app")?.scope;
@@ -196,7 +192,7 @@ function verifyApp(deps: AuthDeps, { appSecret }: { appSecret: string }, { key, 
   const hash = Bun.SHA256.hash(appSecret) as Uint8Array;
   const secret = key?.secrets.find((known) => sameHash(known.hash, hash) && known.expiresAt > now);
   const isValid = key && secret && key.usable && key.tenantId === tenant.id && key.expiresAt > now;
-  // Every wrong part gets the same reply, so that the reply does not reveal which part was right.
+  // The reply is the same for a wrong id, secret or store, so that it does not reveal a right one.
   if (!isValid) throw appAuthFailed();
   const verdict = verifyOrigin(key, origin);
   if (!verdict.allowed) throw appAuthFailed(verdict.reason, { remedy: originRemedy });
@@ -209,7 +205,7 @@ async function verifyUser(deps: AuthDeps, tenant: Tenant, sent: TokenCredentials
   return { kind: "user", ...(await verifyToken(deps, { tenantId: tenant.id, ...sent })) };
 }
 
-/** On refresh and logout, every invalid token is userTokenInvalid: the user has to log in again. */
+/** Verifies the token of a refresh or logout. Every invalid token is userTokenInvalid: the user has to log in again. */
 async function verifyOwnToken(deps: AuthDeps, { tenant, sent }: Attempt): Promise<Actor> {
   const credentials = tokenCredentialsOf(sent.user, false) as TokenCredentials;
   try {
@@ -223,8 +219,8 @@ function combineErrors([first, second]: AppError[]): AppError {
   return second ? notAuthenticated("Several authentication methods were sent; none succeeded.") : (first as AppError);
 }
 
-/** Returns an error if it is one of authentication, and throws any other error, such as unavailable. */
+/** Returns an error of authentication. Throws any other error, such as unavailable. */
 function requireAuthError(error: unknown): AppError {
-  if (error instanceof AppError && countedKinds.has(error.kind)) return error;
+  if (isAuthError(error)) return error;
   throw error;
 }

@@ -26,7 +26,7 @@ export interface BodyMemory {
 /**
  * Reserves memory for a body. The first 64 KiB of a JSON body do not count, so that idle connections do not use up the
  * limit.
- * @param store the request's store. All its bodies together may use at most half of the memory that other stores leave.
+ * @param store the request's store. Its bodies may use at most half of the memory that other stores do not use.
  */
 export function reserveMemory(memory: BodyMemory, store?: string) {
   let own = 0;
@@ -53,7 +53,7 @@ export function reserveMemory(memory: BodyMemory, store?: string) {
 }
 
 const smallBytes = 64 * 1024;
-/** Longer bodies wait in a queue, because parsing and validating them takes longer than most requests. */
+/** Bodies above this size wait in a queue, because parsing and validating them takes longer than most requests. */
 const quickBytes = 16 * 1024;
 const decoder = new TextDecoder("utf-8", { fatal: true });
 const maxDropped = 64 * 1024 * 1024;
@@ -68,8 +68,8 @@ const none: Body = {};
 const closing = { headers: { Connection: "close" } };
 
 /**
- * Returns malformedRequest, unsupportedMediaType or bodyTooLarge instead of throwing it, so that an invalid body does
- * not hide a missing credential.
+ * Reads a JSON body. Returns its error instead of throwing it, because a missing credential must be reported before an
+ * invalid body.
  */
 export async function readBody(
   request: Request,
@@ -105,7 +105,7 @@ export function asBodyError(error: unknown): AppError {
   return malformedRequest("The body could not be read completely.", { cause: error });
 }
 
-/** Whether a body is long. Such a body must be read at once, because Bun keeps in memory what has arrived of it. */
+/** Whether a body is long. A long body must be read at once, because Bun keeps the bytes that arrive in memory. */
 export const hasLongBody = (headers: Headers): boolean => Number(headers.get("content-length")) > smallBytes;
 
 /**
@@ -145,7 +145,7 @@ function checkType(headers: Headers, allowsText: boolean): AppError | undefined 
 export function collectInTime(request: Request, limits: BodyLimits, held: Hold): Promise<Uint8Array> {
   const length = Number(request.headers.get("content-length") ?? Number.NaN);
   if (length > limits.bytes + maxDropped) throw tooLarge(limits, true);
-  // A short body is read in one call, which costs a third of reading a stream.
+  // A short body is read in one call, which takes a third of the time of a stream.
   const isShort = length <= smallBytes || !request.body;
   const reading = isShort ? collectAtOnce(request, limits) : collectChunks(request, limits, held);
   return withTimeout(reading, limits.ms, () => malformedRequest("The body did not arrive in time.", closing));

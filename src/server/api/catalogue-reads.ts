@@ -15,10 +15,9 @@ interface ReadDeps {
   replies: ReplyCache;
 }
 
-/** All that a reply depends on, and the time of the read. */
 interface Read {
   tenantId: string;
-  /** All that the reply depends on except the database. Calls with equal names get equal replies. */
+  /** Everything except the database on which the reply depends. Calls with equal names get equal replies. */
   name: string;
   minute: number;
   /** The commit counter, read before the rows, so that a later commit changes it; null for a database server. */
@@ -26,7 +25,7 @@ interface Read {
   stateNow: () => Promise<State | undefined>;
 }
 
-/** Counts of views change all the time, so ETags ignore them for up to a minute. */
+/** How long an ETag ignores new counts of views, which change all the time. */
 const countsMs = 60_000;
 
 /**
@@ -87,7 +86,7 @@ function nameOf({ id }: Route, { ctx, params, query, lang }: Call, release: stri
 
 /**
  * Returns the kept reply if nobody has committed since, or if the commits did not change its state. Likes and views are
- * not part of the state, so after a commit, a reply lasts only until its minute ends, even if no other commit follows.
+ * not part of the state, so after a commit, the reply is valid only until its minute ends.
  */
 async function findCurrent(replies: ReplyCache, read: Read): Promise<KeptReply | undefined> {
   const kept = replies.find(read.tenantId, read.name);
@@ -111,7 +110,7 @@ function isSame(kept: State, present: State | undefined): boolean {
   return kept.state === present?.state && kept.version === present.version;
 }
 
-/** Keeps a reply only if its state did not change while several statements read it. */
+/** Keeps a reply only if its state did not change while several statements read its rows. */
 async function keep(
   replies: ReplyCache,
   { stateNow, tenantId, name, commits, minute }: Read,
@@ -121,7 +120,7 @@ async function keep(
   replies.keep(tenantId, name, { ...reply, commits, minute, hasLatestCounts: true });
 }
 
-/** The tag is weak, because each reply has its own request id. It begins with the record's version; 0 for a list. */
+/** Returns a tag that begins with the record's version; 0 for a list. It is weak, because the request id differs. */
 function entityTag({ name, minute }: Read, { state, version = 0 }: State): string {
   const hash = Bun.hash(`${name}\n${state}\n${minute}`) as bigint;
   return `W/"${version}.${hash.toString(36).padStart(13, "0")}"`;

@@ -52,8 +52,8 @@ export type Query = Record<string, string | string[]>;
 const commonNames: ReadonlySet<string> = new Set(commonParameters);
 
 /**
- * Throws malformedRequest for invalid percent-encoding, or for a repeated name whose schema is not an array, because
- * two programs could use different values of it.
+ * Parses the query of a URL. Throws malformedRequest for invalid percent-encoding, and for a repeated name whose schema
+ * is not an array, because another program could use another of its values.
  */
 export function parseQuery(url: string, schema?: TObject): { common: Common; query: Query } {
   const common: Common = {};
@@ -61,9 +61,7 @@ export function parseQuery(url: string, schema?: TObject): { common: Common; que
   const query = Object.create(null) as Query;
   const start = url.indexOf("?");
   if (start === -1) return { common, query };
-  const end = url.indexOf("#", start);
-  const text = url.slice(start + 1, end === -1 ? undefined : end);
-  for (const pair of text.split("&")) {
+  for (const pair of url.slice(start + 1).split("&")) {
     if (pair === "") continue;
     const equals = pair.indexOf("=");
     const name = decode(equals === -1 ? pair : pair.slice(0, equals));
@@ -94,12 +92,12 @@ function decode(text: string): string {
 }
 
 const tagForm = /^(?:W\/)?"([^"]*)"$/;
-/** The ETag of a read has a suffix for state that the version does not cover. */
+/** In the ETag of a read, a suffix follows the version. */
 const versionForm = /^([1-9]\d{0,14})(?:\.[a-z0-9]{13})?$/;
 
 /**
  * Returns the version; null without the header or for `*`. A weak tag matches: proxies turn `"2"` into `W/"2"`.
- * @throws malformedRequest for anything but one tag, preconditionFailed for a tag that no server of Bodega sends.
+ * @throws malformedRequest unless the header is `*` or one tag; preconditionFailed for a tag that Bodega never sends.
  */
 export function parseIfMatch(header: string | null): number | null {
   if (header === null || header.trim() === "*") return null;

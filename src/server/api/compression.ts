@@ -14,8 +14,8 @@ const gzipLevel = { level: 1 } as const;
 const gzipInThread = promisify(gzip);
 
 /**
- * Chooses a coding that `Accept-Encoding` names, whatever the order of preference. Use it only for texts without
- * secrets, because the length of a compressed text reveals repetitions in it (BREACH).
+ * Returns zstd if `Accept-Encoding` names it, else gzip if that is named; preferences are ignored. Use it only for texts
+ * without secrets, because the length of a compressed text reveals repetitions in it (BREACH).
  */
 export function chooseCoding(accepted: string | null, length: number): Coding | undefined {
   if (accepted === null || length < minLength) return undefined;

@@ -10,8 +10,8 @@ type CommonParameter = (typeof commonParameters)[number];
 export type Common = Partial<Record<CommonParameter, string>>;
 
 /**
- * Removes the common parameters from a body, except the field `own`, and returns them. A value that is not a string
- * becomes an empty text, which every check refuses.
+ * Removes the common parameters from a body and returns them. The field `own` stays in the body. A value that is not a
+ * string becomes an empty text, which every check refuses.
  */
 export function popCommonParams(body: Record<string, unknown> | undefined, own?: CommonParameter): Common {
   const common: Common = {};
@@ -24,7 +24,7 @@ export function popCommonParams(body: Record<string, unknown> | undefined, own?:
   return common;
 }
 
-/** Credentials or their error, which is thrown only after the store was checked. Null if none were sent. */
+/** App credentials, or their error, which is thrown only after the store was found. Null if none were sent. */
 type KeyCredentials = { value: { appId: string; appSecret: string } } | { error: AppError } | null;
 
 /** Parses `Authorization: Bearer <id>:<secret>`. User ids begin with `usr_`. */
@@ -36,7 +36,7 @@ function readBearer(authorization: string | null) {
   return { id, secret, isUser: id.startsWith("usr_") };
 }
 
-/** Returns the key in the header, else that in query or body (specification, section 5), or invalidAppCredentials. */
+/** Reads the app credentials from the header, or without a header from query and body (specification, section 5). */
 function readAppCredentials(header: ReturnType<typeof readBearer>, common: Common): KeyCredentials {
   if (header && !header.isUser) {
     const form = "Authorization must be `Bearer <app_id>:<app_secret>`, with the colon.";
@@ -63,7 +63,7 @@ export interface TokenCredentials {
 type UserCredentials = Partial<Record<"user_id" | "token", string | undefined>>;
 
 /**
- * Returns the user's credentials; null if none were sent. Beside app credentials, `user_id` alone only names a user.
+ * Returns the user's credentials; null if none were sent. Together with app credentials, `user_id` only names a user.
  * @throws invalidTokenParams if id or token is missing or malformed.
  */
 export function tokenCredentialsOf(sent: UserCredentials, besideApp: boolean): TokenCredentials | null {
@@ -88,7 +88,7 @@ export function bodyMayCarryCredentials(route: Route, query: Common, authorizati
 
 export type RequestCredentials = ReturnType<typeof extractCredentials>;
 
-/** `key` has the app credentials. `app` has them too, but is null if the route ignores credentials. */
+/** In the result, `key` is the app credentials. `app` is the same, or null if the route ignores credentials. */
 export function extractCredentials(
   route: Route,
   query: Common,
@@ -99,8 +99,8 @@ export function extractCredentials(
   const { user_id, token } = query;
   const common = body ? { ...popCommonParams(body, route.ownField), ...query } : query;
   const key = readAppCredentials(header, common);
-  // The query takes precedence over the header. A body may contain user credentials if the route is about the token,
-  // and on public routes, where ignoring them would attribute the request to a visitor.
+  // User credentials in the query take precedence over the header. Those in the body count for the user's own token, and
+  // on public routes, which would otherwise attribute the request to a visitor.
   const inBody = asksOwnToken(route.access) || allowsAnonymous(route.access) ? common : undefined;
   const beside = header?.isUser ? { user_id: header.id, token: header.secret ?? "" } : inBody;
   const user = { user_id: user_id ?? beside?.user_id, token: token ?? beside?.token };
@@ -108,15 +108,15 @@ export function extractCredentials(
 }
 
 /**
- * Returns the namespace. Throws the error of credentials that came without one (specification, section 7), or
- * namespaceMissing.
+ * Returns the namespace. If it is missing, throws invalidAppCredentials or invalidTokenParams for a request with such
+ * credentials (specification, section 7), and namespaceMissing for other requests.
  */
 export function requireNamespace(
   { common: { namespace }, app, user }: RequestCredentials,
   body: Body | undefined,
 ): string {
   if (namespace) return namespace;
-  // An unreadable body may contain the namespace, so its own error is more helpful.
+  // An unreadable body may contain the namespace, so the error of the body is more helpful.
   if (namespace === undefined && body?.error) throw body.error;
   if (app !== null) throw invalidAppCredentials("`namespace` is missing.");
   if (user.user_id !== undefined || user.token !== undefined) throw invalidTokenParams("`namespace` is missing.");

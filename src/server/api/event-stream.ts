@@ -17,7 +17,7 @@ export function asksForStream({ request, route }: Pick<RouteRequest, "request" |
 /**
  * Answers with server-sent events until the client leaves or `isOpen` returns false. `Last-Event-ID` replaces `after`.
  * @param streams the open streams by store.
- * @throws tooManyRequests at the limit of the store; errors of the route before its first part.
+ * @throws tooManyRequests if the store has too many streams; errors of the route before its first part.
  */
 export async function answerStream(
   { streams }: { streams: Map<string, number> },
@@ -54,7 +54,7 @@ export async function answerStream(
   const body = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(encoder.encode(first.value ?? "")),
     async pull(controller) {
-      // After an error the stream ends. The client asks again, and gets the error as JSON.
+      // After an error, the stream ends. The client then connects again and gets the error as JSON.
       const { value } = await open.next().catch(() => ({ value: undefined }));
       if (value === undefined) controller.close();
       else controller.enqueue(encoder.encode(value));

@@ -12,7 +12,7 @@ export function requestIdOf(headers: Headers): string {
   return given;
 }
 
-/** Behind trusted proxies, the client is the right-most untrusted hop; hops further left can be forged. */
+/** Behind trusted proxies, the client is the right-most untrusted hop, because hops further left can be forged. */
 export function clientAddressReader(trusted: readonly string[]): (peer: string, forwarded: string | null) => string {
   const isTrusted = rangeMatcher(trusted);
   return (peer, forwarded) => {
@@ -34,7 +34,7 @@ function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
-/** Reads the client's address only for services that need it. Few do, and reading it takes as long as a whole read. */
+/** Reads the client's address only for services that need it. Few do, and it takes as long as reading a record. */
 export class RequestClient implements NonNullable<Ctx["client"]> {
   readonly #ipOf: (request: Request) => string | null;
   readonly #request: Request;

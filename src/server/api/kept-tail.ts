@@ -2,16 +2,15 @@ import { type Coding, compress } from "./compression.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Returns a complete compressed message: the given head, then the tail. */
+/** Returns a complete compressed message with the given head and the tail. */
 type CompressedTail = (head: Bytes) => Bytes;
 
 const encoder = new TextEncoder();
 
-/** The tail of a reply: all of it after the request id. Its compressed forms are made at first use, and kept. */
+/** The part of a reply after its request id. The tail is compressed at the first use, and the result is kept. */
 export class KeptTail {
   readonly #tail: Bytes;
-  readonly #compressed: Partial<Record<Coding, CompressedTail>> = {};
-  readonly #compressing: Partial<Record<Coding, Promise<CompressedTail>>> = {};
+  readonly #compressed: Partial<Record<Coding, CompressedTail | Promise<CompressedTail>>> = {};
 
   constructor(text: string) {
     this.#tail = encoder.encode(text);
@@ -23,13 +22,13 @@ export class KeptTail {
   }
 
   /**
-   * Returns the whole reply: the head, then the tail, as one message in this coding. The head in it is not compressed.
+   * Returns the head and the tail as one message in this coding. In the message, the head is an uncompressed block.
    * @param head at most 65,535 bytes in UTF-8.
    */
   join(head: string, coding: Coding | undefined): Bytes | Promise<Bytes> {
     const start = encoder.encode(head);
     if (coding === undefined) return Buffer.concat([start, this.#tail]);
-    const compressed = this.#compressed[coding] ?? this.#compressing[coding] ?? this.#compress(coding);
+    const compressed = this.#compressed[coding] ?? this.#compress(coding);
     return compressed instanceof Promise ? compressed.then((join) => join(start)) : compressed(start);
   }
 
@@ -41,9 +40,10 @@ export class KeptTail {
     };
     const message = compress(this.#tail, coding);
     if (!(message instanceof Promise)) return keep(message);
+    const compressing = message.then(keep);
+    this.#compressed[coding] = compressing;
     // After a failure, the next reply tries again.
-    const compressing = message.then(keep).finally(() => delete this.#compressing[coding]);
-    this.#compressing[coding] = compressing;
+    compressing.catch(() => delete this.#compressed[coding]);
     return compressing;
   }
 }
@@ -53,8 +53,8 @@ const gzipHeader = new Uint8Array([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 const gzipTrailerBytes = 8;
 
 /**
- * The head becomes a stored block before the tail's own blocks. The tail's blocks can follow, because a stored block
- * ends at a whole byte, and because their references reach back only into the tail.
+ * Puts the head into a stored block before the blocks of the tail. These can follow, because a stored block ends at a
+ * whole byte, and because they refer back only to bytes of the tail.
  */
 function splitGzip(member: Bytes): CompressedTail {
   const trailer = Buffer.from(member.subarray(-gzipTrailerBytes));
@@ -62,7 +62,7 @@ function splitGzip(member: Bytes): CompressedTail {
   const blocks = member.subarray(gzipHeader.length, -gzipTrailerBytes);
   const shift = shiftCrc(tailLength);
 
-  function join(head: Bytes): Bytes {
+  return (head) => {
     // The first byte, 0, means a stored block that is not the last. The length and its complement follow.
     const blockHeader = Buffer.alloc(5);
     blockHeader.writeUInt16LE(head.length, 1);
@@ -71,8 +71,7 @@ function splitGzip(member: Bytes): CompressedTail {
     ending.writeUInt32LE((multiply(Bun.hash.crc32(head), shift) ^ tailCrc) >>> 0, 0);
     ending.writeUInt32LE((head.length + tailLength) >>> 0, 4);
     return Buffer.concat([gzipHeader, blockHeader, head, blocks, ending]);
-  }
-  return join;
+  };
 }
 
 /** A CRC-32 is a polynomial modulo this one. The highest bit is the coefficient of x^0, the lowest that of x^31. */
@@ -90,7 +89,7 @@ function shiftCrc(length: number): number {
   return power;
 }
 
-/** Multiplies two polynomials. Masks replace branches, which a processor cannot predict for the bits of a checksum. */
+/** Multiplies two polynomials, with masks: a processor cannot predict branches on the bits of a checksum. */
 function multiply(a: number, b: number): number {
   let product = 0;
   let shifted = b;
@@ -107,20 +106,19 @@ const minWindowBits = 17;
 /** Browsers refuse a window above 8 MiB (RFC 9659). The level of `compress` uses at most 2 MiB. */
 const maxWindowBits = 23;
 
-/** The head becomes a raw block before the tail's own blocks, whose references reach back only into the tail. */
+/** Puts the head into a raw block before the blocks of the tail, which refer back only to bytes of the tail. */
 function splitZstd(frame: Bytes, tailLength: number): CompressedTail {
   const blocks = findZstdBlocks(frame);
   const windowBits = Math.min(Math.max(Math.ceil(Math.log2(tailLength)), minWindowBits), maxWindowBits);
   // The 0 says that there is neither a content size nor a checksum. The exponent of the window counts from 1 KiB.
   const header = new Uint8Array([...zstdMagic, 0, (windowBits - 10) << 3]);
 
-  function join(head: Bytes): Bytes {
+  return (head) => {
     // The lowest three bits, 0, mean a raw block that is not the last.
     const blockHeader = Buffer.alloc(3);
     blockHeader.writeUIntLE(head.length << 3, 0, 3);
     return Buffer.concat([header, blockHeader, head, blocks]);
-  }
-  return join;
+  };
 }
 
 /** Returns a frame without its header and its checksum (RFC 8878, section 3.1.1). */

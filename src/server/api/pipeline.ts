@@ -44,7 +44,7 @@ export interface PipelineDeps extends AuthDeps, LogDeps {
 
 /** The results of a request's steps so far, for the error reply and the log. */
 interface Found {
-  /** `clientIpOf` may return the address of a customer that a shop's server sent for them. */
+  /** If a shop's server sent the address of its customer, `clientIpOf` returns that address. */
   deps: PipelineDeps;
   sent?: ReturnType<typeof extractCredentials>;
   body?: Body | undefined;
@@ -55,13 +55,13 @@ interface Found {
   failure?: unknown;
 }
 
-/** Functions that read a request's body, at most once, and look up its store and key. */
+/** `receive` reads the request's body, at most once. `find` looks up its store and key. */
 interface Sources {
   receive: (namespace?: string) => Promise<Body>;
   find: CredentialLookup["find"];
 }
 
-/** How long the statements of a request may take on a database server, not counting the check of its credentials. */
+/** Maximum time for the statements of a request on a database server, without the look-up of its credentials. */
 const serverLimitMs = 10_000;
 
 /** Answers one request of a route: identifies store and key, admits the caller, and answers or refuses. */
@@ -82,7 +82,7 @@ export async function answerRoute(
   };
   const usesCache = route.method === "GET" && deps.lookup.cached !== undefined && !asksForStream(incoming);
   let counting: Promise<void> | undefined;
-  // A read that is answered again is one attempt.
+  // A read may be answered twice, but counts as one attempt.
   const countAttempt: PipelineDeps["countAttempt"] = (attempt) => (counting ??= deps.countAttempt(attempt));
   const answerWith = async (find: Sources["find"]) => {
     const found: Found = { deps: usesCache ? { ...deps, countAttempt } : deps };
@@ -97,10 +97,9 @@ export async function answerRoute(
     : answerWith(deps.lookup.find));
   if (received) (await received).release?.();
   deps.meter.inFlight--;
-  const { tenant, actor, failure } = found;
-  const namespace = found.sent?.common.namespace || undefined;
-  const who = { namespace, tenant, actor };
-  logAnswer(found.deps, { request, response, meter, requestId, started, failure, ...who });
+  const { sent, tenant, actor, failure } = found;
+  const namespace = sent?.common.namespace || undefined;
+  logAnswer(found.deps, { request, response, meter, requestId, started, failure, namespace, tenant, actor });
   return response;
 }
 
@@ -139,7 +138,7 @@ async function identify(found: Found, incoming: RouteRequest, { receive, find }:
   found.sent = sent;
   const namespace = requireNamespace(sent, found.body);
   const isForwarded = request.headers.has("x-client-address");
-  // Counting runs beside the look-up of the store, which saves a round trip. Only attempts at active stores count.
+  // The attempt is counted while the store is looked up, which saves a round trip. Only attempts at active stores count.
   if (isAttempt(route) && !isForwarded) found.counting = countAttempt(found.deps, incoming, namespace);
   found.counting?.catch(() => {});
   const app = isForwarded ? sent.key : sent.app;
@@ -219,7 +218,7 @@ async function countForgery(deps: PipelineDeps, incoming: RouteRequest, { failur
 /** Whether a page may read the error. If its key or secret was refused, the key must allow the page's origin. */
 function mayReadRefusal({ sent, actor, known }: Found, origin: string): boolean {
   if (!sent?.app || actor || known?.tenant === null) return true;
-  // This is the key with the id that was sent, even if the secret that was sent is wrong.
+  // The key was found by its id, so it may be known although the secret was wrong.
   const key = known?.key;
   return key != null && key.tenantId === known?.tenant?.id && verifyOrigin(key, origin).allowed;
 }
@@ -243,7 +242,7 @@ function createContext(deps: PipelineDeps, incoming: RouteRequest, tenant: Tenan
 }
 
 async function isDeleted(db: Database, { namespace }: Tenant): Promise<boolean> {
-  // A read in the same turn of the event loop could use a snapshot from before the error, so the next turn is awaited.
+  // A read in this turn of the event loop could use a snapshot from before the error, so this waits for the next turn.
   await nextTurn();
   return !(await hasTenant(db, namespace));
 }

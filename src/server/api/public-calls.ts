@@ -10,7 +10,7 @@ const publicBytes = 64 * KiB;
 const isPublicWrite = ({ method, access }: Route) =>
   method !== "GET" && allowsAnonymous(access) && !ignoresCredentials(access);
 
-/** Whether servers call a route for visitors and may send their addresses. For `/auth/` they always may. */
+/** Whether a shop's server may call the route for a visitor and send the visitor's address, as it may for `/auth/`. */
 export function actsForVisitors(route: Route): boolean {
   return isPublicWrite(route) || route.access.some((one) => one.kind === "app" && one.scope === "customers:sign-up");
 }
@@ -20,7 +20,7 @@ export function bodyLimitsOf(route: Route, { bytes, ms }: BodyLimits): BodyLimit
   return { bytes: isPublic ? Math.min(bytes, publicBytes) : bytes, ms };
 }
 
-/** Errors that occur before a service counts the write. A notFound of the service itself is thus counted twice. */
+/** Errors that occur before a service counts the write. If a service throws notFound, the write is counted twice. */
 const uncounted: ReadonlySet<ErrorKind> = new Set([
   "malformedRequest",
   "validationFailed",

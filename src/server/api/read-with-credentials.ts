@@ -24,6 +24,6 @@ export async function readWithCredentials<T>(
     ({ stored }) => stored === used?.stored,
     () => false,
   );
-  // A failed read is not repeated; the reply is its error.
+  // If reading the credentials failed, this replies with that error.
   return isCurrent ? answered : answer(() => read);
 }

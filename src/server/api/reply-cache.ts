@@ -1,7 +1,7 @@
 import { LruCache } from "../values/lru-cache.ts";
 import type { KeptTail } from "./kept-tail.ts";
 
-/** A reply to a read of the catalogue, without the parts that are new each time: request id, origin, entity tag. */
+/** A reply to a read of the catalogue, without request id and origin, which differ each time. */
 export interface KeptReply {
   tail: KeptTail;
   language: string | undefined;
@@ -22,7 +22,7 @@ interface Share {
   bytes: number;
 }
 
-/** The memory that an entry takes besides its texts. */
+/** The memory that an entry takes in addition to its texts. */
 const overheadBytes = 1024;
 
 /** The bytes of an entry, with the compressed forms that are made later and take about half as much as the tail. */
@@ -31,13 +31,13 @@ function bytesOf(name: string, { tail, state }: KeptReply): number {
 }
 
 /**
- * Keeps replies in memory, up to a number of bytes. When more come, the store with the most bytes loses its least
+ * Keeps replies in memory, up to a number of bytes. Above this number, the store with the most bytes loses its least
  * recently used reply, so that no store displaces the replies of others.
  */
 export class ReplyCache {
   readonly #maxBytes: number;
   readonly #shares = new Map<string, Share>();
-  /** Hashes of the names that were requested. Most searches are never repeated, so a first request keeps no reply. */
+  /** Hashes of requested names. Most searches are never repeated, so the reply to a first request is not kept. */
   readonly #asked = new LruCache<true>(10_000);
   #bytes = 0;
 
@@ -55,7 +55,7 @@ export class ReplyCache {
     return kept;
   }
 
-  /** Whether to keep a reply, which is the case from its second request on. */
+  /** Whether to keep the reply of this name: no at its first request, yes at later ones. */
   wants(name: string): boolean {
     if (this.#maxBytes === 0) return false;
     const hash = Bun.hash(name).toString(36);

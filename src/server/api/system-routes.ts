@@ -1,7 +1,7 @@
 import type { Elysia } from "elysia";
 import { AppError, methodNotAllowed, notAuthenticated, routeNotFound, unavailable } from "../errors.ts";
-import { baseHeaders, errorResponse } from "../http/envelope.ts";
-import type { Route } from "../http/route.ts";
+import { baseHeaders, errorResponse, successResponse } from "../http/envelope.ts";
+import { type Route, reply } from "../http/route.ts";
 import { hasToken, metricsType } from "../monitoring/listeners.ts";
 import type { RouteMeter } from "../monitoring/metrics/meter.ts";
 import { createReadiness, type ReadinessDeps } from "../monitoring/readiness.ts";
@@ -42,7 +42,7 @@ export function mountSystemPages(server: Elysia, pipeline: PipelineDeps, deps: S
   }
   mountPage(server, pipeline, "/", async (request) => answerHome(request, version, hasDocs, !(await findUnready())));
   for (const [path, answer] of Object.entries(hasDocs ? referencePages : {})) mountPage(server, pipeline, path, answer);
-  // Of these two routes, Elysia uses the first also for `/back-office/`.
+  // Elysia uses the first of these routes also for `/back-office/`.
   for (const path of deps.hasBackOffice ? ["/back-office", "/back-office/*"] : [])
     mountPage(server, pipeline, path, answerBackOffice);
   mountPage(server, pipeline, "/metrics", async (request) => {
@@ -89,10 +89,10 @@ export function describeArrival(request: Request) {
 
 function answerReady(warning?: string): Answer {
   const data = { status: "ok", ...(warning && { warning }) };
-  return (headers, requestId) => new Response(JSON.stringify({ request_id: requestId, data }), { headers });
+  return (headers, requestId) => successResponse(requestId, reply(data), 200, headers);
 }
 
-/** Answers requests without a route: routeNotFound, methodNotAllowed, OPTIONS, or a page outside the API. */
+/** Answers a request without a route of the API: with an error, the methods of a path, or a page. */
 export async function handleUnmatched(
   deps: PipelineDeps,
   request: Request,

@@ -4,11 +4,11 @@ import { emailKey } from "../values/email.ts";
 import { integer, type Options, parseOption, parseUrl } from "./environment.ts";
 
 const letsEncrypt = "https://acme-v02.api.letsencrypt.org/directory";
-const namesHint = "must be host names, such as shop.example.com, separated by commas. Addresses and * are not possible";
+const namesHint = "must be host names, such as shop.example.com, separated by commas. IP addresses and * are refused";
 
 export type AcmeConfig = NonNullable<ReturnType<typeof readAcmeConfig>>;
 
-/** Reads for which names the server obtains certificates itself; undefined if it does not. */
+/** Reads the names for which the server obtains certificates itself, and how it does so. Undefined without names. */
 export function readAcmeConfig({ dataDir, get }: Options) {
   const readEmail = (value: string) => (emailKey(value) === null ? undefined : value.trim());
   const readDirectory = (value: string) => parseUrl(value, ["https:"]) && value;

@@ -19,7 +19,7 @@ import { readServerConfig } from "./server-config.ts";
 
 export type DatabaseConfig = ReturnType<typeof readDatabaseConfig>;
 
-/** The configuration is parsed once and passed in. Commands read the parts that they need. */
+/** The configuration of a server. It is parsed once and passed to functions. Commands read only parts of it. */
 export type Config = ReturnType<typeof readOptions>;
 
 const tokenHint = "must be one line of visible ASCII characters";
@@ -28,14 +28,14 @@ const secretHint = "must have at least 32 random characters. Make one: openssl r
 const inheritedVariable = "BODEGA_CONFIG";
 
 /**
- * A child process of this program inherits the configuration of its parent.
- * @throws validationFailed naming the flag or variable at fault; it never repeats a secret.
+ * Returns the configuration. A child process of this program inherits that of its parent.
+ * @throws validationFailed, which names the invalid flag or variable and repeats no secret.
  */
 export function readConfig(flags: ConfigFlags, environment: Environment): Config {
   return readInheritedConfig(environment) ?? readOptions(openOptions(flags, environment));
 }
 
-/** The configuration of the server that started this process, if one did. */
+/** Returns the configuration of the server that started this process; undefined if no server did. */
 export function readInheritedConfig(environment: Environment): Config | undefined {
   const inherited = environment[inheritedVariable];
   return inherited === undefined ? undefined : (JSON.parse(inherited) as Config);
@@ -68,13 +68,13 @@ export function readDatabaseConfig(options: Options) {
   };
 }
 
-/** Without the URL, mail stays in the outbox. With the URL, the sender is required. */
+/** Without the URL, mail stays in the outbox. With the URL, the sender `mailFrom` is required. */
 export function readMailConfig(options: Options) {
   const url = smtpUrl(options.get("BODEGA_SMTP_URL"));
   return { smtpUrl: url, mailFrom: mailFrom(options.get("BODEGA_MAIL_FROM"), url !== undefined) };
 }
 
-/** The URL of the Stripe API; undefined means Stripe's own. Tests and the demo use a stand-in. */
+/** Returns the URL of Stripe's API; undefined means the real one. Tests and the demo use a stand-in. */
 export function readPaymentConfig({ get }: Options) {
   const readUrl = (value: string) => parseUrl(value, ["http:", "https:"])?.origin;
   return { stripeUrl: parseOption(get("BODEGA_STRIPE_URL"), readUrl, "must be an http or https URL") };
@@ -116,7 +116,7 @@ function mailFrom({ value, source }: Option, isNeeded: boolean): string | undefi
   return value;
 }
 
-/** The maximum of an interval: 21 days. Node's timers are limited to 24.8 days. */
+/** Maximum interval between backups. Timers cannot wait longer than 24.8 days. */
 const maxEveryMs = 21 * 86_400_000;
 const everyHint = "from 1s to 21d, such as 24h. 0 turns backups off";
 const hour = 3_600_000;
@@ -136,7 +136,7 @@ function readBackupConfig(options: Options) {
   };
 }
 
-/** Returns where pictures are stored, such as `s3://bucket/prefix`; undefined means the database. */
+/** In the result, `media` is where pictures are stored, such as `s3://bucket/prefix`; undefined means the database. */
 export function readMediaConfig({ get }: Options) {
   const option = get("BODEGA_MEDIA");
   const { value = "database", source } = option;

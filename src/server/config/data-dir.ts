@@ -20,7 +20,7 @@ export function workingDir(dataDir: string): { cwd?: string } {
   return fs.existsSync(dataDir) ? { cwd: dataDir } : {};
 }
 
-/** Ignores errors: a file that cannot be removed cannot be written either, and that error is reported. */
+/** Removes a file or directory. Ignores errors, because a later write to the path then fails and reports its error. */
 export function removeIfPossible(path: string): void {
   attempt(() => fs.rmSync(path, { recursive: true, force: true }));
 }
@@ -41,7 +41,7 @@ export function writeWhole(dataDir: string, path: string, text: string | Uint8Ar
   }
 }
 
-/** Resolves links: two directories may link to one file, whose WAL and locks must be beside the file itself. */
+/** Returns the path of the database without links: WAL and locks of a linked file must be beside the file itself. */
 export function databaseFile(dataDir: string): string {
   const path = join(dataDir, "bodega.db");
   return fs.existsSync(path) ? fs.realpathSync(path) : path;
@@ -51,12 +51,12 @@ export function standbyFile(dataDir: string): string {
   return join(dataDir, "standby.json");
 }
 
-/** A standby's copy has its own name, so that nothing opens it while segments are applied. */
+/** Returns the path of a standby's copy. Its name differs, so that nothing opens the copy while it is written. */
 export function copyFile(dataDir: string): string {
   return join(dataDir, "standby.db");
 }
 
-/** Throws wrongState for a data directory with a standby's copy instead of a database. */
+/** Throws wrongState if a data directory contains a standby's copy instead of a database. */
 export function refuseStandby(dataDir: string): void {
   if (!fs.existsSync(standbyFile(dataDir))) return;
   const remedy = `To make it the server: bodega standby promote --data-dir ${quoteWord(dataDir)}`;
@@ -74,7 +74,7 @@ export function chownLike(path: string, like: string): void {
   // Failures are ignored: the file may not exist yet, or the file system may have no owners.
   attempt(() => {
     const { uid, gid } = fs.statSync(like);
-    // A file of another owner stays as it is, and a link is not followed.
+    // Only a file of root gets another owner. Links are not followed.
     if (uid !== 0 && fs.lstatSync(path).uid === 0) fs.lchownSync(path, uid, gid);
   });
 }

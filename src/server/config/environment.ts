@@ -8,7 +8,7 @@ import { writeWhole } from "./data-dir.ts";
 
 export type Environment = Record<string, string | undefined>;
 
-/** Returns a variable, or the content of the file that its `…_FILE` form names. Empty ones count as unset. */
+/** Returns a variable, or the content of the file that its `…_FILE` form names. An empty variable counts as unset. */
 export function readVariable(env: Environment, name: string): string | undefined {
   const value = env[name];
   if (value !== undefined && value !== "") return value;
@@ -71,16 +71,15 @@ export function parseUrl(value: string, protocols: readonly string[]): URL | und
 const prefix = "BODEGA_";
 const fileSuffix = "_FILE";
 const authorities = "NODE_EXTRA_CA_CERTS";
-const heading =
-  "# Configuration of this store's server and commands. Environment variables and flags take precedence.\n";
+const heading = "# Configuration of this store's server and commands. Environment and flags take precedence.\n";
 
 export function envFilePath(dataDir: string): string {
   return join(dataDir, "bodega.env");
 }
 
 /**
- * The environment takes precedence, whether it sets a variable directly or as `_FILE`.
- * @throws validationFailed when the file or a variable in it cannot be used: ignoring it would drop options silently.
+ * Adds the variables of `bodega.env` to the environment, which takes precedence, also for variables in their `_FILE` form.
+ * @throws validationFailed for an unreadable file, or a variable that has no effect there.
  */
 function withEnvFile(env: Environment, dataDir: string): Environment {
   const isSet = (name: string) => env[name] !== undefined && env[name] !== "";
@@ -96,7 +95,7 @@ function withEnvFile(env: Environment, dataDir: string): Environment {
   return { ...env, ...Object.fromEntries(added) };
 }
 
-/** Adds variables that the file does not set; `kept` lists those that differ. Throws validationFailed, unavailable. */
+/** Adds variables that the file does not set. `kept` lists those with other values. Throws validationFailed, unavailable. */
 export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
   const path = envFilePath(dataDir);
   const before = readEnvFile(dataDir);
@@ -112,7 +111,7 @@ export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
   return { path, written: missing, kept: names.filter((name) => isSet(name) && found[name] !== wanted[name]) };
 }
 
-/** Quotes a line so that this program, systemd and Docker read it alike. Throws validationFailed. */
+/** Returns a line of an env file that this program, systemd and Docker read alike. Throws validationFailed. */
 export function formatVariable(name: string, value: string): string {
   if (!/[\p{Cc}']/u.test(value)) return `${name}='${value}'`;
   if (!/[\p{Cc}"\\$`]/u.test(value)) return `${name}="${value}"`;
@@ -139,7 +138,7 @@ AUDIT_ADDRESSES S3_ENDPOINT S3_REGION MEDIA SMTP_URL MAIL_FROM PUSH_PRIVATE STRI
 const files = settingNames.filter((name) => name !== "NAMESPACE").map((name) => `${name}_FILE`);
 const known = new Set([...settingNames, ...files]);
 
-/** Finds settings that this program does not know. Names no values. Throws validationFailed for an unreadable file. */
+/** Finds unknown settings. The messages contain no values. Throws validationFailed for an unreadable file. */
 export function findUnknownSettings(env: Environment, dataDir: string): { subject: string; message: string }[] {
   const describe = (variables: Environment, place: string) =>
     Object.keys(variables).flatMap((subject) => {
@@ -169,7 +168,7 @@ export function openOptions(flags: ConfigFlags, environment: Environment) {
     if (!isGiven) return { value: readVariable(env, variable), source: variable };
     return { value: given === true ? "1" : String(given), source: `--${flag}` };
   };
-  // bodega.env is in the data directory, so it cannot name the directory, and is read afterwards.
+  // `bodega.env` is in the data directory, so this setting cannot be in the file.
   const given = matching(get("BODEGA_DATA_DIR", "data-dir"), /\S/, "must not be empty");
   const dataDir = resolve(given ?? defaultDataDir);
   env = withEnvFile(environment, dataDir);

@@ -52,7 +52,7 @@ export function readServerConfig(options: Options) {
     metricsToken: matching(get("BODEGA_METRICS_TOKEN"), /^[\x21-\x7e]{16,}$/, tokenHint),
     auditAddressesMs:
       duration(get("BODEGA_AUDIT_ADDRESSES", "audit-addresses"), day, 3650 * day, addressesHint) ?? 365 * day,
-    /** Set by the program only, never read from flags or variables. */
+    /** Whether this process is a worker. The program sets it; no flag or variable does. */
     isWorker: false,
   };
 }
@@ -85,6 +85,6 @@ function tlsFiles(cert: Option, key: Option): TlsFiles | undefined {
     return { cert: resolve(cert.value), key: resolve(key.value) };
   const [missing, flag, given] = cert.value === undefined ? [cert, "--tls-cert", key] : [key, "--tls-key", cert];
   if (given.value === undefined) return undefined;
-  // The error names the missing option in the form of the given one: as flag or as variable.
+  // If the user gave a flag, the error names the missing flag; otherwise the missing variable.
   throw invalidOption(given.source.startsWith("--") ? flag : missing.source, `is required with ${given.source}`);
 }

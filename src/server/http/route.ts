@@ -18,15 +18,15 @@ export const token: Access = { kind: "token" };
 export const staff: Access = { kind: "token", role: "staff" };
 
 /**
- * The user whose token the call is about: refresh and logout (specification, section 4, rule 6). The token may be in
- * the body and is verified first; an invalid one gets userTokenInvalid.
+ * Access to refresh and logout, which change the caller's own token (specification, section 4, rule 6). The token may
+ * be in the body. It is verified before other credentials, and an invalid one gets userTokenInvalid.
  */
 export const ownToken: Access = { kind: "token", own: true };
 
-/** Verifies credentials if some are sent. */
+/** Access without credentials. Credentials that are sent must be valid. */
 export const publicAccess: Access = { kind: "public" };
 
-/** Ignores credentials (specification, section 4, rule 2): an old token must not prevent a new login. */
+/** Access that ignores credentials (specification, section 4, rule 2): an old token must not prevent a new login. */
 export const noAuth: Access = { kind: "public", noAuth: true };
 
 // These functions are created once, because each request calls them several times.
@@ -38,24 +38,24 @@ export const asksOwnToken = (access: readonly Access[]): boolean => access.some(
 export const allowsAnonymous = (access: readonly Access[]): boolean => access.some(isPublic);
 export const ignoresCredentials = (access: readonly Access[]): boolean => access.some(isNoAuth);
 
-/** A short text that changes with the reply, and the version if the reply is a single record. */
+/** `state` is a short text that changes whenever the reply does. Only replies with a single record have a version. */
 export interface State {
   state: string;
   version?: number | undefined;
 }
 
-/** `json` is the text of `data`, often written by SQLite and passed through. */
+/** `json` is the JSON text of `data`, often written by SQLite. */
 export interface Reply {
   json: string;
   status?: number;
   page?: Page;
   version?: number;
-  /** The state of the reply, read before the reply or together with it, so that the state is never newer. */
+  /** The state of the reply, read before the rows or together with them, so that it is never newer than the reply. */
   state?: string | undefined;
   language?: string;
   /** Whether this is the stored reply to an earlier request with the same `Idempotency-Key`. */
   isReplay?: boolean;
-  /** A file, sent instead of the envelope. The file at an address never changes. */
+  /** A file, sent instead of the envelope. The file at a URL never changes. */
   file?: { bytes: Uint8Array; type: string };
 }
 
@@ -102,8 +102,8 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
   query?: Q;
   body?: B;
   /**
-   * `existing` describes the 200 reply of a route that otherwise replies 201. `single` lists other schemas of `data`,
-   * for replies without `page` about one or several named records. `type` is the content type of a file.
+   * `existing` describes the 200 reply of a route that usually replies 201. `single` lists the schemas of `data` in
+   * replies without `page`, to calls that name the wanted records. `type` is the content type of a file.
    */
   reply: { status?: 200 | 201; data: TSchema; page?: boolean; existing?: string; single?: TSchema[]; type?: string };
   /** The body is a file, or a form with one file; the handler gets a Uint8Array. */
@@ -111,35 +111,35 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
   /** Further errors, besides those that follow from access, input and path. */
   errors?: readonly ErrorKind[];
   conditional?: boolean;
-  /** A body field with the name of a common parameter, but another meaning: the `token` of a device. */
+  /** The body field `token` is not a user's token here, but that of a device. */
   ownField?: "token";
-  /** Also accepts JSON that is sent as `text/plain`, as `navigator.sendBeacon` does. */
+  /** Also accepts JSON with the content type `text/plain`, which `navigator.sendBeacon` sends. */
   plainText?: true;
-  /** Each call counts as an authentication attempt of its address, as calls of `/auth/` do. */
+  /** Each call counts as an authentication attempt, like the calls of `/auth/`. */
   isAttempt?: true;
-  /** The header with a signature, which is the call's credential. A wrong one counts as a failed attempt. */
+  /** The header with the signature that authenticates the call. A wrong signature counts as a failed attempt. */
   signed?: string;
   /** The request contains a secret, so the reply is not stored, and `Idempotency-Key` is ignored. */
   secret?: boolean;
-  /** Does slow work, such as hashing, before the handler, whose transaction would block all writers. */
+  /** Does slow work, such as hashing, before the handler, because the handler's transaction blocks all writers. */
   prepare?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<W>;
-  /** Runs when the handler failed, outside its transaction, which was rolled back. Throws that error, or another one. */
+  /** Runs after the handler failed and its transaction was rolled back. Throws the handler's error or another one. */
   onError?(ctx: Ctx, error: unknown): Promise<never>;
   /**
-   * Reads a text that changes with the reply; undefined if nothing is found. With this, the reply has a weak `ETag` and
-   * is compressed, so it must contain no secrets.
+   * Reads the state of the reply; undefined if nothing is found. The replies of routes with this function have a weak
+   * `ETag` and are compressed, so they must not contain secrets.
    */
   readEtagSource?(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<State | undefined>;
   /**
-   * Whether the reply may be kept in memory while its state stays the same. It may depend on store, input, language and
-   * `isCatalogOnly` only.
+   * Whether the reply may be kept in memory while its state stays the same. Such a reply must depend only on its state,
+   * the store, the input, the language and `isCatalogOnly`.
    */
   mayKeep?(query: Static<Q>): boolean;
-  /** Adds secrets to the reply. The reply that is stored for its `Idempotency-Key` does not contain them. */
+  /** Adds secrets to the reply. They are not in the reply that is stored for an `Idempotency-Key`. */
   complete?(ctx: Ctx, json: string): string;
   /** Answers `Accept: text/event-stream`. The generator yields a part at least once a second, and never ends. */
   stream?(call: Call<Static<P>, Static<Q>, Static<B>>): AsyncGenerator<StreamPart>;
-  /** If the route has `readEtagSource`, the `state` of the reply must equal the one that it returns. */
+  /** Returns the reply. Its `state` must equal the state that `readEtagSource` returns, if the route has that. */
   handle(call: Call<Static<P>, Static<Q>, Static<B>>, prepared: W): Promise<Reply>;
 }
 
@@ -157,7 +157,7 @@ export interface Route extends RouteOptions<TObject, TObject, TSchema, unknown> 
   id: string;
 }
 
-/** Gives the handler's `params`, `query` and `body` the types of their schemas. */
+/** Defines a route whose handler gets `params`, `query` and `body` with the types of their schemas. */
 export function defineRoute<P extends TObject, Q extends TObject, B extends TSchema, W = undefined>(
   method: Method,
   path: Path,
@@ -168,7 +168,7 @@ export function defineRoute<P extends TObject, Q extends TObject, B extends TSch
   return { method, path, id, ...options, body } as unknown as Route;
 }
 
-/** A PUT ignores fields that only the reply has, so that it accepts what a GET returned. */
+/** Returns the schema of a PUT, which ignores the fields that only replies have. So it accepts the record of a GET. */
 function withIgnored({ body, reply }: { body?: TSchema; reply: { data: TSchema } }): TObject {
   const readOnly = Type.Optional(Type.Unknown({ description: "Read-only: ignored." }));
   const ignored = Object.fromEntries(Object.keys(reply.data.properties ?? {}).map((name) => [name, readOnly]));

@@ -4,12 +4,12 @@ import { formatRequest, type RequestLogEntry } from "./request-log.ts";
 export type LogWriter = ReturnType<typeof createLogWriter>;
 
 const delayMs = 50;
-/** A pipe accepts up to 4 KiB in one write, so up to this size, lines of several workers do not mix. */
+/** Maximum characters of one write. A write of up to 4 KiB to a pipe is not split, so lines of workers do not mix. */
 const maxBuffered = { ofSeveral: 4000, ofOne: 64_000 };
-/** Text beyond this is dropped, so that a blocked log does not fill the memory. */
+/** Maximum characters that wait. Further text is dropped, so that a blocked log does not fill the memory. */
 const maxWaiting = 1 << 20;
 
-/** `write` is called for one text at a time. */
+/** Creates a log that collects lines for a moment. It calls `write` for one text at a time. */
 export function createLogWriter(
   form: "text" | "json",
   write: (text: string) => Promise<unknown>,

@@ -2,7 +2,7 @@ import type { LogLevel } from "../config/server-config.ts";
 import { maskSecrets } from "../values/mask-secrets.ts";
 import { toTimestamp } from "../values/stamps.ts";
 
-/** Contains nothing of the query, body or headers, except `Origin`. */
+/** A request in the log. It contains no query, no body and no headers except `Origin`. */
 export interface RequestLogEntry {
   at: number;
   level: LogLevel;
@@ -16,11 +16,11 @@ export interface RequestLogEntry {
   caller?: string | undefined;
   ip?: string | null | undefined;
   origin?: string | undefined;
-  /** The cause of a 5xx in one line, which callers do not get. */
+  /** The cause of a 5xx in one line. Replies do not contain it. */
   fault?: string | undefined;
 }
 
-/** Refused credentials, permissions and limits are warnings, because they may come from an attack. */
+/** Refused credentials and exceeded limits are warnings, because they may be signs of an attack. */
 export function levelOf(status: number): LogLevel {
   if (status >= 500) return "error";
   return status === 401 || status === 403 || status === 429 ? "warn" : "info";
@@ -47,22 +47,18 @@ export function formatRequest(entry: RequestLogEntry, form: "text" | "json"): st
   return `${line}\n`;
 }
 
-/** Masks secrets, and shortens texts, because long lines of several workers would mix. */
+/** Masks secrets. Shortens the text, because long lines of several workers would mix. */
 function shorten(given: string): string {
   const text = maskSecrets(given);
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }
 
-const harmless = /^[\x21-\x7e]{0,200}$/;
-
-/** Escapes characters that could forge a second line or colour a terminal. */
-function visible(given: string): string {
-  const text = maskSecrets(given);
-  if (harmless.test(text)) return text;
+/** Escapes characters that could begin a forged line or colour a terminal. */
+function visible(text: string): string {
   return shorten(text).replace(/[^\x21-\x7e…]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Describes an unexpected error in one line, without stack, source paths or SQL. */
+/** Describes an unexpected error and its causes in one line, without stack, source paths or SQL. */
 export function describeFault(error: unknown): string {
   const chain: string[] = [];
   for (let at: unknown = error; at instanceof Error && chain.length < 4; at = at.cause) {

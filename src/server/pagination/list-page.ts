@@ -4,7 +4,7 @@ import { attempt } from "../values/attempt.ts";
 import { output } from "../values/schema.ts";
 import { type Fields, pickFields } from "./list-query.ts";
 
-/** A page of large records ends early, because building it would block other requests. */
+/** A page with more bytes would block other requests, so a page of large records ends early. */
 const maxPageBytes = 1024 * 1024;
 
 export interface PageRow {
@@ -38,7 +38,7 @@ const productFacets = Type.Object(
   },
   {
     description:
-      "How many products have each value; with `facets`. Tags, categories and options are at most 100, most frequent first.",
+      "The number of products with each value, if `facets` is sent. At most 100 tags, categories and options, most frequent first.",
   },
 );
 
@@ -47,13 +47,11 @@ export const pageSchema = output("Page", {
   has_more: Type.Boolean({ description: "Whether there is a next page." }),
   limit: Type.Integer({ description: "Maximum number of records on this page." }),
   total: Type.Optional(Type.Integer({ description: "Number of records on all pages; with `include_total=true`." })),
-  total_is_at_least: Type.Optional(
-    Type.Integer({ description: "Instead of `total`, if there are more products than were counted, usually 10,000." }),
-  ),
+  total_is_at_least: Type.Optional(Type.Integer({ description: "Sent instead of `total` if counting ended early." })),
   facets: Type.Optional(productFacets),
 });
 
-/** The items of a stream: new records, the cursor after them, and whether these are all records for now. */
+/** A part of a stream: new records, the cursor after them, and whether there are no further records for now. */
 export interface StreamPart<Row = { id: string }> {
   records: Row[];
   after: string;
@@ -84,7 +82,7 @@ export async function readWithinBytes<Row extends PageRow>(
   }
 }
 
-/** `asked` contains everything that determines the rows and their order. */
+/** Returns a page of a list. `asked` contains everything that determines the rows and their order. */
 export function toListPage(
   row: PageRow | undefined,
   { asked, limit, fields }: { asked: readonly unknown[]; limit: number; fields: Fields | undefined },
@@ -106,13 +104,12 @@ export interface Position {
   id: string;
 }
 
-/** `asked` binds the cursor to sort, filter and tenant. */
-export function encodeCursor(position: Position, asked: readonly unknown[]): string {
-  const { value, id } = position;
+/** Returns a cursor that is valid only for a list with the same `asked`: sort, filters and tenant. */
+export function encodeCursor({ value, id }: Position, asked: readonly unknown[]): string {
   return Buffer.from(JSON.stringify([digest([asked, value, id]), value, id])).toString("base64url");
 }
 
-/** Throws malformedRequest for an invalid cursor, or one from another list. */
+/** Returns the position in a cursor. Throws malformedRequest for an invalid cursor, or one from another list. */
 export function decodeCursor(cursor: string, asked: readonly unknown[]): Position {
   const parts: unknown = attempt(() => JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")));
   const [bound, value, id] = Array.isArray(parts) && parts.length === 3 ? parts : [];

@@ -32,9 +32,7 @@ export const listParts = {
     // The base64url of a JSON array that begins with a text.
     textUpTo(4000, "`page.next_cursor` of the previous page.", { form: { pattern: "^WyI[A-Za-z0-9_-]+$" } }),
   ),
-  include_total: Type.Optional(
-    Type.Boolean({ description: "Whether to return the number of all matches as `page.total`." }),
-  ),
+  include_total: Type.Optional(Type.Boolean({ description: "Whether to return the number of matches, `page.total`." })),
   ...fieldsPart,
 };
 
@@ -88,18 +86,17 @@ export function readTimeRange(query: Readonly<Record<string, unknown>>, name: st
 
 /** Returns a time of a query as stored text. Throws validationFailed naming the field. */
 export function parseTime(field: string, given: string): string {
-  // An unescaped plus sign arrives as a space, so it is restored.
+  // An unescaped plus sign arrives as a space, which is changed back.
   const time = readTime(given.replace(" ", "+"));
   if (time === undefined || time < 0)
     throw invalidField(field, "must be a time such as 2026-01-31T12:00:00Z, or a date");
   return toTimestamp(time);
 }
 
-/** Parses a list of ids. Omits malformed ones, which match nothing. Throws validationFailed for more than 99 commas. */
+/** Parses a list of ids. Omits malformed ones, which match nothing. Throws validationFailed for too many. */
 export function parseIds(text: string): string[] {
   const ids = text.split(",");
   if (ids.length > maxIds) throw invalidField("ids", `must contain at most ${maxIds} ids`);
-  // Malformed ids need not reach the database.
   return [...new Set(ids.map((id) => id.trim()))].filter((id) => id.length <= idLength && /^\w+$/.test(id));
 }
 

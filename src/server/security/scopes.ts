@@ -1,8 +1,8 @@
 import { invalidField } from "../errors.ts";
 
 /**
- * Scopes of app keys, and what a visitor could do with each in a page's key; empty if that is harmless. `*` is all of
- * them, also future ones.
+ * The scopes of app keys. Each has a text: what visitors of a page could do if its key had the scope. The text is empty
+ * for scopes that a page may have. `*` means all scopes, also future ones.
  */
 const visitorActs = {
   "*": "do everything in the store",
@@ -31,7 +31,7 @@ export type Scope = Exclude<KnownScope, "*">;
 
 export const knownScopes = Object.keys(visitorActs) as KnownScope[];
 
-/** Removes duplicates and keeps the order above; `orders:*` is all scopes of orders. Errors: validationFailed. */
+/** Returns scopes without duplicates, in the order above. `orders:*` means all of orders. Errors: validationFailed. */
 export function parseScopes(scopes: readonly string[]): string[] {
   const wanted = new Set(scopes.flatMap((scope) => parseScope(scope)));
   if (wanted.size === 0) throw invalidField("scopes", "must contain at least one scope");
@@ -54,14 +54,14 @@ export function hasScope(scopes: ReadonlySet<string>, scope: Scope): boolean {
   return scopes.has("*") || scopes.has(scope);
 }
 
-/** Scopes by the purpose of a key: for pages in browsers, for a store's own server, or for a program that imports. */
+/** The scopes of keys for three purposes: for pages, for the store's own server, and for a program that imports. */
 export const keyPurposes: Record<"storefront" | "backend" | "import", readonly KnownScope[]> = {
   storefront: ["catalog:read", "orders:place", "customers:sign-up"],
   backend: ["*"],
   import: ["products:read", "products:write", "media:write"],
 };
 
-/** Says what visitors could do with a page's key of these scopes; empty for the scopes of a storefront key. */
+/** Lists what visitors of a page could do if its key had these scopes. Empty for the scopes of a storefront key. */
 export function listVisitorActs(scopes: readonly string[]): string[] {
   return knownScopes.flatMap((scope) => (scopes.includes(scope) ? visitorActs[scope] || [] : []));
 }

@@ -22,8 +22,8 @@ const replaceFingerprint = statement((q) =>
 export const selectFingerprint = statement((q) => q.select().from(secretFingerprint).where(eq(id, 1)));
 
 /**
- * Opens the vault with the key from `BODEGA_SECRET` or `secret.key`. The file is created at the first use. If the
- * database belongs to another key, that use throws wrongState.
+ * Opens the vault with the key from `BODEGA_SECRET` or the file `secret.key`. The first use of the vault reads the key,
+ * and creates the file for a new database. It throws wrongState if the database was made with another key.
  */
 export async function openVault(config: SecretConfig, db: Session): Promise<Vault> {
   const known = (await get(db, selectFingerprint))?.value;
@@ -34,15 +34,15 @@ export async function openVault(config: SecretConfig, db: Session): Promise<Vaul
   });
 }
 
-/** Records the server's key in a database that has no key. Errors: wrongState when the database has another key. */
+/** Records the fingerprint of the server's key in a new database. Errors: wrongState if the database has another. */
 export async function claimDatabase(db: Session, vault: Vault): Promise<void> {
   const value = vault.fingerprint();
   await run(db, rememberFingerprint, { value });
-  // Two servers that start at once with different keys both find no key, so the stored key is compared.
+  // Two servers with different keys may start at once and both find no fingerprint, so the stored one is compared.
   if ((await get(db, selectFingerprint))?.value !== value) throw wrongSecret(otherSecret);
 }
 
-/** Returns null without a secret. Errors: unavailable, wrongState for a file without a valid secret. */
+/** Returns the secret, or null if there is none. Errors: unavailable, wrongState for a file without a valid secret. */
 export function copySecret({ secret, dataDir, leaveModes }: SecretConfig): string | null {
   return secret ?? findSecret(secretPath(dataDir), leaveModes) ?? null;
 }
@@ -51,7 +51,7 @@ export function fingerprintOf(secret: string): string {
   return createVault(() => secret).fingerprint();
 }
 
-/** Records the present key; values sealed with an older one become unreadable. Returns whether the key has changed. */
+/** Records the present key. Values that an older key encrypted stay unreadable. Returns whether the key has changed. */
 export async function adoptSecret(db: Session, config: SecretConfig): Promise<boolean> {
   const before = (await get(db, selectFingerprint))?.value;
   const value = fingerprintOf(readSecret(config, true));
@@ -59,14 +59,12 @@ export async function adoptSecret(db: Session, config: SecretConfig): Promise<bo
   return before !== undefined && before !== value;
 }
 
-type SecretConfig = Pick<Config, "secret" | "dataDir"> & {
-  leaveModes?: boolean;
-};
+type SecretConfig = Pick<Config, "secret" | "dataDir"> & { leaveModes?: boolean };
 
-const otherSecret = "The secret key is not the one that this database was made with.";
+const otherSecret = "This database was made with another secret key.";
 
 function wrongSecret(what: string): AppError {
-  return wrongState(`${what} Put the right secret.key or BODEGA_SECRET back; if it is lost for good: bodega db rekey`);
+  return wrongState(`${what} Put the right secret.key or BODEGA_SECRET back. If it is lost: bodega db rekey`);
 }
 
 function readSecret({ secret, dataDir, leaveModes }: SecretConfig, mayMake: boolean): string {
@@ -80,7 +78,7 @@ function readSecret({ secret, dataDir, leaveModes }: SecretConfig, mayMake: bool
     writeWhole(dataDir, path, `${made}\n`, true);
     return made;
   } catch (error) {
-    // If several processes create the file, the first one is kept.
+    // If several processes create the file, all use the first one.
     const first = findSecret(path);
     if (first === undefined) throw error;
     return first;
@@ -97,7 +95,7 @@ function secretPath(dataDir: string): string {
 function findSecret(path: string, leaveModes = false): string | undefined {
   let secret: string;
   try {
-    // A copy made by hand may be readable by others, so its mode is restricted.
+    // Other accounts may be able to read a file that was copied by hand, so its mode is restricted.
     if (!leaveModes) restrictFile(path);
     secret = readFileSync(path, "utf8").trim();
   } catch (cause) {

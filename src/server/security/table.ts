@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** A fingerprint of the key, so that a server with another key notices it at start. */
+/** The fingerprint of the secret key, with which a server detects at start that it has another key. */
 export const secretFingerprint = sqliteTable(
   "secret_fingerprint",
   {

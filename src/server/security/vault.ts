@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import { attempt } from "../values/attempt.ts";
 import { LruCache } from "../values/lru-cache.ts";
 
-/** The key of each purpose is derived from the secret. */
+/** The purposes of keys. Each has a key of its own, which is derived from the secret. */
 export type VaultPurpose =
   | "two-factor"
   | "recovery-code"
@@ -24,14 +24,14 @@ export type Vault = ReturnType<typeof createVault>;
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** `readSecret` is called at the first use, so that no file is created before a secret is needed. */
+/** `readSecret` is called at the vault's first use, so that no file is created before a secret is needed. */
 export function createVault(readSecret: () => string) {
   const keys = new LruCache<Buffer>(100);
   const hashers = new LruCache<Bun.CryptoHasher>(100);
   const keyOf = (use: string) =>
     keys.getOrMake(use, () => Buffer.from(hkdfSync("sha256", readSecret(), "", `bodega ${use}`, 32)));
   return {
-    /** Encrypts with AES-256-GCM. The text can be opened only with the same `place`, such as a row's id. */
+    /** Encrypts with AES-256-GCM. The text can be decrypted only with the same `place`, such as a row's id. */
     seal(purpose: VaultPurpose, place: string, text: string) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv("aes-256-gcm", keyOf(`seal ${purpose}`), nonce).setAAD(Buffer.from(place));
@@ -39,7 +39,7 @@ export function createVault(readSecret: () => string) {
         "base64url",
       );
     },
-    /** Decrypts a text. Returns null if it was sealed with another key or for another place, or was altered. */
+    /** Decrypts a text. Returns null if it was encrypted with another key or for another place, or was altered. */
     open(purpose: VaultPurpose, place: string, sealed: string) {
       const bytes = Buffer.from(sealed, "base64url");
       if (bytes.length < nonceBytes + tagBytes) return null;
@@ -49,9 +49,9 @@ export function createVault(readSecret: () => string) {
       const read = () => Buffer.concat([decipher.update(bytes.subarray(nonceBytes, -tagBytes)), decipher.final()]);
       return attempt(read)?.toString("utf8") ?? null;
     },
-    /** HMAC-SHA256 in hex: the same text has the same value, which cannot be computed without the key. */
+    /** Returns the HMAC-SHA256 of a text in hex, which cannot be computed without the key. */
     mac(purpose: VaultPurpose, text: string) {
-      // Every visitor token needs a keyed hasher, and copying one takes half as long as creating one.
+      // Every visitor token needs a keyed hasher. To copy one takes half as long as to create one.
       const hasher = hashers.getOrMake(purpose, () => new Bun.CryptoHasher("sha256", keyOf(`mac ${purpose}`)));
       return hasher.copy().update(text).digest("hex");
     },

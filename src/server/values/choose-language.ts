@@ -6,7 +6,7 @@ function fallbacksOf(tag: string): string[] {
   return parts.map((_, index) => parts.slice(0, parts.length - index).join("-"));
 }
 
-/** Returns the first language that a tag of `wanted`, or one of its general forms, matches; English if none does. */
+/** Tries the tags in `wanted` one after another, each with its general forms. Returns the first available; else `en`. */
 export function chooseLanguage(
   wanted: readonly (string | null | undefined)[],
   available: Readonly<Record<string, unknown>>,

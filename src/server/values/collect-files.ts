@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Returns files in base64, by path. When imported as a macro, it runs at the build.
+ * Returns the files of a folder in base64, by path. If imported as a macro, the function runs during the build.
  * @param folder path below src/server.
  */
 export function collectFiles(folder: string): Record<string, string> {

@@ -1,12 +1,12 @@
 import { stringify } from "csv-stringify/sync";
 
-// Some readers start a new cell at each semicolon or tab, even inside quotes, so the text after these is guarded too.
+// Some programs begin a new cell at each semicolon or tab, even inside quotes, so the texts after these are guarded too.
 const guarded = /(?<=^|[;\t\r\n])(?='*[=+\-@＝＋－＠])|^(?='*[\t\r\n])/g;
 const guards = /(?<=^|[;\t\r\n])'(?='*[=+\-@＝＋－＠])|^'(?='*[\t\r\n])/g;
 
 /**
- * Puts an apostrophe before texts that spreadsheets would run as formulas: those that begin with = + - or @, also
- * inside a cell. Existing apostrophes are doubled, so that `readGuarded` restores the text.
+ * Puts an apostrophe before texts that spreadsheets would run as formulas, because they begin with = + - or @. Adds one
+ * to existing apostrophes there, so that `readGuarded` can restore the text.
  */
 export function guardFormula(text: string): string {
   return text.replace(guarded, "'");
@@ -16,7 +16,7 @@ export function readGuarded(cell: string): string {
   return cell.replace(guards, "");
 }
 
-/** Some readers end a row at a lone carriage return, so it is quoted. */
+/** Returns CSV. Cells with line breaks are quoted, because some programs end a row at a lone carriage return. */
 export function writeCsv(rows: string[][], delimiter: "," | ";" = ","): string {
   return stringify(rows, { delimiter, quoted_match: /[\r\n]/ });
 }

@@ -1,26 +1,26 @@
 import { AppError, validationFailed } from "../errors.ts";
 
-/** The reason for refusing a text with U+FFFD, which readers put in the place of bytes that are not UTF-8. */
+/** The error for a text with U+FFFD, the character that a decoder writes for bytes that are not UTF-8. */
 export const notUtf8 = "is not valid UTF-8. Save the file as UTF-8 and try again";
 
-/** A row of a settings file: its line, and its cells by column, trimmed; an empty cell is undefined. */
+/** A row of a CSV file: its line number, and its trimmed cells by column. An empty cell is undefined. */
 export interface TableRow {
   line: number;
   cells: Partial<Record<string, string>>;
-  /** Reads a cell as a number: NaN if it is none, null if it is empty. */
+  /** Returns a cell as a number: NaN for another text, null for an empty cell. */
   number: (column: string) => number | null;
 }
 
-/** The delimiter that the first line of a CSV file has most often. */
+/** Returns the delimiter that is most frequent in the first line of a CSV file. */
 export function detectDelimiter(text: string): string {
   const [header = ""] = text.split(/[\r\n]/, 1);
   return [",", ";", "\t"].toSorted((a, b) => header.split(b).length - header.split(a).length)[0] as string;
 }
 
 /**
- * Reads a small CSV file whose first line names its columns. Commas, semicolons or tabs separate its cells; with
+ * Reads a small CSV file whose first line names its columns. Commas, semicolons or tabs separate the cells. If they are
  * semicolons, numbers can have a decimal comma.
- * @param known whether a column of this name may occur.
+ * @param known whether a column of this name is allowed.
  * @throws validationFailed with the line, for a missing, repeated or unknown column, another number of cells, or broken
  * quotes.
  */
@@ -70,12 +70,12 @@ function checkHeader(names: readonly string[], required: readonly string[], know
 
 function readNumber(cell: string | undefined, decimalComma: boolean): number | null {
   if (cell === undefined) return null;
-  // In a file with decimal commas, 1.500 may mean 1500, so it counts as no number.
+  // In a file with decimal commas, 1.500 may mean 1500, so it is refused.
   if (decimalComma && /\.\d{3}$/.test(cell)) return Number.NaN;
   return Number(decimalComma ? cell.replace(",", ".") : cell);
 }
 
-/** Makes an error about a field such as `rates.3.price` name the cell. Returns other errors unchanged. */
+/** Returns an error that names the cell instead of a field such as `rates.3.price`. Returns other errors unchanged. */
 export function locateInTable(error: unknown, rows: readonly TableRow[]): unknown {
   const fault = error instanceof AppError ? error.details?.[0] : undefined;
   const [, at, column = ""] = /^\w+\.(\d+)\.?(.*)$/.exec(fault?.field ?? "") ?? [];

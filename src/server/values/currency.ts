@@ -1,4 +1,4 @@
-// The engine's table is not used: engines disagree on 17 currencies, and an upgrade would change stored prices.
+// The table of `Intl` is not used. Its versions disagree on 17 currencies, so an upgrade would change stored prices.
 const byDecimals: Readonly<Record<number, string>> = {
   0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
   2:
@@ -15,7 +15,7 @@ const decimals = new Map(
   Object.entries(byDecimals).flatMap(([digits, codes]) => codes.split(" ").map((code) => [code, Number(digits)])),
 );
 
-/** How many decimals a currency of ISO 4217 has: JPY 0, EUR 2, KWD 3. Undefined for an unknown code. */
+/** Returns how many decimals a currency of ISO 4217 has: JPY 0, EUR 2, KWD 3. Undefined for an unknown code. */
 export function decimalsOf(code: string): number | undefined {
   return decimals.get(code);
 }

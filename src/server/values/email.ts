@@ -2,15 +2,15 @@ import { domainToASCII } from "node:url";
 import { invalidField } from "../errors.ts";
 
 const maxCharacters = 254;
-/** Normalizing can shorten an address, and is slow for long ones, so the length is limited first. */
+/** Maximum characters before normalization, which is slow for long texts and can shorten an address. */
 const maxGiven = 1024;
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 // Unquoted local parts of RFC 5322, and letters of any script (RFC 6531).
 const localPart = /^[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u;
 
 /**
- * Returns a comparable form: Unicode NFKC, lower case, the domain in ASCII. Addresses with the same form belong to one
- * account. Null for an invalid address.
+ * Returns the form by which addresses are compared: Unicode NFKC, lower case, the domain in ASCII. Null for an invalid
+ * address.
  */
 export function emailKey(email: string): string | null {
   if (email.length > maxGiven) return null;
@@ -25,7 +25,7 @@ export function emailKey(email: string): string | null {
   return `${foldCase(local)}@${domain}`;
 }
 
-/** Converts to upper case first, where ß is SS, then to lower case. A dotless ı stays different from i. */
+/** Converts to upper case and then to lower case, so that ß equals ss. A dotless ı stays different from i. */
 function foldCase(text: string): string {
   const folded = text.toLowerCase().replace(/[^ı]+/g, (part) => part.toUpperCase().toLowerCase());
   return folded.replaceAll("ς", "σ").normalize("NFKC");
@@ -35,7 +35,7 @@ function foldCase(text: string): string {
 export function parseEmail(field: string, email: string): { email: string; emailKey: string } {
   const key = emailKey(email);
   if (key === null) throw invalidField(field, "must be an email address, such as ada@example.com");
-  // Full-width letters and the like are sent in their plain form.
+  // NFKC changes full-width letters and the like to their plain form.
   return { email: email.normalize("NFKC").trim(), emailKey: key };
 }
 

@@ -1,4 +1,4 @@
-/** A number whose text a double may round (`1e400`). No schema accepts it, so that no amount is rounded silently. */
+/** A number that a double may round, such as `1e400`. No schema accepts it, so that no amount is rounded silently. */
 export class InexactNumber {
   readonly nearest: number;
 
@@ -11,7 +11,7 @@ export class InexactNumber {
   }
 }
 
-/** Only numbers with this many digits or an exponent can lose precision. Digits in texts rarely match. */
+/** Finds numbers that may lose precision: those with sixteen digits or an exponent. Digits in strings rarely match. */
 const suspicious = /(?:^|[\s:,[-])\d(?:[\d.]{15}|[\d.]*[eE])/;
 /** Doubles of usual sizes represent this many digits exactly. */
 const exactDigits = 15;

@@ -1,4 +1,4 @@
-/** Letters without a Unicode decomposition that people type without their marks. */
+/** Letters that people type in a plain form, but that Unicode does not decompose. */
 const plainLetters: Record<string, string> = {
   ß: "ss",
   æ: "ae",

@@ -7,7 +7,7 @@ export function rangeMatcher(cidrs: readonly string[]): (address: ipaddr.IPv4 | 
     ranges.some(([range, bits]) => range.kind() === address.kind() && address.match([range, bits] as never));
 }
 
-/** Limits count an IPv4 address itself, and the /64 of an IPv6 address, since one household has a whole /64. */
+/** Returns what limits count: an IPv4 address itself, or the /64 of an IPv6 address, which one household has alone. */
 export function addressGroup(address: string): string {
   if (isIPv4(address) || !ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

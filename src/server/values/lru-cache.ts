@@ -1,10 +1,10 @@
-/** Keeps two generations of entries instead of a strict order of use, which would change the map at each hit. */
+/** Keeps recently used entries, in two generations. A strict order of use would have to change the map at each hit. */
 export class LruCache<T> {
   readonly #half: number;
   #young = new Map<string, T>();
   #old = new Map<string, T>();
 
-  /** Keeps between `half` and twice as many entries. */
+  /** Keeps at least `half` entries and at most twice as many. */
   constructor(half: number) {
     this.#half = half;
   }

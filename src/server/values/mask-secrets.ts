@@ -8,7 +8,7 @@ export function holdsSecret(text: string): boolean {
   return text.length >= 46 && secret.test(text);
 }
 
-/** Masks secrets in a text. Decodes percent-encoded secrets first, so that they are recognised. */
+/** Masks secrets in a text, also percent-encoded ones. */
 export function maskSecrets(text: string): string {
   const plain = !text.includes("%") || holdsSecret(text) ? text : decoded(text);
   return holdsSecret(plain) ? plain.replace(everySecret, "$1…") : text;

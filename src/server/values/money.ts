@@ -1,22 +1,22 @@
 import { invalidField } from "../errors.ts";
 
 /**
- * The largest amount in minor units that stays exact in JSON. With decimals, SQLite writes at most fifteen digits of a
- * number.
+ * Returns the largest amount in minor units that is exact in JSON. SQLite writes at most fifteen digits of a number with
+ * decimals.
  */
 export function largestMinor(digits: number): number {
   return digits === 0 ? Number.MAX_SAFE_INTEGER : 10 ** 15 - 1;
 }
 
 /**
- * Converts 19.99 in EUR to 1999. It uses the shortest decimal form, which is what the caller wrote, so nothing is
- * rounded.
+ * Converts 19.99 in EUR to 1999. Nothing is rounded, because the digits are those of the number's shortest decimal form,
+ * which the caller wrote.
  * @throws validationFailed naming the field, for too many decimals, negative and unsafe amounts.
  */
 export function parseMoney(field: string, amount: number, digits: number): number {
   if (!Number.isFinite(amount) || amount < 0) throw invalidField(field, "must be a number of at least 0");
   if (amount > toAmount(largestMinor(digits), digits)) throw invalidField(field, "is too large to be exact");
-  // A number that prints with an exponent has more decimals than any currency, so it does not match.
+  // A number with an exponent, such as 1e-7, has more decimals than any currency, so it does not match.
   const match = /^(\d+)(?:\.(\d+))?$/.exec(String(amount));
   const [, whole = "", decimals = ""] = match ?? [];
   if (!match || decimals.length > digits) {
@@ -32,7 +32,7 @@ export function ambiguousAmount(text: string, decimalComma: boolean): string | u
   return `is ambiguous. Write ${text.replace(".", "")} or ${decimalComma ? text.replace(".", ",") : exact}`;
 }
 
-/** Converts 5.5 to 5500 thousandths. Errors: validationFailed; `noun` is such as `a percentage`. */
+/** Converts 5.5 to 5500 thousandths. Errors: validationFailed, which calls the number by `noun`: `a percentage`. */
 export function parseThousandths(field: string, given: number, [min, max]: [number, number], noun: string): number {
   const thousandths = Math.round(given * 1000);
   if (given >= min && given <= max && toAmount(thousandths, 3) === given) return thousandths;
@@ -44,14 +44,14 @@ export function toAmount(minor: number, digits: number): number {
   return Number(`${minor}e-${digits}`);
 }
 
-/** SQL that converts minor units to a JSON number with the currency's decimals; null stays null. */
+/** Returns SQL that converts minor units to a JSON number with the currency's decimals. Null stays null. */
 export function moneyJson(minor: string, digits: string): string {
   const scale = `case ${digits} when 2 then 100 when 3 then 1000 when 1 then 10 else 10000 end`;
   return `case when ${minor} is null or ${digits} = 0 then ${minor}
     else json(printf('%d.%0*d', ${minor} / (${scale}), ${digits}, ${minor} % (${scale}))) end`;
 }
 
-/** SQL for the number of minor units in one unit of a currency. A quotient is exact up to `largestMinor`. */
+/** Returns SQL for the minor units in one unit of a currency. Division by it is exact for amounts to `largestMinor`. */
 export function moneyDivisor(digits: string): string {
   return `(case ${digits} when 2 then 100.0 when 0 then 1 when 3 then 1000.0 when 1 then 10.0 else 10000.0 end)`;
 }
@@ -68,8 +68,8 @@ export function multiplyDivide(amount: number, by: number, to: number): { part: 
 }
 
 /**
- * Splits an amount by weight with the largest remainder, so that the parts add up exactly. Equal remainders go to the
- * earlier part; without any weight, all of it goes to the first part.
+ * Splits an amount by weight with the largest remainder method, so that the parts add up exactly. Of parts with equal
+ * remainders, the first gets a unit first. If all weights are 0, the first part gets the whole amount.
  */
 export function splitAmount(amount: number, weights: readonly number[]): number[] {
   if (amount === 0 || weights.length === 1 || weights.every((weight) => weight === 0)) {

@@ -13,7 +13,7 @@ export function textUpTo(maxLength: number, description?: string, options?: Sche
   return Type.String({ maxLength, ...(description !== undefined && { description }), ...options });
 }
 
-/** JSON Schema keywords that only describe what a service checks itself. */
+/** JSON Schema keywords for the API description. Validation ignores them, because the service checks the value. */
 type Form = Record<string, unknown>;
 
 const notBlank = (refused: string): Form => ({ pattern: `^[^${refused}]*[^\\s${refused}][^${refused}]*$` });
@@ -36,7 +36,7 @@ export const languageForm: Form = {
   pattern: "^[A-Za-z]{2,3}(-[A-Za-z]{4})?(-([A-Za-z]{2}|[0-9]{3}))?(-([A-Za-z0-9]{5,8}|[0-9][A-Za-z0-9]{3}))?$",
 };
 
-/** A JSON Schema pattern for a list of these names, separated by commas. Services also accept spaces between them. */
+/** Returns a JSON Schema pattern for these names, separated by commas. Services also accept spaces between them. */
 export function namesForm(names: readonly string[]): Form {
   const name = `(${names.join("|")})`;
   return { pattern: `^${name}(,${name})*$` };
@@ -71,12 +71,12 @@ export function oneOf<const T extends string>(texts: readonly T[], options: Sche
   );
 }
 
-/** A malformed id gets the same error as an unknown one: notFound. */
+/** The schema accepts any id, because a malformed id gets the same error as an unknown one: notFound. */
 export const IdParams = Type.Object({ id: Type.String() });
 
 export function deleted($id: string) {
   return output($id, { id: Type.String(), deleted: Type.Literal(true) });
 }
 
-/** The reply to calls that must not reveal whether a record exists. */
+/** The reply to calls that must not reveal whether a record exists, such as a request for a password reset. */
 export const Accepted = output("Accepted", { accepted: Type.Literal(true) });

@@ -12,7 +12,7 @@ export function isId(prefix: string, text: string): boolean {
   return text.length === prefix.length + 27 && text.startsWith(`${prefix}_`) && suffix.test(text.slice(-26));
 }
 
-/** The prefix lets scanners find leaked secrets; 256 random bits in base64url follow. */
+/** Returns 256 random bits in base64url after a prefix, by which scanners find leaked secrets. */
 export function newSecret(prefix: string): string {
   return `${prefix}${randomBytes(32).toString("base64url")}`;
 }
@@ -24,7 +24,7 @@ export function hashSecret(secret: string): string {
 let lastMs = Number.NaN;
 let lastText = "";
 
-/** Returns RFC 3339, UTC. The last text is cached, as many calls are in the same millisecond. */
+/** Returns a time of RFC 3339 in UTC. The last text is cached, because many calls are in the same millisecond. */
 export function toTimestamp(epochMs: number): string {
   if (epochMs !== lastMs) {
     lastText = new Date(epochMs).toISOString();

@@ -37,7 +37,7 @@ export function readTime(text: string): number | undefined {
   const form = /^(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d))?$/;
   const [, day, time = "00:00", fraction = "", zone = "Z"] = form.exec(text.toUpperCase()) ?? [];
   const ms = Date.parse(`${day}T${time.padEnd(8, ":00")}.${fraction.slice(0, 3).padEnd(3, "0")}${zone}`);
-  // The engine moves an invalid day, such as 31 February, into the next month, so the result is compared.
+  // `Date` moves an invalid day, such as 31 February, into the next month, so the result is compared.
   const isDay = day !== undefined && new Date(`${day}T00:00:00Z`).toJSON()?.startsWith(day);
   return isDay && !Number.isNaN(ms) ? ms : undefined;
 }

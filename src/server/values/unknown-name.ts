@@ -1,9 +1,9 @@
 import { type AppError, conflict, notFound } from "../errors.ts";
 
-/** A store may have millions of users, so only this many names are compared. */
+/** Maximum number of names that are compared, because a store may have millions of users. */
 export const maxCompared = 2000;
 
-/** `store` is the namespace; undefined if `thing` is "store". */
+/** Returns notFound with the most similar name. `store` is a namespace; undefined if the unknown thing is a store. */
 export function unknownName(thing: string, given: string, names: Iterable<string>, store?: string): AppError {
   const meant = suggestWord(given, names);
   const quoted = meant && !/^[\w@.+:/*-]+$/.test(meant) ? JSON.stringify(meant) : meant;
@@ -18,14 +18,14 @@ export function ambiguousName(things: string, name: string, store: string, ids: 
   return conflict(message, { remedy: `Name one by its id: ${ids.join(", ")}` });
 }
 
-/** Returns the nearest candidate, with at most one edit or swap per three characters, but at least one. */
+/** Returns the most similar candidate. It may have one edit or swap for each three characters, and always one. */
 export function suggestWord(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;
   const meant = word.toLowerCase();
   for (const candidate of candidates) {
     const known = candidate.toLowerCase();
-    // The distance is at least the difference of the lengths, so this word cannot be nearer.
+    // The distance is at least the difference of the lengths.
     if (Math.abs(known.length - meant.length) >= bestDistance) continue;
     const distance = measureDistance(meant, known);
     if (distance < bestDistance) {

@@ -7,7 +7,7 @@ import { InexactNumber } from "./exact-json.ts";
 
 const compiled = new WeakMap<TSchema, TypeCheck<TSchema>>();
 const maxDetails = 20;
-/** An object that may be null reports its errors twice, so one detail may need several errors. */
+/** Maximum errors that are read. A nullable object reports each error twice, so this is more than `maxDetails`. */
 const maxErrors = 100;
 const sizeErrors = new Set([
   ValueErrorType.ArrayMaxItems,
@@ -15,11 +15,11 @@ const sizeErrors = new Set([
   ValueErrorType.ObjectMaxProperties,
 ]);
 
-/** Names every invalid field but repeats no value. `root` names the value itself. Throws validationFailed. */
+/** Throws validationFailed, which names the invalid fields but repeats no value. `root` names the value itself. */
 export function validate<T extends TSchema>(schema: T, value: unknown, root: string): Static<T> {
   let check = compiled.get(schema);
   if (!check) {
-    // A schema is compiled at its first use, so a server that only reads never compiles the schemas of writes.
+    // A server that only reads needs no schemas of writes, so a schema is compiled at its first use.
     check = TypeCompiler.Compile(schema);
     compiled.set(schema, check);
   }
@@ -32,15 +32,15 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
     const path = start.replaceAll("/", ".").replaceAll("~1", "/").replaceAll("~0", "~");
     const field = path.slice(0, 200) || root;
     if (!details.has(field)) details.set(field, { field, message: explain(error) });
-    // Stops at a value that is too large, and at one with many errors in one place.
+    // TypeBox checks all items of an array that is too long, so this stops at the error about the length.
     if (details.size >= maxDetails || ++seen >= maxErrors || sizeErrors.has(error.type)) break;
   }
   throw validationFailed([...details.values()]);
 }
 
 /**
- * Replaces the error of a union by the errors of the branch that fits the kind of the value. So an error in an object
- * that may be null names the invalid fields.
+ * Replaces the error of a union by the errors inside the branch whose kind the value has. So the errors of a nullable
+ * object name its invalid fields.
  */
 function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {
@@ -54,8 +54,8 @@ function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
 }
 
 /**
- * Accepts numbers and booleans as texts, and the fields of a record as `option[size]` or as JSON in `option`, which
- * some generated clients send.
+ * Validates a query, in which numbers and booleans are texts. The fields of a record are sent as `option[size]`; some
+ * generated clients send them as JSON in `option`.
  */
 export function validateQuery<T extends TObject>(schema: T, query: Record<string, string | string[]>): Static<T> {
   if (schema.required === undefined && Object.keys(query).length === 0) return {} as Static<T>;

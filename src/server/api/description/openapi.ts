@@ -131,7 +131,7 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query", 
       in: where,
       ...((where === "path" || property[OptionalKind] !== "Optional") && { required: true }),
       ...(description !== undefined && { description }),
-      // Of the generated clients, only those for Go can send `deepObject`, and they send it even if JSON is described.
+      // Most generated clients cannot send `deepObject`, so JSON is described. Those for Go send `deepObject` anyway.
       ...(property[Kind] === "Record" ? { content: { "application/json": { schema: rest } } } : { schema: rest }),
     };
   });

@@ -3,7 +3,7 @@ import { allowsAnonymous, asksOwnToken, ignoresCredentials, type Route } from ".
 import { takesKey } from "../answers.ts";
 import type { Json, Schemas } from "./schemas.ts";
 
-/** Most routes can reply with these, because credentials are verified even on routes that need none. */
+/** Errors that most routes can reply with. Even routes that need no credentials verify those that are sent. */
 const general: readonly ErrorKind[] = [
   "internalError",
   "unavailable",
@@ -63,7 +63,7 @@ export function errorResponses(route: Route, schemas: Schemas): Record<string, J
   return { ...Object.fromEntries(responses), "4XX": client, "5XX": server };
 }
 
-/** Lists the errors that a route declares or that follow from its path and headers, without those of all routes. */
+/** Lists the errors that a route declares or that follow from its path and headers, except the general ones. */
 function ownErrors(route: Route): ErrorKind[] {
   const errors = new Set<ErrorKind>(route.errors);
   if (route.path.includes(":")) errors.add("notFound");

@@ -31,7 +31,7 @@ export class Schemas {
     return { $ref: `${schemaPath}${name}` };
   }
 
-  /** `name` names the schema of data that has no `$id`. */
+  /** Defines the schema of a reply. If the schema of `data` has no `$id`, its name is `name`. */
   reply(name: string, data: TSchema, isPaged = false): Json {
     const isList = data[Kind] === "Array" && data.items?.$id !== undefined;
     const subject = isList ? `${data.items.$id}List` : (data.$id ?? name);

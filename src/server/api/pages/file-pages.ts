@@ -4,7 +4,7 @@ const text = /^(?:text|image\/svg|application)/;
 const served = /\.(?:html|css|js|json|webmanifest|svg|png|webp)$/;
 
 /**
- * Prepares the files of a folder that browsers read, by their path below the folder.
+ * Returns the files of a folder that browsers can read, as pages by their path below the folder.
  * @param files contents in base64.
  */
 export function filePages(files: Record<string, string>, headers: Record<string, string> = {}) {

@@ -19,7 +19,7 @@ const policy =
   "font-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const safety = { "Content-Security-Policy": policy, "Referrer-Policy": "no-referrer" };
 
-/** Serves a text or file that does not change while the process runs. Clients cache it and revalidate. */
+/** Returns a function that serves a text or file, which must not change while the process runs. Clients cache it. */
 export function fixedPage(type: string, read: () => Content | Promise<Content>, more: Record<string, string> = {}) {
   const compressions: Partial<Record<Coding, ReturnType<typeof compress>>> = {};
   const prepare = async () => {

@@ -32,7 +32,7 @@ const selectRevision = statement((q) => q.select({ value: revision.value }).from
 /** The cache of stores and keys holds at least this many entries, and at most twice as many. */
 const minKept = 5000;
 
-/** The store and key of a request; null if unknown. Only with a libSQL server, `stored` is the JSON of both rows. */
+/** The store and key of a request; null if unknown. `stored`, the JSON of both rows, is set only by a libSQL server. */
 export interface ResolvedCredentials {
   tenant: (Tenant & { suspended: number }) | null;
   key: ResolvedKey | null;
@@ -166,7 +166,7 @@ function toEpoch(timestamp: string | null): number {
   return timestamp === null ? Number.POSITIVE_INFINITY : Date.parse(timestamp);
 }
 
-/** Whether two hashes are equal. The time does not depend on where they differ, so that it reveals nothing. */
+/** Whether two hashes are equal, compared in constant time. */
 export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
@@ -178,7 +178,7 @@ const { id, lastUsedAt } = appKeySecrets;
 const isDue = and(eq(id, param("id")), or(isNull(lastUsedAt), lte(lastUsedAt, param("before"))));
 const touchSecret = statement((q) => q.update(appKeySecrets).set(params("lastUsedAt")).where(isDue));
 
-/** Creates a function that records a secret's use in the background, once a minute; if that fails, at the next use. */
+/** Creates a function that records a secret's use, in the background and once a minute. Failures are ignored. */
 export function createUsageRecorder(db: Database): (secret: { id: string; lastUsedAt: number }, now: number) => void {
   const noted = new LruCache<number>(5000);
   return (secret, now) => {

@@ -19,7 +19,7 @@ export function keyState(key: Stated, now: number): KeyState {
   return key.published ? "published" : "unpublished";
 }
 
-/** Whether clients may still need the old secret: it was used after the newest was created, or the newest never was. */
+/** Whether clients may need the old secret: it was used after the newest was created, or the newest was never used. */
 export function isInUse(old: StoredSecret, newest: StoredSecret): boolean {
   return newest.last_used_at === null || (old.last_used_at !== null && old.last_used_at >= newest.created_at);
 }

@@ -17,14 +17,10 @@ const insertOrigins = statement(sql`
   select distinct ${tenantOfKey}, ${param("appId")}, value, ${param("now")} from json_each(${param("origins")})`);
 const deleteOrigins = statement((q) => q.delete(appKeyOrigins).where(eq(appKeyOrigins.appId, param("appId"))));
 const rule = { ...params("enforceOrigins", "allowNoOrigin"), updatedAt: param("now") };
-const setRule = statement((q) =>
-  q
-    .update(appKeys)
-    .set(rule)
-    .where(eq(appKeys.id, param("appId"))),
-);
+const isKey = eq(appKeys.id, param("appId"));
+const setRule = statement((q) => q.update(appKeys).set(rule).where(isKey));
 
-/** Adds origins to an allowlist, and enforces it. Errors: notFound, wrongState for a revoked key, validationFailed. */
+/** Adds origins to a key's allowlist and enforces it. Errors: notFound, wrongState if revoked, validationFailed. */
 export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
   const patterns = parseAll(input.origins);
   if (patterns.length === 0) throw invalidField("origins", "must contain at least one origin");
@@ -33,7 +29,7 @@ export function addOrigins(ctx: SystemCtx, input: { appId: string; origins: stri
 
 type KeyInput = Parameters<typeof issueKey>[1] & { origins: string[]; allowNoOrigin: boolean };
 
-/** Issues a key, for any origin unless `origins` or `allowNoOrigin` is set. Errors: as `issueKey`, `setOrigins`. */
+/** Issues a key. Without `origins` and `allowNoOrigin`, it is for any origin. Errors: as `issueKey`, `setOrigins`. */
 export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ...input }: KeyInput) {
   return inTransaction(ctx, async (tx) => {
     const { app_id: appId, app_secret } = await issueKey(tx, input);
@@ -42,7 +38,7 @@ export function issueKeyWithOrigins(ctx: SystemCtx, { origins, allowNoOrigin, ..
   });
 }
 
-/** Removes origins. An empty list stays enforced, else any origin could use the key. Errors: as `addOrigins`. */
+/** Removes origins. An empty list is still enforced, so that the key is not open to all. Errors: as `addOrigins`. */
 export function removeOrigins(ctx: SystemCtx, input: { appId: string; origins: string[] }): Promise<AppKeyDetails> {
   const { appId } = input;
   const patterns = parseAll(input.origins);
@@ -68,7 +64,7 @@ function parseAll(origins: readonly string[]): string[] {
   return origins.map((entry) => parseOriginPattern(entry).text);
 }
 
-/** Returns whether the key accepts this `Origin` (specification, section 5), for which reason, and by which entry. */
+/** Returns whether the key accepts this `Origin` (specification, section 5), the reason, and the matching entry. */
 export function verifyOrigin(
   key: { enforceOrigins: boolean; allowNoOrigin: boolean; patterns: ReturnType<typeof parseOriginPattern>[] },
   origin: string | null,
@@ -107,7 +103,7 @@ function change(ctx: SystemCtx, appId: string, edit: (key: AppKeyDetails) => Ori
   });
 }
 
-/** Explains whether the key accepts this `Origin` (null: no such header), and how to allow it. Errors: notFound. */
+/** Explains whether the key accepts this `Origin` and how to allow it. Null means no such header. Errors: notFound. */
 export async function explainOrigin(ctx: SystemCtx, { appId, origin }: { appId: string; origin: string | null }) {
   const key = await getKey(ctx, appId);
   const patterns = key.origins.map(parseOriginPattern);
@@ -122,5 +118,5 @@ function advise(appId: string, entries: readonly string[], origin: string | null
     return `Servers and apps send no Origin header. Allow such requests too: bodega origin set ${appId}${list} --allow-no-origin`;
   }
   if (parseOrigin(origin) !== null) return `To allow it: bodega origin add ${appId} ${quoteWord(origin)}`;
-  return "No entry can match it. A browser sends scheme, host and port, such as https://shop.example.com, or null from a file or a sandboxed frame.";
+  return "No entry can match this origin. Browsers send scheme, host and port, such as https://shop.example.com. From a file or a sandboxed frame they send null.";
 }

@@ -26,6 +26,9 @@ const lastUse = sql<string | null>`(select max(at) from (select ${appKeys}.last_
 const isKey = eq(id, param("appId"));
 const isValidKey = and(isKey, isNull(revokedAt));
 const keepLastUse = statement((q) => q.update(appKeys).set({ lastUsedAt: lastUse }).where(isKey));
+const secretsOfKey = sql`(select json_group_array(json_object('created_at', created_at, 'expires_at', expires_at,
+    'last_used_at', last_used_at)) from (select * from ${appKeySecrets} s where s.app_id = ${id}
+      order by s.created_at desc, s.id desc))`;
 const keyFields = {
   ...{ app_id: id, namespace: tenants.namespace, name },
   scopes: jsonOf<string[]>(appKeys.scopes),
@@ -34,11 +37,7 @@ const keyFields = {
     select pattern from ${appKeyOrigins} o where o.app_id = ${id} order by pattern))`),
   ...pickStored(appKeys, "enforceOrigins", "allowNoOrigin", "createdAt", "expiresAt", "revokedAt"),
   last_used_at: lastUse,
-  secrets: jsonOf<
-    StoredSecret[]
-  >(sql`(select json_group_array(json_object('created_at', created_at, 'expires_at', expires_at,
-    'last_used_at', last_used_at)) from (select * from ${appKeySecrets} s where s.app_id = ${id}
-      order by s.created_at desc, s.id desc))`),
+  secrets: jsonOf<StoredSecret[]>(secretsOfKey),
 };
 const isOfStore = eq(tenants.id, tenantId);
 const selectKey = statement((q) => q.select(keyFields).from(appKeys).innerJoin(tenants, isOfStore).where(isKey));
@@ -49,7 +48,7 @@ const selectKeys = statement((q) =>
 const revoked = { revokedAt: param("now"), active: false, published: false, updatedAt: param("now") };
 const setRevoked = statement((q) => q.update(appKeys).set(revoked).where(isValidKey));
 
-/** An app key as the terminal prints it, without its secret and without the secret's hash. */
+/** An app key as the terminal prints it, without secrets and their hashes. */
 export type AppKeyDetails = Awaited<ReturnType<typeof getKey>>;
 export type IssuedAppKey = ReturnType<typeof withSecret>;
 
@@ -182,7 +181,7 @@ export function requireOverlap(ms: number): void {
   }
 }
 
-/** Adds a secret. Older ones expire within `overlapMs`. Errors: notFound; wrongState (revoked, too many secrets). */
+/** Adds a secret. Older ones expire within `overlapMs`. Errors: notFound, wrongState (revoked, too many secrets). */
 export function rotateKey(ctx: SystemCtx, { appId, overlapMs }: { appId: string; overlapMs: number }) {
   requireOverlap(overlapMs);
   const moment = ctx.now();
@@ -196,7 +195,9 @@ export function rotateKey(ctx: SystemCtx, { appId, overlapMs }: { appId: string;
     await run(tx.db, removeEndedSecrets, { appId, now });
     const valid = await all(tx.db, selectSecrets, { appId });
     if (valid.length >= maxSecrets) {
-      throw wrongState(`Key ${appId} already has ${valid.length} valid secrets. Rotate without --overlap to end them.`);
+      throw wrongState(
+        `Key ${appId} has ${maxSecrets} valid secrets, the maximum. Rotate without --overlap to end them.`,
+      );
     }
     await run(tx.db, insertSecret, { id: newId("sec"), appId, hash: hashSecret(secret), now });
     const details = { overlap_seconds: overlapMs / 1000 };

@@ -32,8 +32,8 @@ export function purgePublicHits(ctx: { db: Executor; now: () => number }): Promi
 }
 
 /**
- * Counts a public write of the caller before its work; does nothing outside a server. A backend that writes for
- * visitors sends their IP addresses. Errors: tooManyRequests with `retryAfter`; then nothing is counted.
+ * Counts a public write of the caller before the service does it. Counts nothing outside a server. Errors:
+ * tooManyRequests with `retryAfter`; such a write is not counted.
  */
 export function countPublicWrite(ctx: Ctx, actorId: string | null): void {
   ctx.memory?.writes.count(ctx.tenant, ctx.client?.ip ?? "unknown", actorId);
@@ -56,10 +56,10 @@ export function addHit(counts: Pick<LruCache<HitBucket[]>, "get" | "set">, subje
 }
 
 /**
- * Returns the milliseconds until a subject has fewer than `max` hits within a minute, 0 if it has now; removes expired
- * buckets. A hit counts for a minute, and up to a second longer if others followed within its second, so that no minute
- * has more hits than allowed. A hit more than a minute in the future does not count: it was counted before the clock
- * was set back.
+ * Returns the milliseconds until a subject has fewer than `max` hits within a minute; 0 if it has fewer now. Removes
+ * expired buckets. A hit counts for a minute, and up to a second longer if others followed within its second, so that no
+ * minute has more hits than allowed. A hit more than a minute in the future does not count: its time was read before the
+ * clock was set back.
  */
 export function waitOf(buckets: HitBucket[] | undefined, max: number, now: number): number {
   if (!buckets) return 0;
@@ -100,7 +100,7 @@ export class WriteLimiter {
     this.#deps = deps;
   }
 
-  /** Counts one write as `countPublicWrite` does. If `address` or `actor` is null, it is not limited. */
+  /** Counts one write, as `countPublicWrite` does. An `address` or `actor` of null has no limit. */
   count(tenant: Tenant, address: string | null, actor: string | null): void {
     const { now, vault } = this.#deps;
     const at = now();

@@ -42,7 +42,7 @@ const removeExpired = statement(sql`delete from ${rateLimits} where key in (
 /**
  * Counts one hit of a subject in a sliding window. At the limit, nothing is written. Returns 0 if the hit was counted,
  * otherwise the milliseconds until the next hit is allowed.
- * @param namespace of a store; if it is not active, nothing is counted.
+ * @param namespace of a store. If the store is not active, nothing is counted.
  */
 export async function countHit(ctx: WorkCtx, limit: RateLimit, subject: string, namespace: string | null = null) {
   const values = { ...limitValues(ctx, limit, subject), namespace };
@@ -72,7 +72,7 @@ export async function checkLimit(ctx: WorkCtx, limit: RateLimit, subject: string
   return Math.max(1, (row.oldest ?? values.now) + limit.windowMs - values.now);
 }
 
-/** SQL for whether any subject has hits of the limit. It needs no subject, whose hash is slow. */
+/** Returns SQL for whether any subject has hits of the limit. So a caller need not compute a subject, which is slow. */
 export function hasHits({ name }: RateLimit): SQL<number> {
   return sql`exists (select 1 from ${rateLimits} where key between ${`${name}:`} and ${`${name};`})`;
 }
@@ -90,8 +90,8 @@ export function hideSubject(vault: Vault, text: string): string {
 
 /**
  * Returns the subject under which calls from an IP address are counted.
- * @param address of the caller; null if unknown, then all such callers share one subject.
- * @param scope what the count is limited to, such as a store.
+ * @param address of the caller; null if unknown. All callers with unknown addresses share one subject.
+ * @param scope such as a store: each scope has counts of its own.
  */
 export function addressSubject(vault: Vault, address: string | null | undefined, scope = ""): string {
   return hideSubject(vault, `address ${scope} ${addressGroup(address ?? "unknown")}`);

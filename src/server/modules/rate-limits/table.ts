@@ -1,8 +1,8 @@
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
- * One row per subject, with the times of its latest hits. A row has at most as many hits as its limit, and is purged
- * after its window, so the table is as small as the recent traffic.
+ * One row per subject, with the times of its latest hits. A row has at most as many hits as its limit. It is purged
+ * after its window.
  */
 export const rateLimits = sqliteTable(
   "rate_limits",

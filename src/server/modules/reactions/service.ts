@@ -21,7 +21,7 @@ import { users } from "../users/table.ts";
 import { findActor, refuseSubject, requireActor } from "../visitors/actor.ts";
 import { reactions } from "./table.ts";
 
-/** Maximum number of likes, and of bookmarks, of one visitor or user, so that lists of them stay fast. */
+/** Maximum likes of one visitor or user, and maximum bookmarks, so that lists of them stay fast. */
 const maxOfActor = 10_000;
 
 export type ReactionKind = "like" | "bookmark";

@@ -17,21 +17,19 @@ const placeholders: ResourceSql = { tenantId: param("tenantId"), type: param("ty
 
 const nameForm = /^[a-z][a-z0-9_-]{0,39}$/;
 const maxId = 128;
-/** Maximum resources of a declared type that have counts. There is a limit, because anyone may name new resources. */
+/** Maximum resources with counts for each declared type, because anyone can name new resources. */
 const maxDeclared = 100_000;
 const declared = ({ tenantId, type }: Pick<ResourceSql, "tenantId" | "type">) =>
   sql`from ${resourceTypes} t where t.tenant_id = ${tenantId} and t.name = ${type}`;
 
-/** A product, or a resource of a type that the store has declared, whose resources are stored elsewhere. */
+/** A product, or a resource of a type that the store has declared. Resources of such types are stored elsewhere. */
 export interface Resource {
   type: string;
   id: string;
 }
 
 export const resourceParts = {
-  resource_type: textUpTo(40, "`product`, or a type that the store has declared.", {
-    form: { pattern: nameForm.source },
-  }),
+  resource_type: textUpTo(40, "`product`, or a type that the store declared.", { form: { pattern: nameForm.source } }),
   resource_id: textUpTo(maxId, "Id of the resource, such as `prod_…`.", { form: lineForm }),
 };
 
@@ -47,7 +45,7 @@ export function namedList<P extends TProperties>($id: string, state: P) {
   return Type.Array(output($id, { resource_id: resourceParts.resource_id, ...state }));
 }
 
-/** SQL condition: rows of the store about the resource of the type `type` with the id `resourceId`, or the given id. */
+/** SQL condition: the row is about this resource of the store. Its id is the parameter `resourceId` by default. */
 export function ofResource(id = placeholders.id): SQL {
   const { tenantId, type } = placeholders;
   return sql`tenant_id = ${tenantId} and resource_type = ${type} and resource_id = ${id}`;
@@ -134,7 +132,7 @@ export interface TypeChanges {
 export async function changeTypes(tx: SystemCtx, namespace: string, { declare, remove }: TypeChanges): Promise<void> {
   for (const name of remove) {
     if ((await run(tx.db, removeType, { namespace, name })) > 0) continue;
-    throw wrongState(`Store "${namespace}" has no resource type ${name}, or it has likes, bookmarks or views.`);
+    throw wrongState(`Store "${namespace}" has no type ${name}, or its resources have likes, bookmarks or views.`);
   }
   for (const name of declare) {
     if ((await run(tx.db, declareType, { namespace, name: parseTypeName(name) })) > 0) continue;

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
-/** Counts of likes, bookmarks and views. Triggers maintain the first two, and copy all of them to the product. */
+/** Counts of likes, bookmarks and views. Triggers maintain likes and bookmarks, and copy all counts to the product. */
 export const resourceCounts = sqliteTable(
   "resource_counts",
   {

@@ -9,10 +9,10 @@ import type { tenants } from "./table.ts";
 
 type Written = Omit<typeof tenants.$inferInsert, "id" | "namespace" | "status" | "createdAt" | "updatedAt">;
 
-/** Columns of a store, but `pointsRate` has up to 3 decimals, and `pointValue` is in the store's currency. */
+/** Columns of a store. Other than in the table, `pointsRate` is in points, and `pointValue` in the store's currency. */
 export type TenantInput = { [Name in keyof Written]?: Written[Name] | undefined };
 
-/** Maximum `pointValue`, in minor units. With this limit, the value of all balances is an exact sum. */
+/** Maximum `pointValue`, in minor units. With this limit, the total value of all points can be computed exactly. */
 const highestValue = 1_000_000;
 
 /** Maximum addresses in `notify`, because each of them gets a mail of its own. */
@@ -20,7 +20,7 @@ const maxNotified = 10;
 
 const notAddress = "must be an http or https address";
 
-/** Parses new fields of a store; `before` are its present ones. Errors: validationFailed. */
+/** Checks and converts new fields of a store; `before` contains its present ones. Errors: validationFailed. */
 export function readFields<Input extends TenantInput>(
   input: Input,
   before: { currency: string; legal_urls: Record<string, string> },
@@ -51,7 +51,7 @@ function requireTexts({ title, currencySign, domain, timezone, taxNote, ...given
   for (const [field, value] of Object.entries({ url: given.url, logo: given.logo, order_url: given.orderUrl })) {
     if (value && !isWebAddress(value)) throw invalidField(field, notAddress);
   }
-  if (given.orderUrl?.includes("#")) throw invalidField("order_url", "must not contain #, which mails add");
+  if (given.orderUrl?.includes("#")) throw invalidField("order_url", "must not contain #, because mails add one");
   if (timezone !== undefined && !attempt(() => new Intl.DateTimeFormat("en", { timeZone: timezone }))) {
     throw invalidField("timezone", "must be the name of a time zone, such as Europe/Berlin");
   }
@@ -81,7 +81,7 @@ function isWebAddress(text: string): boolean {
   return URL.canParse(text) && /^https?:/i.test(text) && text.length <= 2000;
 }
 
-/** Returns minor units, never 0, because then points would be spent for nothing. Errors: validationFailed. */
+/** Returns minor units. Refuses 0, because customers would get nothing for points. Errors: validationFailed. */
 function parsePointValue(value: number, currency: string): number {
   const minor = parseMoney("point_value", value, currencyDigits(currency));
   if (minor < 1 || minor > highestValue) {
@@ -175,7 +175,7 @@ export function parseCurrency(code: string): string {
   return upper;
 }
 
-/** How many decimals a currency has: JPY 0, EUR 2, KWD 3. Unknown ones have two. */
+/** Returns how many decimals a currency has: JPY 0, EUR 2, KWD 3. For an unknown currency, returns two. */
 export function currencyDigits(code: string): number {
   return decimalsOf(code) ?? 2;
 }

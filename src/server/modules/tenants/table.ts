@@ -47,7 +47,7 @@ export const tenants = sqliteTable(
     pricesIncludeTax: text("prices_include_tax", { enum: ["no", "yes"] })
       .notNull()
       .default("no"),
-    /** A name of the store's present rates; null without rates. New rates get a new name, so that caches notice. */
+    /** Identifies the store's present rates, so that caches notice new ones. Null without rates. */
     shippingRates: text("shipping_rates"),
     taxRates: text("tax_rates"),
     /** Seconds for which an unpaid order reserves stock; `transferHold` applies to payment by bank transfer. */
@@ -101,22 +101,19 @@ export const workFields = {
 } satisfies Record<keyof Tenant, AnySQLiteColumn>;
 const named = Object.entries(workFields);
 
-/** SQL for `ctx.tenant` as JSON text, from a store with the alias `t`, for work on rows of all stores. */
+/** SQL for `ctx.tenant` as JSON, from a store with the alias `t`. Statements on rows of all stores use it. */
 export const tenantForWork = sql.raw(
   `json_object(${named.map(([name, column]) => `'${name}', t.${column.name}`).join(", ")})`,
 );
 
 /** Selects settings of the store `tenantId` that few callers need, so that not every request reads them. */
 export function selectSettings<Name extends keyof typeof tenants.$inferSelect>(...names: Name[]) {
-  return statement((q) =>
-    q
-      .select(pick(tenants, ...names))
-      .from(tenants)
-      .where(equals(tenants.id, "tenantId")),
-  );
+  const settings = pick(tenants, ...names);
+  const isStore = equals(tenants.id, "tenantId");
+  return statement((q) => q.select(settings).from(tenants).where(isStore));
 }
 
-/** Deleting the row with this id also deletes the rows that refer to it. */
+/** Returns a column that refers to another table's row. Deleting that row also deletes the rows that refer to it. */
 export const ownerColumn = <Name extends string>(name: Name, id: () => AnySQLiteColumn) =>
   text(name).notNull().references(id, { onDelete: "cascade" });
 

@@ -23,12 +23,8 @@ import { viewDays, viewDedupKeys } from "./table.ts";
 const dayMs = 86_400_000;
 
 const inRange = sql`${ofResource()} and day between ${param("first")} and ${param("last")}`;
-const selectDays = statement((q) =>
-  q
-    .select(pick(viewDays, "day", "views"))
-    .from(viewDays)
-    .where(inRange),
-);
+const daily = pick(viewDays, "day", "views");
+const selectDays = statement((q) => q.select(daily).from(viewDays).where(inRange));
 
 export const usualDays = 30;
 
@@ -38,8 +34,8 @@ type ManyViews = { resource_type: string; ids: readonly string[] } & Viewer;
 type Viewer = { [Name in "visitor" | "subject"]?: string | undefined };
 
 /**
- * Counts a view, once for each viewer, resource and day (UTC), within a second; views of bots do not count. Returns
- * whether the view counts, and the number in the database. Errors: validationFailed, tooManyRequests, notFound,
+ * Counts a view within a second, once for each viewer, resource and day (UTC). Views of bots do not count. Returns
+ * whether the view counts, and the number of views in the database. Errors: validationFailed, tooManyRequests, notFound,
  * unavailable.
  */
 export async function recordView(ctx: Ctx, input: ViewRequest) {
@@ -145,9 +141,7 @@ export function dayOf(epochMs: number): string {
 
 /** Returns the dedup key of a view: a keyed hash of store, resource, day and viewer, the same for repeated views. */
 function dedupKeyOf(ctx: Ctx, { type, id }: Resource, day: string, actorId: string | null): string {
-  const { ip = null, userAgent } = ctx.client ?? {};
-  // The IPv6 addresses of a network (/64) count as one.
-  const group = ip?.includes(":") ? addressGroup(ip) : ip;
-  const viewer = actorId ?? `${group ?? ""}\n${userAgent?.slice(0, maxRead) ?? ""}`;
+  const { ip, userAgent } = ctx.client ?? {};
+  const viewer = actorId ?? `${addressGroup(ip ?? "")}\n${userAgent?.slice(0, maxRead) ?? ""}`;
   return ctx.vault.mac("view", `${day}\n${ctx.tenant.id}\n${type}\n${id}\n${viewer}`).slice(0, keyLength);
 }

@@ -44,7 +44,7 @@ function writeViews(db: Session, views: readonly View[]): Promise<void> {
 }
 
 /**
- * Removes dedup keys, at most a thousand per call. Yesterday's keys are kept, because its last views are written today,
+ * Removes dedup keys, at most a thousand per call. Those of yesterday stay: yesterday's last views are written today,
  * `doctor` compares counts with them, and a clock may be an hour behind.
  */
 export function purgeViewDedupKeys(ctx: WorkCtx): Promise<number> {

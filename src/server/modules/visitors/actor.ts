@@ -13,13 +13,9 @@ export function findActor(ctx: Ctx, visitor: string | undefined): string | null 
 }
 
 /** Returns the caller of a write. Creates a visitor if there is neither a user nor a valid visitor token. */
-export function requireActor(
-  { actor, vault, tenant }: Ctx,
-  visitor: string | undefined,
-): { id: string; visitor?: string } {
-  if (actor.kind === "user") return { id: actor.userId };
-  const id = visitor === undefined ? null : readVisitor(vault, tenant.id, visitor);
-  return id === null ? issueVisitorToken(vault, tenant.id) : { id };
+export function requireActor(ctx: Ctx, visitor: string | undefined): { id: string; visitor?: string } {
+  const id = findActor(ctx, visitor);
+  return id === null ? issueVisitorToken(ctx.vault, ctx.tenant.id) : { id };
 }
 
 /** Refuses the `user_id` of an app key: acting for a user requires the user's token. Errors: validationFailed. */
@@ -47,19 +43,12 @@ function sign(vault: Vault, tenantId: string, id: string): string {
   return vault.mac("visitor", `${tenantId}:${id}`);
 }
 
-/** The visitor of a call without a user; an invalid token is ignored. */
+/** The parameter with the visitor's token, for calls without a user. An invalid token is ignored. */
 export const visitorPart = {
-  visitor: Type.Optional(
-    textUpTo(
-      1000,
-      "Visitor token, `vis_…`, from the reply to the visitor's first write. Store it like a password: it identifies the visitor.",
-    ),
-  ),
+  visitor: Type.Optional(textUpTo(1000, "Token from the reply to the visitor's first write, `vis_…`. Keep it secret.")),
 };
 
 export const VisitorQuery = closed(visitorPart);
 export const VisitorInput = input("VisitorInput", visitorPart);
 
-export const newVisitor = Type.Optional(
-  Type.String({ description: "Token of a new visitor, returned only once. Send it with later calls." }),
-);
+export const newVisitor = Type.Optional(Type.String({ description: "Token of a new visitor, returned only once." }));
