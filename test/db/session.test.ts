@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "drizzle-orm";
 import { isCheckViolation, isForeignKeyViolation, isUniqueViolation } from "../../src/server/db/db-errors.ts";
 import type { Session } from "../../src/server/db/session.ts";
-import { all, get, run, statement } from "../../src/server/db/statement.ts";
+import { all, bindFirst, get, run, statement } from "../../src/server/db/statement.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { kinds, type Opened } from "./kinds.ts";
 
@@ -158,6 +158,23 @@ describe.each(kinds)("%s database", (_kind, open) => {
     const kept = await db.transaction(async (tx) => tx);
     await expect(run(kept, insert, { name: "late", stock: 1 })).rejects.toMatchObject({ code: 5001 });
     expect(await names(db, "late")).toEqual([]);
+  });
+
+  test("a transaction reads the first row of a query anew each time, also after an error and from a change", async () => {
+    await inTransaction({ db }, async ({ db: tx }) => {
+      for (const name of ["first-a", "first-b"]) {
+        await run(tx, insert, { name, stock: 1 });
+        expect(await get(tx, byName, { name })).toMatchObject({ name });
+        await expect(run(tx, insert, { name, stock: 1 })).rejects.toThrow();
+        expect(await all(tx, byName, { name })).toHaveLength(1);
+        expect(await get(tx, byName, { name: "first-b" })).toEqual(name === "first-a" ? undefined : expect.anything());
+      }
+      const query = bindFirst(statement(sql`SELECT name FROM items WHERE name LIKE 'first-%' ORDER BY name`));
+      const change = "UPDATE items SET stock = 2 WHERE name LIKE 'first-%' RETURNING name";
+      const [found, changed] = await tx.batch([query, { sql: change, args: [] }]);
+      expect([found?.rows[0]?.name, changed?.rows.length]).toEqual(["first-a", 2]);
+    });
+    expect(await names(db, "first-%")).toEqual(["first-a", "first-b"]);
   });
 
   test("a batch commits all of its statements or none", async () => {

@@ -5,6 +5,15 @@ export interface Result {
   rowsAffected: number;
 }
 
+/** A query of which only the first row is wanted. A local file fetches one row for less than a list. */
+export interface FirstRow extends Exclude<InStatement, string> {
+  firstOnly: true;
+}
+
+export function isFirstRow(stmt: InStatement): stmt is FirstRow {
+  return typeof stmt === "object" && "firstOnly" in stmt;
+}
+
 export type BatchMode = "read" | "write";
 
 export interface Executor {

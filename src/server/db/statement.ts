@@ -6,7 +6,7 @@ import { drizzle } from "drizzle-orm/sqlite-proxy";
 import { LruCache } from "../values/lru-cache.ts";
 import { toTimestamp } from "../values/stamps.ts";
 import { type Decoder, nameColumns } from "./selection.ts";
-import type { Executor, Result } from "./session.ts";
+import type { Executor, FirstRow, Result } from "./session.ts";
 
 interface Compiled {
   readonly sql: string;
@@ -82,6 +82,11 @@ export function bind(stmt: Statement<unknown>, params: Params = {}): { sql: stri
     args[i] = value as InValue;
   }
   return { sql, args };
+}
+
+/** As `bind`, for a query of which only the first row is wanted. */
+export function bindFirst(stmt: Statement<unknown>, params?: Params): FirstRow {
+  return { ...bind(stmt, params), firstOnly: true };
 }
 
 /** The rows of a statement in the result of a batch. */

@@ -2,7 +2,7 @@ import type { InStatement, Row } from "@libsql/core/api";
 import { unavailable } from "../../errors.ts";
 import { sqlOf } from "../bind-args.ts";
 import { shapeOf } from "../scan-sql.ts";
-import type { Result, Session } from "../session.ts";
+import type { FirstRow, Result, Session } from "../session.ts";
 import type { Writer } from "./writer.ts";
 
 const controlVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK"]);
@@ -38,7 +38,8 @@ export class WriteSession implements Session {
   }
 
   async first(stmt: InStatement): Promise<Row | undefined> {
-    return (await this.execute(stmt)).rows[0];
+    const one: InStatement | FirstRow = typeof stmt === "string" ? stmt : { ...stmt, firstOnly: true };
+    return (await this.execute(one)).rows[0];
   }
 
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {

@@ -1,10 +1,10 @@
-import type { InArgs, Row } from "@libsql/core/api";
+import type { InArgs, InStatement, Row } from "@libsql/core/api";
 import { LruCache } from "../../values/lru-cache.ts";
-import { bindArgs } from "../bind-args.ts";
+import { argsOf, bindArgs, sqlOf } from "../bind-args.ts";
 import { isBusy, isDamaged, mapDbError, sqliteCodeOf } from "../db-errors.ts";
 import { createRowMaker, type RowMaker } from "../row.ts";
 import { type SqlShape, shapeOf } from "../scan-sql.ts";
-import type { Result } from "../session.ts";
+import { isFirstRow, type Result } from "../session.ts";
 import type { Engine, EngineStatement, Libsql } from "./load-libsql.ts";
 
 const generationSize = 128;
@@ -12,7 +12,7 @@ const openingTimeoutMs = 5000;
 /** A discarded engine keeps its file descriptors until garbage collection, so few may be opened. */
 const minReopenMs = 1000;
 const returningVerbs = new Set(["INSERT", "UPDATE", "DELETE", "REPLACE", "WITH"]);
-const controlVerbs = ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE"];
+const controlVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"]);
 const keptVerbs = new Set([...returningVerbs, ...controlVerbs, "SELECT", "VALUES", "PRAGMA"]);
 
 interface Kept {
@@ -45,6 +45,8 @@ export class Connection {
   readonly #kept = new LruCache<Kept>(generationSize);
   #engine: Engine;
   #open = true;
+  /** Undefined until asked for, after any call that may have begun or ended a transaction: asking SQLite costs time. */
+  #inTransaction: boolean | undefined;
   #hasFault = false;
   #openedAt = Number.NEGATIVE_INFINITY;
   /** How often another engine was opened after a disk fault. The counters of each new engine start from zero. */
@@ -62,6 +64,7 @@ export class Connection {
   run(sql: string, args?: InArgs): Result {
     const kept = this.#keep(sql);
     const bound = bindArgs(kept.shape.params, args);
+    if (controlVerbs.has(kept.shape.verb)) this.#inTransaction = undefined;
     try {
       if (kept.makeRow === null) {
         return { rows: [], rowsAffected: kept.statement.run(bound).changes };
@@ -73,6 +76,16 @@ export class Connection {
     } catch (error) {
       throw this.#mapError(error);
     }
+  }
+
+  /** Runs the statements of a batch in order. Of a `FirstRow`, the result has one row at most. */
+  runAll(stmts: readonly InStatement[]): Result[] {
+    return stmts.map((stmt) => {
+      const sql = sqlOf(stmt);
+      if (!isFirstRow(stmt) || !shapeOf(sql).reads) return this.run(sql, argsOf(stmt));
+      const row = this.first(sql, stmt.args);
+      return { rows: row ? [row] : [], rowsAffected: 0 };
+    });
   }
 
   /** The first row of a statement that changes nothing; cheaper than `run`, because the engine builds no list. */
@@ -103,6 +116,7 @@ export class Connection {
 
   script(sql: string): void {
     this.#prepareEngine();
+    this.#inTransaction = undefined;
     try {
       this.#engine.exec(sql);
     } catch (error) {
@@ -112,13 +126,15 @@ export class Connection {
 
   /** True between BEGIN and COMMIT. SQLite itself may end a transaction when a statement fails. */
   get inTransaction(): boolean {
-    return this.#open && this.#engine.inTransaction;
+    this.#inTransaction ??= this.#open && this.#engine.inTransaction;
+    return this.#inTransaction;
   }
 
   close(): void {
     if (!this.#open) return;
     if (this.#engine.inTransaction) this.script("ROLLBACK");
     this.#open = false;
+    this.#inTransaction = false;
     this.#kept.clear();
     this.#engine.close();
   }
@@ -131,6 +147,7 @@ export class Connection {
 
   /** Records a disk fault, so that another engine is opened: this one caches the failed read and would fail forever. */
   #mapError(error: unknown): unknown {
+    this.#inTransaction = undefined;
     if (isDamaged(error)) {
       this.#hasFault ||= performance.now() - this.#openedAt > minReopenMs;
       this.isDamaged ||= this.reopened > 0 && sqliteCodeOf(error) === "SQLITE_CORRUPT";

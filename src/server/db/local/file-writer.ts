@@ -1,6 +1,5 @@
 import type { InStatement } from "@libsql/core/api";
 import { attempt } from "../../values/attempt.ts";
-import { argsOf, sqlOf } from "../bind-args.ts";
 import { isBusy } from "../db-errors.ts";
 import type { Writer } from "../group-commit/writer.ts";
 import type { Connection } from "./connection.ts";
@@ -15,7 +14,7 @@ export function createFileWriter(
   fairness: LockFairness,
   on: Record<"requireFile" | "onCommit", () => void>,
 ): Writer {
-  const runAll = (stmts: readonly InStatement[]) => stmts.map((stmt) => connection.run(sqlOf(stmt), argsOf(stmt)));
+  const runAll = (stmts: readonly InStatement[]) => connection.runAll(stmts);
   const rollBack = () => {
     if (connection.inTransaction) connection.run("ROLLBACK");
   };

@@ -2,7 +2,6 @@ import { totalmem } from "node:os";
 import type { InArgs, InStatement, Row } from "@libsql/core/api";
 import { atTurnEnd } from "../../concurrency/event-loop.ts";
 import { MiB } from "../../values/units.ts";
-import { argsOf, sqlOf } from "../bind-args.ts";
 import { isBusy, retryWhileBusy } from "../db-errors.ts";
 import type { Result } from "../session.ts";
 import { Connection, type ConnectionOptions } from "./connection.ts";
@@ -33,7 +32,7 @@ export class Reader {
   }
 
   batch(stmts: InStatement[]): Promise<Result[]> {
-    const runAll = () => stmts.map((stmt) => this.connection.run(sqlOf(stmt), argsOf(stmt)));
+    const runAll = () => this.connection.runAll(stmts);
     return this.#read(() => {
       if (this.#version !== undefined) return runAll();
       this.connection.run("BEGIN");

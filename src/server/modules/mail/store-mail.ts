@@ -5,15 +5,20 @@ import { tenants } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 import { type MailContents, type MailCtx, queueMail } from "./outbox.ts";
 
-// The addresses of the store's setting `notify`; if that is empty, those of its owners.
-const selectStaff = statement<{ email: string; name: string | null; lang: string | null }>(sql`
+/** Statement text for the addresses of the store's setting `notify`; if that is empty, for those of its owners. */
+const staff = sql`
   with notified as (select value as email from ${tenants}, json_each(${tenants.notify}) where ${tenants.id} = ${param("tenantId")})
   select email, null as name, null as lang from notified
   union all select email, name, lang from (
     select email, name, lang from ${users}
     where ${ofStore(users)} and role = 'owner' and status = 'active' and not exists (select 1 from notified)
       and (password_hash is not null or email_verified)
-    order by created_at limit 10)`);
+    order by created_at limit 10)`;
+const selectStaff = statement<{ email: string; name: string | null; lang: string | null }>(staff);
+
+/** SQL for the same addresses as a JSON array, so that another query can read them with its row. */
+export const staffAddresses = sql<string>`(
+  select json_group_array(json_object('email', email, 'name', name, 'lang', lang)) from (${staff}))`;
 
 export type StaffAddress = NonNullable<(typeof selectStaff)["row"]>;
 

@@ -1,14 +1,15 @@
 import { and, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { bind, equals, get, ofStore, param, rowsOf, statement } from "../../db/statement.ts";
+import { bind, bindFirst, byId, equals, get, ofStore, param, rowsOf, statement } from "../../db/statement.ts";
 import { inDryRun, inTransaction } from "../../db/transaction.ts";
 import { discountRefused, forbidden, invalidField, notFound } from "../../errors.ts";
 import { toAmount } from "../../values/money.ts";
 import { isId, newId, toTimestamp } from "../../values/stamps.ts";
-import type { Rendered } from "../catalogue/products/rendering.ts";
+import { forEachAudience, type Rendered } from "../catalogue/products/rendering.ts";
 import { findItems, moveStock, type OrderedItem, type WantedItem } from "../catalogue/products/stock.ts";
 import { languageChain } from "../catalogue/products/translation.ts";
 import { findCode, isUseRefused, type UsableDiscount, useDiscount } from "../discounts/use.ts";
+import { staffAddresses } from "../mail/store-mail.ts";
 import { spendPoints } from "../rewards/ledger.ts";
 import { keptShippingRates } from "../shipping/service.ts";
 import { keptTaxRates, showTaxRate } from "../taxes/service.ts";
@@ -16,12 +17,12 @@ import { users } from "../users/table.ts";
 import { type CheckedOrder, checkOrder, isPage, ownOnly, subjectOf } from "./input.ts";
 import { buyerOf, countTry, enforceLongHolds, enforceReservationCap, requireFewPending } from "./limits.ts";
 import { mailLowStock } from "./low-stock/low-stock.ts";
-import { listNotified, mailPlaced } from "./mails/mails.ts";
+import { mailPlaced } from "./mails/mails.ts";
 import type { OrderInput } from "./model.ts";
 import { insertLines } from "./new-order.ts";
 import { settle } from "./payments.ts";
 import { priceOrder } from "./price.ts";
-import { insertEvent, selectOrderFor } from "./statements.ts";
+import { insertEvent, orderAudience, orderJson } from "./statements.ts";
 import { orders } from "./table.ts";
 
 const insertOrder = statement(sql`
@@ -37,6 +38,15 @@ const insertOrder = statement(sql`
     ${param("paymentMethod")}, ${param("email")}, ${param("emailKey")}, ${param("phone")}, ${param("shippingAddress")},
     ${param("billingAddress")}, ${param("note")}, ${param("metadata")}, ${param("lang")}, ${param("now")}, ${param("now")},
     ${param("expiresAt")})`);
+// One statement reads the new order and the addresses that are notified of it, because each statement costs time.
+const selectPlaced = forEachAudience((audience) =>
+  statement((q) =>
+    q
+      .select({ json: sql<string>`${orderJson[audience]}`, version: orders.version, staff: staffAddresses })
+      .from(orders)
+      .where(byId(orders)),
+  ),
+);
 const selectUser = statement((q) =>
   q
     .select({ email: users.email, emailKey: users.emailKey })
@@ -88,35 +98,35 @@ export async function createOrder(
   const run = isDryRun ? inDryRun : inTransaction;
   return run(ctx, async (tx) => {
     const { code, emailKey: key } = checked;
-    const [found, user, pricing, discount, notified] = await Promise.all([
+    const [found, user, rates, taxRates, discount] = await Promise.all([
       findLines(tx, checked.lines),
       findUser(tx, userField, userId),
-      readPricing(tx, checked),
+      shippingRatesFor(tx, checked),
+      taxRatesFor(tx, checked),
       code === null ? undefined : findCode(tx, code, { userId, emailKey: key }),
-      listNotified(tx, checked),
       buyer === null ? undefined : requireFewPending(tx, buyer),
     ]);
-    const priced = await priceOrder(tx, checked, found.lines, { ...pricing, discount, isDryRun });
+    const priced = await priceOrder(tx, checked, found.lines, { rates, taxRates, discount, isDryRun });
     const { email, emailKey } = checked.email === null && user ? user : checked;
-    const order = await insert(tx, { ...checked, email, emailKey, id, userId, buyer, discount }, { ...found, priced });
+    const placed = { checked, email, emailKey, id, userId, buyer, discount };
+    const { order, staff } = await insert(tx, placed, { ...found, priced });
     if (buyer !== null) {
       await enforceReservationCap(tx, buyer, id);
       await enforceLongHolds(tx, id, checked.holdSeconds);
     }
     if (isDryRun) return showDryRun(order, priced.offers);
-    await mailPlaced(tx, { id, email }, notified);
+    await mailPlaced(tx, { id, email, paymentMethod: checked.paymentMethod }, JSON.parse(staff));
     await mailLowStock(tx, id, found.items);
     return priced.total === 0 ? settle(tx, id) : order;
   });
 }
 
-async function readPricing(tx: Ctx, { destination, givenShipping, givenTax }: CheckedOrder) {
-  const country = destination?.country ?? tx.tenant.country ?? "";
-  const [rates, taxRates] = await Promise.all([
-    givenShipping === undefined ? keptShippingRates(tx) : [],
-    givenTax === undefined ? keptTaxRates(tx, country) : undefined,
-  ]);
-  return { rates, taxRates };
+function shippingRatesFor(tx: Ctx, { givenShipping }: CheckedOrder) {
+  return givenShipping === undefined ? keptShippingRates(tx) : [];
+}
+
+function taxRatesFor(tx: Ctx, { givenTax, destination }: CheckedOrder) {
+  return givenTax === undefined ? keptTaxRates(tx, destination?.country ?? tx.tenant.country ?? "") : undefined;
 }
 
 /** A dry run assigns no number, and lists the shipping rates if none was chosen. */
@@ -135,23 +145,23 @@ async function findUser(tx: Ctx, field: string, userId: string | null) {
   throw ownOnly(tx) === null ? invalidField(field, "is not a user of this store") : notFound("user", userId);
 }
 
-type Placed = CheckedOrder & {
+interface Placed extends Record<"email" | "emailKey" | "userId" | "buyer", string | null> {
+  checked: CheckedOrder;
   id: string;
-  userId: string | null;
-  buyer: string | null;
   discount: UsableDiscount | undefined;
-};
+}
 
 async function insert(
   tx: Ctx,
-  order: Placed,
+  { checked, discount, ...order }: Placed,
   {
     lines: items,
     items: once,
     priced,
   }: Awaited<ReturnType<typeof findLines>> & { priced: Awaited<ReturnType<typeof priceOrder>> },
-): Promise<Rendered> {
-  const { id, userId, emailKey, usePoints, lang, digits, discount } = order;
+) {
+  const { id, userId, emailKey } = order;
+  const { usePoints, lang, digits } = checked;
   const { tenant } = tx;
   const now = tx.now();
   if (usePoints > 0 && userId !== null) {
@@ -163,6 +173,7 @@ async function insert(
     return { ...item, id: newId("line"), title, ...(amounts[index] as (typeof amounts)[number]) };
   });
   const placed = {
+    ...checked,
     ...order,
     ...sums,
     tenantId: tenant.id,
@@ -178,11 +189,11 @@ async function insert(
     discountCode: discount?.code ?? null,
     type: "order.created",
     eventId: newId("evt"),
-    own: null,
     now: toTimestamp(now),
-    expiresAt: toTimestamp(now + order.holdSeconds * 1000),
+    // Not by toTimestamp, which caches only the text of the last time that it was given: here, of now.
+    expiresAt: new Date(now + checked.holdSeconds * 1000).toISOString(),
   };
-  const selectOrder = selectOrderFor(tx);
+  const selectOrder = selectPlaced[orderAudience(tx)];
   const statements = [
     bind(insertOrder, placed),
     insertLines(placed, lines),
@@ -194,14 +205,15 @@ async function insert(
     ),
     ...(discount ? [useDiscount(tx, discount, id, { userId, emailKey })] : []),
     bind(insertEvent, placed),
-    bind(selectOrder, placed),
+    bindFirst(selectOrder, placed),
   ];
   const results = await tx.db.batch(statements).catch((error: unknown) => {
     throw isUseRefused(error) ? discountRefused() : error;
   });
   const [written] = rowsOf(selectOrder, results.at(-1));
   if (!written) throw new Error("An order was written but cannot be read");
-  return written;
+  const { json, version, staff } = written;
+  return { order: { json, version }, staff };
 }
 
 /** Returns the item of each line, and the different items with their total quantities. */

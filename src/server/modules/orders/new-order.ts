@@ -17,6 +17,8 @@ const insert = statement(sql`
     image, price_minor, quantity, subtotal_minor, discount_minor, tax_minor, total_minor, is_counted, tax_class, requires_shipping, weight_g) values `)
   .compiled.sql;
 const marks = `(${Array(21).fill("?")})`;
+/** The texts by number of lines, kept because a new text would be compared with all kept statements. */
+const texts: string[] = [];
 
 /** Returns a statement that inserts all lines. It uses no JSON paths, because they are slow on a database server. */
 export function insertLines(
@@ -30,5 +32,6 @@ export function insertLines(
     const amounts = [priceMinor, quantity, subtotal, discount, tax, total];
     return [tenantId, id, position, ...texts, ...amounts, isCounted, line.taxClass, line.requiresShipping, line.weight];
   });
-  return { sql: insert + lines.map(() => marks).join(), args };
+  texts[lines.length] ??= insert + lines.map(() => marks).join();
+  return { sql: texts[lines.length] as string, args };
 }

@@ -1,7 +1,7 @@
 import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
-import { bind, get, param, run, statement } from "../../../db/statement.ts";
+import { bind, bindFirst, get, param, run, statement } from "../../../db/statement.ts";
 import { type AppError, fieldError, invalidField, outOfStock } from "../../../errors.ts";
 import { newId, toTimestamp } from "../../../values/stamps.ts";
 import { compileEvent } from "../../events/service.ts";
@@ -66,7 +66,7 @@ const selectVariant = statement<ItemRow>(sql`
 export async function findItems(tx: Ctx, wanted: readonly WantedItem[]): Promise<OrderedItem[]> {
   const reads = wanted.map(({ productId, variantId }) => {
     const values = { tenantId: tx.tenant.id, productId, variantId };
-    return bind(variantId === null ? selectProduct : selectVariant, values);
+    return bindFirst(variantId === null ? selectProduct : selectVariant, values);
   });
   const results = await tx.db.batch(reads);
   return wanted.map((one, index) => {

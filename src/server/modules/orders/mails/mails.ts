@@ -40,19 +40,15 @@ type Described = Pick<MailOrder, "lines" | "sums" | "taxNote"> & {
 };
 
 /**
- * Lists the addresses of the store to notify of a new order. If the order has a payment page, the store is notified
- * once the order is paid, because buyers often leave the page.
+ * Queues the mails about a new order, in its transaction: to its buyer, and to the store. If the order has a payment
+ * page, the store is notified once the order is paid, because buyers often leave the page.
  */
-export async function listNotified(tx: OrderCtx, { paymentMethod }: Pick<OrderRow, "paymentMethod">) {
-  return paymentMethod === "stripe" ? [] : listStaffAddresses(tx.db, tx.tenant.id);
-}
-
-/** Queues the mails about a new order, in its transaction: to its buyer, and to the store. */
 export async function mailPlaced(
   tx: OrderCtx,
-  { id, email }: Pick<OrderRow, "id" | "email">,
-  staff: readonly StaffAddress[],
+  { id, email, paymentMethod }: Pick<OrderRow, "id" | "email" | "paymentMethod">,
+  storeAddresses: readonly StaffAddress[],
 ): Promise<void> {
+  const staff = paymentMethod === "stripe" ? [] : storeAddresses;
   if (email === null && staff.length === 0) return;
   await queueMails(tx, await requireRow(tx, id), { kind: "order_placed", cause: id, staff });
 }
