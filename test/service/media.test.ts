@@ -168,8 +168,7 @@ onDatabase("file", (suite) => {
   });
 });
 
-const decode = (side: number, deadlineMs?: number) =>
-  decodeApart({ upload: newPng(side, side), maxSide: 40 }, deadlineMs);
+const decode = (side: number, deadlineMs?: number) => decodeApart(newPng(side, side), deadlineMs);
 const running = () => childrenOf(process.pid);
 const before = new Set(running());
 const decoders = () => running().filter((pid) => !before.has(pid));
@@ -180,9 +179,9 @@ afterEach(async () => {
 });
 
 test("pictures are decoded in one process, which is kept for the next", async () => {
-  expect(await decode(50)).toMatchObject({ width: 40, height: 40 });
+  expect(await decode(50)).toMatchObject({ width: 50, height: 50 });
   const [first] = decoders();
-  expect(await decode(60)).toMatchObject({ width: 40, height: 40 });
+  expect(await decode(60)).toMatchObject({ width: 60, height: 60 });
   expect(decoders()).toEqual([first as number]);
 });
 
@@ -191,7 +190,7 @@ test("a picture that is not decoded before the deadline is refused, and the next
     kind: "validationFailed",
     message: expect.stringContaining("takes too long to decode"),
   });
-  expect(await decode(50)).toMatchObject({ width: 40 });
+  expect(await decode(50)).toMatchObject({ width: 50 });
 });
 
 test("a picture whose process is killed is unavailable, and the next one is decoded", async () => {
@@ -199,7 +198,7 @@ test("a picture whose process is killed is unavailable, and the next one is deco
   const killed = failureOf(decode(1000));
   for (const pid of decoders()) process.kill(pid, "SIGKILL");
   expect(await killed).toMatchObject({ kind: "unavailable" });
-  expect(await decode(50)).toMatchObject({ width: 40 });
+  expect(await decode(50)).toMatchObject({ width: 50 });
 });
 
 test("the decoder process ends with the process that started it", async () => {
@@ -207,7 +206,7 @@ test("the decoder process ends with the process that started it", async () => {
   const file = new URL("../support/pictures.ts", import.meta.url).pathname;
   const script = `const { decodeApart } = await import(${JSON.stringify(path)});
     const { newPng } = await import(${JSON.stringify(file)});
-    await decodeApart({ upload: newPng(), maxSide: 40 }); console.log("done"); setInterval(() => {}, 1000);`;
+    await decodeApart(newPng()); console.log("done"); setInterval(() => {}, 1000);`;
   const parent = Bun.spawn([process.execPath, "-e", script], { stdout: "pipe" });
   await parent.stdout.getReader().read();
   const children = childrenOf(parent.pid);

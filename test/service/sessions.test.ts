@@ -4,9 +4,10 @@ import type { Ctx } from "../../src/server/context.ts";
 import type { Session } from "../../src/server/db/session.ts";
 import { inTransaction } from "../../src/server/db/transaction.ts";
 import { AppError } from "../../src/server/errors.ts";
-import { countFailure, limitFailures } from "../../src/server/modules/passwords/failures.ts";
+import { failureSubject, limitFailures, loginFailures } from "../../src/server/modules/passwords/failures.ts";
 import { hashPassword } from "../../src/server/modules/passwords/password-hash.ts";
 import { changeOwnPassword } from "../../src/server/modules/profile/service.ts";
+import { countHit } from "../../src/server/modules/rate-limits/service.ts";
 import { login } from "../../src/server/modules/sessions/login.ts";
 import { issueToken, listTokens, verifyToken } from "../../src/server/modules/tokens/service.ts";
 import { createUser } from "../../src/server/modules/users/service.ts";
@@ -52,7 +53,7 @@ onDatabase("file", (suite) => {
    * of an account wait for each other.
    */
   const lockOut = async (ctx: Ctx) => {
-    for (let n = 0; n < 3; n++) await countFailure(ctx, email);
+    for (let n = 0; n < 3; n++) await countHit(ctx, loginFailures, failureSubject(ctx, email));
   };
 
   type Change = (what: string, ...args: string[]) => Promise<unknown>;

@@ -15,7 +15,7 @@ export interface CodeKey {
   purpose: "reset" | "login" | "sign_up" | "email";
   subject: string;
 }
-/** A new code, which replaces the previous code in the subject's slot. Default: slot 0, valid for 15 minutes. */
+/** A new code, which replaces the code in its slot. Default: slot 0, valid for 15 minutes. */
 type NewCode = CodeKey & { slot?: number; validMs?: number };
 export type CodeTry = CodeKey & { code: string };
 
@@ -26,8 +26,8 @@ const keptMs = 86_400_000;
 
 const mailsOf = (purpose: string): RateLimit => ({ name: `${purpose}-mails`, max: 3, windowMs: 20 * 60_000 });
 const dayMs = 86_400_000;
-// Limits wrong tries at all codes of a subject in a day. After `few`, the IP addresses that made the tries get one code
-// an hour; after `many`, all addresses do.
+// Limits wrong tries of a subject's codes in a day. After `few` wrong tries, each IP address that made some of them gets
+// one code an hour for the subject. After `many`, this applies to all IP addresses.
 const wrongTries = (purpose: string, max: number): RateLimit => ({ name: `${purpose}-tries`, max, windowMs: dayMs });
 const tries = { few: 15, many: 60 };
 const triesFrom = (purpose: string): RateLimit => ({ name: `${purpose}-tries-address`, max: 1, windowMs: dayMs });
@@ -43,11 +43,11 @@ const putCode = statement(sql`
     ${param("now")}, ${param("expiresAt")})
   on conflict (tenant_id, purpose, subject, slot) do update set hash = excluded.hash, created_at = excluded.created_at,
     expires_at = excluded.expires_at, wrong_tries = 0, used_at = null`);
-// Selects the code that the caller entered; if none matches, the code with the most tries left.
+// Selects the valid code that the caller entered; if it is wrong, the valid code with the fewest wrong tries.
 const selectCode = statement<{ hash: string; expires_at: string; wrong_tries: number }>(sql`
   select hash, expires_at, wrong_tries from ${mailCodes} where ${ofSubject} and ${isWaiting}
   order by hash = ${param("hash")} desc, wrong_tries limit 1`);
-// One statement verifies the code and uses it up, so that only one of several concurrent calls succeeds.
+// One statement verifies the code and marks it as used, so that only one of several concurrent calls succeeds.
 const useCode = statement(sql`
   update ${mailCodes} set used_at = ${param("now")} where ${ofSubject} and hash = ${param("hash")} and ${isLive}`);
 const addWrongTry = statement(sql`
@@ -58,9 +58,9 @@ const removeCodes = statement(sql`
   where tenant_id = ${param("tenantId")} and purpose in ('reset', 'login') and subject = ${param("emailKey")}`);
 
 /**
- * Mails a new code in a transaction, and ends the previous code in its slot. Sends at most three codes in 20 minutes,
- * and one an hour after many wrong tries. If no code is sent, earlier codes stay valid. The statements are the same for
- * every subject, so that the time does not reveal whether an account exists.
+ * Queues a mail with a new code, which replaces the previous code in its slot. Sends at most three codes in 20 minutes;
+ * after many wrong tries, one in an hour. If no code is sent, earlier codes stay valid. The same statements run for
+ * every subject, so the time does not reveal whether an account exists.
  * @returns whether the code is sent.
  */
 export async function mailCode(
@@ -77,7 +77,7 @@ export async function mailCode(
   return true;
 }
 
-/** Replaces the code in a subject's slot, in the transaction that sends it. `expiresAt` is in epoch milliseconds. */
+/** Stores a new code, which replaces the code in its slot. Returns it; `expiresAt` is in epoch milliseconds. */
 export async function issueCode(ctx: Ctx, key: NewCode): Promise<{ code: string; expiresAt: number }> {
   const code = String(randomInt(1_000_000)).padStart(6, "0");
   const expiresAt = ctx.now() + (key.validMs ?? validMs);
@@ -87,11 +87,10 @@ export async function issueCode(ctx: Ctx, key: NewCode): Promise<{ code: string;
 }
 
 /**
- * Redeems a code. The code is checked before `prepare`, so that guessing causes no expensive work, and again in the
- * transaction that uses it up.
- * @param use `prepare` does slow work such as hashing after the first check; if it returns null, the try was wrong.
- * `act` runs in the transaction. If it returns an error, the code is used up and the error is thrown.
- * `refused` records a counted refusal.
+ * Verifies a code, marks it as used, and runs `act`. The code is checked before `prepare`, so that guessing causes no
+ * expensive work, and again in the transaction of `act`.
+ * @param use `prepare` does slow work, such as hashing. If it returns null, the code counts as wrong. `act` runs in the
+ * transaction; an error that it returns is thrown after the COMMIT. `refused` records a counted wrong try.
  * @throws resetCodeInvalid for a wrong, used or expired code; tooManyAttempts if the code has no tries left.
  */
 export async function redeemCode<P, T>(
@@ -106,7 +105,7 @@ export async function redeemCode<P, T>(
   const verdict = await checkTry(ctx, codeTry);
   if (verdict instanceof AppError) throw verdict;
   const prepared = verdict === "wrong" ? null : await use.prepare();
-  // The refusal is returned, because throwing it would roll the count back.
+  // The transaction returns the refusal, because throwing it there would roll the count back.
   const result = await inTransaction(ctx, async (tx) => {
     if (prepared !== null && (await run(tx.db, useCode, valuesOf(tx, codeTry))) > 0) return use.act(tx, prepared);
     const counted = verdict !== "wrong" && prepared === null ? { ...codeTry, code: "" } : codeTry;
@@ -121,7 +120,7 @@ export async function redeemCode<P, T>(
   return result;
 }
 
-/** Checks a try without counting it. Returns errors: tooManyAttempts if no tries are left, resetCodeInvalid. */
+/** Checks a code without counting a try. Returns resetCodeInvalid without a valid code, tooManyAttempts without tries. */
 export async function checkTry(ctx: Ctx, codeTry: CodeTry): Promise<"right" | "wrong" | AppError> {
   const values = valuesOf(ctx, codeTry);
   const row = await get(ctx.db, selectCode, values);
@@ -130,7 +129,7 @@ export async function checkTry(ctx: Ctx, codeTry: CodeTry): Promise<"right" | "w
   return row.hash === values.hash ? "right" : "wrong";
 }
 
-/** Counts a wrong try for the subject's codes, and for the limits of the day. Returns false if no code is valid. */
+/** Counts a wrong try for the subject's codes and for the limits of the day. Returns false if no code is valid. */
 export async function countWrongTry(tx: Ctx, codeTry: CodeTry): Promise<boolean> {
   if ((await run(tx.db, addWrongTry, valuesOf(tx, codeTry))) === 0) return false;
   const { account, address } = subjectsOf(tx, codeTry);
@@ -139,13 +138,11 @@ export async function countWrongTry(tx: Ctx, codeTry: CodeTry): Promise<boolean>
   return true;
 }
 
-/** Whether the caller gets only one code an hour for a subject. Sent codes stay valid, so nobody is locked out. */
+/** Returns whether the caller gets only one code an hour for a subject. A sent code stays valid meanwhile. */
 async function isSlowed(ctx: Ctx, key: CodeKey): Promise<boolean> {
   const { account, address } = subjectsOf(ctx, key);
-  const [few, many] = [
-    await checkLimit(ctx, wrongTries(key.purpose, tries.few), account),
-    await checkLimit(ctx, wrongTries(key.purpose, tries.many), account),
-  ];
+  const few = await checkLimit(ctx, wrongTries(key.purpose, tries.few), account);
+  const many = await checkLimit(ctx, wrongTries(key.purpose, tries.many), account);
   return many > 0 || (few > 0 && (await checkLimit(ctx, triesFrom(key.purpose), address)) > 0);
 }
 
@@ -153,7 +150,7 @@ export function bindUse(tx: Ctx, codeTry: CodeTry) {
   return bind(useCode, valuesOf(tx, codeTry));
 }
 
-/** Deletes the codes for resetting an account's password or logging in, in the transaction that makes them invalid. */
+/** Deletes the codes with which the user of an email could reset the password or log in. */
 export async function endCodes(tx: Ctx, emailKey: string): Promise<void> {
   await run(tx.db, removeCodes, { tenantId: tx.tenant.id, emailKey });
 }

@@ -2,17 +2,17 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
-/** The latest code of each subject, purpose and slot. Addresses without an account get codes too, to hide that. */
+/** The latest code of each subject, purpose and slot. Emails without an account get codes, too, to hide this fact. */
 export const mailCodes = sqliteTable(
   "mail_codes",
   {
     tenantId: tenantIdColumn(),
     purpose: text("purpose", { enum: ["reset", "login", "sign_up", "email"] }).notNull(),
-    /** The email address in its comparable form; for a change of email, with the user's id before the address. */
+    /** The email in the form that is compared; for a change of email, `<user id>:<email>`. */
     subject: text("subject").notNull(),
-    /** Codes in one slot replace each other: slot 1 is for invitations, 0 for others. */
+    /** A new code replaces the code in its slot: slot 1 for invitations, slot 0 for other codes. */
     slot: integer("slot").notNull().default(0),
-    /** HMAC of the code with the server's key, because a plain hash of six digits can be reversed at once. */
+    /** HMAC of the code. A plain hash of six digits could be reversed at once. */
     hash: text("hash").notNull(),
     createdAt: text("created_at").notNull(),
     expiresAt: text("expires_at").notNull(),

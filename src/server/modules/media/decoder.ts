@@ -4,18 +4,21 @@ import { invalidField, unavailable } from "../../errors.ts";
 import { attempt } from "../../values/attempt.ts";
 import { MiB } from "../../values/units.ts";
 
-/** A picture as it is stored: WebP without metadata, upright, with both sides of at most 2560 pixels. */
+/** A picture as we store it: upright WebP without metadata. */
 export interface Picture {
   bytes: Uint8Array;
   width: number;
   height: number;
 }
 
-/** Maximum pixels of a file that is decoded; each takes four bytes of memory. */
+/** Maximum pixels of an upload. Decoding takes four bytes of memory for each pixel. */
 export const maxPixels = 40_000_000;
-/** Maximum bytes of a colour profile, of which each stored width has a copy. Those of cameras are smaller. */
+/** Maximum width and height of an upload as it is stored. At this size, any WebP has at most 5.5 MB. */
+const maxSide = 2560;
+/** Maximum bytes of a colour profile. Each stored width has a copy; profiles of cameras are smaller. */
 const maxProfileBytes = 16 * 1024;
 
+/** Encodes a picture as WebP, scaled down to fit width and height. Throws an Error for a damaged picture. */
 export async function encodePicture(bytes: Uint8Array, width: number, height = width): Promise<Picture> {
   const image = new Bun.Image(bytes, { maxPixels })
     .resize(width, height, { fit: "inside", withoutEnlargement: true })
@@ -24,7 +27,7 @@ export async function encodePicture(bytes: Uint8Array, width: number, height = w
   return { bytes: encoded, width: image.width, height: image.height };
 }
 
-/** Removes a long colour profile, which could hide any data. The profile follows the extended header of the file. */
+/** Removes a long colour profile, which could hide other data. The profile follows the file's extended header. */
 function withoutLongProfile(webp: Buffer): Buffer {
   if (webp.toString("latin1", 30, 34) !== "ICCP") return webp;
   const length = webp.readUInt32LE(34);
@@ -36,7 +39,7 @@ function withoutLongProfile(webp: Buffer): Buffer {
   return Buffer.concat([header, rest]);
 }
 
-/** Maximum time for a picture. 40 million pixels take 2 seconds on one core. */
+/** Maximum time for a picture. 40 million pixels take two seconds on one core. */
 const longestMs = 15_000;
 /** Maximum memory of the decoder process. 40 million pixels in several scans take 500 MiB. */
 const maxMemory = 1024 * MiB;
@@ -44,8 +47,6 @@ const memoryExitCode = 75;
 const watchMs = 20;
 const idleMs = 60_000;
 const simpler = "Save it again, smaller or as a PNG";
-
-type Job = { upload: Uint8Array; maxSide: number };
 
 type Answer = { picture: Picture } | { fault: string };
 
@@ -58,12 +59,12 @@ interface Decoder {
 let warm: Decoder | undefined;
 
 /**
- * Encodes an untrusted file as `encodePicture` does, in a separate process. The process is killed after a deadline, or
- * if it takes too much memory. Otherwise it decodes the next file too, so call this for one file at a time.
- * @throws validationFailed for a file that takes too long or too much memory; unavailable when the process ended for
+ * Encodes an upload in a separate process, which is killed after a deadline, or if it takes too much memory. The process
+ * decodes one file at a time, so wait for the result before you call this again.
+ * @throws validationFailed for a file that takes too long or too much memory; unavailable if the process ended for
  * another reason; an Error for a damaged file.
  */
-export async function decodeApart(job: Job, deadlineMs = longestMs): Promise<Picture> {
+export async function decodeApart(upload: Uint8Array, deadlineMs = longestMs): Promise<Picture> {
   const decoder = warm ?? startDecoder();
   clearTimeout(decoder.idle);
   const { process: child } = decoder;
@@ -75,8 +76,8 @@ export async function decodeApart(job: Job, deadlineMs = longestMs): Promise<Pic
     child.kill("SIGKILL");
   }, deadlineMs);
   try {
-    // If the process has just ended, `send` throws. That error is ignored, because `exited` is then resolved.
-    attempt(() => child.send(job));
+    // If the process has just ended, `send` throws, and `exited` resolves.
+    attempt(() => child.send(upload));
     const answer = await Promise.race([answered, child.exited]);
     if (typeof answer === "number") {
       warm = undefined;
@@ -98,7 +99,7 @@ export async function decodeApart(job: Job, deadlineMs = longestMs): Promise<Pic
 
 function startDecoder(): Decoder {
   const child = Bun.spawn([...ownCommand, "__decode"], {
-    // Without environment variables, because the process needs no settings, and must not know secrets.
+    // The process gets no environment variables, because it must not know secrets.
     env: {},
     stdio: ["ignore", "ignore", "inherit"],
     serialization: "advanced",
@@ -113,17 +114,17 @@ function startDecoder(): Decoder {
   return decoder;
 }
 
-/** Runs in the decoder process: answers jobs until the process that started it ends. */
+/** Runs in the decoder process: decodes files until the process that started it ends. */
 export function serveDecoder(): Promise<never> {
   process.once("disconnect", () => process.exit(0));
-  process.on("message", async ({ upload, maxSide }: Job) => {
+  process.on("message", async (upload: Uint8Array) => {
     const answer: Answer = await encodePicture(upload, maxSide).then(
       (picture) => ({ picture }),
       (error) => ({ fault: String(error) }),
     );
     process.send?.(answer);
   });
-  // Bun decodes in its thread pool, so this timer runs during decoding.
+  // Bun decodes in another thread, so this timer also runs meanwhile.
   setInterval(() => {
     if (process.memoryUsage.rss() > maxMemory) process.exit(memoryExitCode);
   }, watchMs);

@@ -7,7 +7,7 @@ export const Media = output("Media", {
   id: Type.String({ description: "`med_…`, the `media_id` of a picture of a product or variant." }),
   url: Type.String({
     description:
-      "Address of the picture, or its path on a server without a public URL. For another width, replace `original` by 320, 640, 1280 or 2560. Needs no credentials.",
+      "Address of the picture, or its path on a server without a public URL. It needs no credentials. For another width, replace `original` by 320, 640, 1280 or 2560.",
   }),
   width: Type.Integer({ minimum: 1 }),
   height: Type.Integer({ minimum: 1 }),
@@ -19,17 +19,17 @@ export type Media = Static<typeof Media>;
 const files = ["original.webp", ...widths.map((width) => `${width}.webp` as const)] as const;
 export const FileParams = Type.Object({
   id: Type.String(),
-  file: oneOf(files, { description: "Width in pixels; a narrower picture is served as it is." }),
+  file: oneOf(files, { description: "Width in pixels. A narrower picture is not enlarged." }),
 });
 
 export function pictureUrl(namespace: string, id: string): string {
   return `/media/${id}/original.webp?namespace=${namespace}`;
 }
 
-/** Matches an id of a picture in a JSON text, up to the quotation mark before the picture's path. */
+/** Matches the JSON members with id and path of a picture, up to the quotation mark before the path. */
 const ofUploaded = /"(?:media_)?id":"(med_\w+)","url":"(?=\/media\/\1\/)/g;
 
-/** Returns the JSON text of a reply with absolute addresses of pictures, if the server knows its own address. */
+/** Puts the server's public URL, if it has one, before the paths of pictures in the JSON text of a reply. */
 export function withPublicUrls(json: string, publicUrl = ""): string {
   return publicUrl === "" ? json : json.replace(ofUploaded, (before) => before + publicUrl);
 }

@@ -3,15 +3,13 @@ import { AppError, invalidField, unsupportedMediaType, validationFailed } from "
 import { decodeApart, encodePicture, maxPixels, type Picture } from "./decoder.ts";
 
 export const maxUploadBytes = 20 * 1024 * 1024;
-/** Maximum width and height. The stored picture then has at most 5.5 MB, whatever it shows. */
-const maxSide = 2560;
-/** Maximum width and height of a WebP picture. Larger uploads are refused, because they could not be decoded. */
+/** Maximum width and height of an upload: that of the WebP format. */
 const maxDecodedSide = 16_383;
-/** Maximum scans of a JPEG. A progressive JPEG has about ten; a scan of only 61 bytes can take 25 ms. */
+/** Maximum scans of a JPEG. A progressive JPEG has about ten. A scan of only 61 bytes can take 25 ms to decode. */
 const maxScans = 100;
 const maxScannedPixels = 1_000_000_000;
 const formats: readonly string[] = ["jpeg", "png", "webp", "gif"];
-/** `maxWaitMs` plus the deadline of `decodeApart` is below the idle timeout of connections, so uploads get a reply. */
+/** `maxWaitMs` and the deadline of `decodeApart` together are below the idle timeout, so each upload gets a reply. */
 const limits = {
   permits: 1,
   maxWaiting: 1000,
@@ -19,25 +17,24 @@ const limits = {
   fullMessage: "Too many pictures are being processed.",
 };
 const uploads = new Semaphore(limits);
-/** Scaling has a permit of its own, so that uploads do not delay viewers. */
+/** Scaling has a permit of its own, so that viewers do not wait for uploads. */
 const widths = new Semaphore(limits);
 
 /**
- * Encodes an upload as WebP: upright, without metadata, scaled down to fit `maxSide`, only the first frame of an
- * animation. The size in its header is checked before anything is decoded. @param party the id of the store, because
- * stores take turns.
- * @throws unsupportedMediaType; validationFailed if it is too large, damaged or takes too long; unavailable.
+ * Encodes an upload as it is stored; of an animation, only the first frame.
+ * @param party the id of the store, because stores take turns.
+ * @throws unsupportedMediaType; validationFailed if the upload is too large, damaged or takes too long; unavailable.
  */
 export function readPicture(upload: Uint8Array, party: string): Promise<Picture> {
   return uploads.run(async () => {
     await checkPicture(upload);
-    return decodeApart({ upload, maxSide }).catch((error) => {
+    return decodeApart(upload).catch((error) => {
       throw error instanceof AppError ? error : damaged(error);
     });
   }, party);
 }
 
-/** Checks an upload as far as possible without decoding it. Errors: as `readPicture`. */
+/** Checks an upload without decoding it: format, size, scans. Errors: as `readPicture`. */
 export async function checkPicture(upload: Uint8Array): Promise<void> {
   const { width, height, format } = await headerOf(upload);
   if (!formats.includes(format)) throw notPicture();
@@ -50,7 +47,7 @@ export async function checkPicture(upload: Uint8Array): Promise<void> {
   }
 }
 
-/** Scales a stored picture down. `read` is called only once a permit is free, to save memory. Errors: unavailable. */
+/** Scales a stored picture down. To save memory, calls `read` only when a permit is free. Errors: unavailable. */
 export async function scalePicture(read: () => Promise<Uint8Array>, width: number, party: string): Promise<Uint8Array> {
   // Only the width is limited, because a narrow picture can be high.
   return (await widths.run(async () => encodePicture(await read(), width, maxDecodedSide), party)).bytes;
@@ -66,11 +63,11 @@ async function headerOf(upload: Uint8Array): Promise<Bun.Image.Metadata> {
   }
 }
 
-/** Counts the scans of a JPEG, up to one more than allowed. `isWhole` is false if the end of the picture is missing. */
+/** Counts the scans of a JPEG, up to one more than allowed. `isWhole` is false if the end marker is missing. */
 function readJpeg(bytes: Uint8Array): { scans: number; isWhole: boolean } {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let at = 2;
-  // Skips the segments before the first scan, because they can contain a preview with markers of its own.
+  // Skips the segments before the first scan, because they can contain a preview, which has markers, too.
   while (at + 4 <= file.length && file.readUInt16BE(at) !== 0xffda) {
     at += file.readUInt16BE(at) === 0xffff ? 1 : 2 + file.readUInt16BE(at + 2);
   }

@@ -13,19 +13,19 @@ import { type Media, pictureUrl, widths } from "./model.ts";
 import { readPicture, scalePicture } from "./picture.ts";
 import { media, mediaBlobs, mediaTrash } from "./table.ts";
 
-/** Opens the bucket for new pictures; undefined if the database stores them. */
+/** Opens the bucket for new pictures. Returns undefined if the database stores them. */
 export function openMediaBucket({ media, s3 }: Pick<Config, "media" | "s3">): MediaStore | undefined {
   return media === undefined ? undefined : openBoundedStorage(media, { s3 }, "pictures");
 }
 
-/** A file of a picture: scaled to a width, or, with width 0, the stored picture. */
+/** A file of a picture. Width 0 is the picture as it was stored; other widths are made from it. */
 interface PictureFile {
   id: string;
   width: number;
   inS3: boolean;
 }
 
-/** How long a removed picture stays in S3, so that a restored backup still finds the picture, in milliseconds. */
+/** Removed pictures stay in S3 this long, because a restored backup may need them. */
 export const keptInS3Ms = 35 * 86_400_000;
 
 const isFile = and(ofStore(mediaBlobs), equals(mediaBlobs.mediaId, "id"), equals(mediaBlobs.width, "width"));
@@ -51,7 +51,7 @@ async function writeFile(ctx: Ctx, { id, width, inS3 }: PictureFile, bytes: Uint
   else await run(ctx.db, insertBytes, { tenantId: ctx.tenant.id, id, width, bytes });
 }
 
-/** Removes the files of removed pictures from S3 once no backup should need them. Returns the number of pictures. */
+/** Deletes the files of pictures that were removed more than 35 days ago from S3. Returns the number of pictures. */
 export async function purgeTrash({ db, now, media }: WorkCtx & { media?: MediaStore | undefined }): Promise<number> {
   if (media === undefined) return 0;
   const rows = await all(db, selectTrash, { before: toTimestamp(now() - keptInS3Ms) });
@@ -72,7 +72,7 @@ export const unusedMs = 86_400_000;
 
 const shown = pickStored(media, "id", "width", "height", "bytes", "createdAt");
 const used = sql<number>`(select coalesce(sum(bytes), 0) from ${media} where tenant_id = ${param("tenantId")})`;
-// A repeated upload prolongs the time for which an unused picture is kept.
+// A repeated upload keeps an unused picture for another day.
 const set = { unusedSince: param("now") };
 const isSource = and(ofStore(media), equals(media.sourceHash, "hash"));
 const touchBySource = statement((q) => q.update(media).set(set).where(isSource).returning(shown));
@@ -88,14 +88,14 @@ const usage = { used, quota: tenants.mediaQuota };
 const selectUsage = statement((q) => q.select(usage).from(tenants).where(equals(tenants.id, "tenantId")));
 const { width, inS3 } = media;
 const selectFile = statement((q) => q.select({ width, inS3 }).from(media).where(byId(media)));
-// Removes only twenty pictures at a time, because SQLite reads a removed blob completely.
+// Deletes only twenty pictures at a time, because SQLite reads every page of a deleted blob.
 const removeOld = statement(sql`
   delete from ${media} where id in (
     select id from ${media} where uses = 0 and unused_since <= ${param("before")} limit 20)`);
 
 type ReadUpload = { stored: Omit<Media, "url"> } | { id: string; hash: string; picture: Picture };
 
-/** Decodes an upload that the store lacks, and writes it to S3 if in use. Errors: as `readPicture`; wrongState. */
+/** Decodes an upload that the store does not have, and writes it to S3 if configured. Errors: as `readPicture`. */
 export async function readUpload(ctx: Ctx, upload: Uint8Array): Promise<ReadUpload> {
   const hash = new Bun.CryptoHasher("sha256").update(upload).digest("hex");
   const tenantId = ctx.tenant.id;
@@ -109,7 +109,7 @@ export async function readUpload(ctx: Ctx, upload: Uint8Array): Promise<ReadUplo
   return { id, hash, picture };
 }
 
-/** Stores a picture, and returns whether it is new. Errors: wrongState if the quota is used up. */
+/** Stores a picture, unless the store already has it. Errors: wrongState if the quota is used up. */
 export async function storePicture(ctx: Ctx, read: ReadUpload): Promise<{ media: Media; isNew: boolean }> {
   const { id, ...row } = "stored" in read ? read.stored : await insert(ctx, read);
   const isNew = "id" in read && read.id === id;
@@ -142,10 +142,10 @@ async function requireSpace(ctx: Ctx, bytes: number): Promise<void> {
   });
 }
 
-/** Widths that are being created, so that concurrent first viewers wait for the same work. */
+/** Widths that are being made. Concurrent first viewers of a width wait for the same promise. */
 const inWork = new Map<string, Promise<Uint8Array>>();
 
-/** Returns a picture as WebP of this maximum width; 0 is the stored picture. Errors: notFound, unavailable. */
+/** Returns a picture as WebP with at most this width; 0 is the stored picture. Errors: notFound, unavailable. */
 export async function getPicture(ctx: Ctx, id: string, width: number): Promise<Uint8Array> {
   const row = isId("med", id) ? await get(ctx.db, selectFile, { tenantId: ctx.tenant.id, id }) : undefined;
   if (!row) throw notFound("picture", id);
@@ -170,7 +170,7 @@ async function makeWidth(ctx: Ctx, file: PictureFile): Promise<Uint8Array> {
   return scaled;
 }
 
-/** Removes some pictures that nothing has used for a day. Returns how many. */
+/** Deletes up to twenty pictures that nothing has used for a day. Returns the number of pictures. */
 export function purgePictures(ctx: WorkCtx): Promise<number> {
   return run(ctx.db, removeOld, { before: toTimestamp(ctx.now() - unusedMs) });
 }

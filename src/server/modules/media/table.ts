@@ -7,14 +7,14 @@ export const media = sqliteTable(
   {
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
-    /** SHA-256 of the uploaded bytes, so that the same file is stored once. */
+    /** SHA-256 of the uploaded bytes. It finds a file that the store already has. */
     sourceHash: text("source_hash").notNull(),
     width: integer("width").notNull(),
     height: integer("height").notNull(),
     bytes: integer("bytes").notNull(),
-    /** Whether the bytes of the picture are in S3, and not in `media_blobs`. */
+    /** Whether the picture's bytes are in S3 instead of `media_blobs`. */
     inS3: integer("in_s3", { mode: "boolean" }).notNull(),
-    /** How many products and variants use the picture, and since when none does. Maintained by triggers. */
+    /** Triggers count the products and variants that use the picture, and set `unused_since` when there are none. */
     uses: integer("uses").notNull().default(0),
     unusedSince: text("unused_since").notNull(),
     createdAt: text("created_at").notNull(),
@@ -26,7 +26,7 @@ export const media = sqliteTable(
   ],
 );
 
-/** The bytes of pictures as WebP. They are not in `media`, because each change of its rows would write them again. */
+/** The bytes of pictures as WebP. In `media`, each change of a row would write them again. */
 export const mediaBlobs = sqliteTable(
   "media_blobs",
   {
@@ -38,7 +38,7 @@ export const mediaBlobs = sqliteTable(
   (t) => [primaryKey({ columns: [t.mediaId, t.width] }), index("media_blobs_by_tenant").on(t.tenantId)],
 );
 
-/** The S3 folders of removed pictures, also of removed stores, which `purgeTrash` deletes. A trigger adds them. */
+/** S3 folders of removed pictures, which `purgeTrash` deletes. A trigger adds rows, also when a store is removed. */
 export const mediaTrash = sqliteTable(
   "media_trash",
   {

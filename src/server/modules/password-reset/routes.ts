@@ -1,6 +1,6 @@
 import { Type } from "@sinclair/typebox";
 import { app, defineRoute, noAuth, replyAfter, replyRecord, staff } from "../../http/route.ts";
-import { input, languageForm, output, text } from "../../values/schema.ts";
+import { Accepted, input, languageForm, output, text } from "../../values/schema.ts";
 import { code } from "../sign-up/routes.ts";
 import { newPassword, User, UserInput } from "../users/model.ts";
 import { inviteUser, requestReset, resetPassword } from "./service.ts";
@@ -13,9 +13,6 @@ const ForgotPassword = input("ForgotPassword", {
     text(35, "Language of the mail, as a BCP 47 tag. Default: the user's language.", { form: languageForm }),
   ),
 });
-
-/** The reply does not depend on whether a user has the address (specification, section 4). */
-const ForgotPasswordReply = output("ForgotPasswordReply", { accepted: Type.Literal(true) });
 
 const ResetPassword = input("ResetPassword", {
   email,
@@ -37,7 +34,8 @@ export const passwordResetRoutes = [
     ...reset,
     summary: "Request a password reset code by mail",
     body: ForgotPassword,
-    reply: { data: ForgotPasswordReply },
+    // The reply does not reveal whether a user has the email (specification, section 4).
+    reply: { data: Accepted },
     handle: ({ ctx, body, lang }) =>
       replyAfter(requestReset(ctx, { email: body.email, language: body.language ?? lang }), { accepted: true }),
   }),

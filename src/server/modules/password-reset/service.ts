@@ -21,13 +21,13 @@ import { addUser, getUser, prepareUser, recordUserEvent } from "../users/service
 import { users } from "../users/table.ts";
 
 /**
- * Mails a reset code, if a user has the address (specification, section 4). The same SQL runs for every
- * address, so that the time reveals nothing; the user is looked up when the mail is sent. Errors: validationFailed.
+ * Mails a reset code if a user has the email (specification, section 4). The user is looked up when the mail is sent. So
+ * the same SQL runs for every email, and the time reveals nothing. Errors: validationFailed for the language.
  */
 export async function requestReset(ctx: Ctx, input: { email: string; language?: string | undefined }): Promise<void> {
   const language = input.language === undefined ? undefined : parseLanguage("language", input.language);
   const key = emailKey(input.email);
-  // An invalid address has no user, so replying at once reveals nothing.
+  // Nobody has an invalid email, so an early reply reveals nothing.
   if (key === null) return;
   await inTransaction(ctx, async (tx) => {
     const mail = { kind: "reset_code", to: { emailKey: key }, language } as const;
@@ -37,8 +37,8 @@ export async function requestReset(ctx: Ctx, input: { email: string; language?: 
 }
 
 /**
- * Sets a new password with a mailed code (specification, section 3). Every session ends, and none is created; a second
- * factor stays on. Errors: weakPassword, before the code is checked; resetCodeInvalid; tooManyAttempts.
+ * Sets a new password with a mailed code, and ends every session (specification, section 3). Two-factor stays enabled.
+ * Errors: weakPassword, before the code is checked; resetCodeInvalid; tooManyAttempts.
  */
 export async function resetPassword(ctx: Ctx, input: { email: string; code: string; password: string }): Promise<void> {
   requireStrongPassword("password", input.password);
@@ -63,10 +63,10 @@ async function applyReset(tx: Ctx, key: string, passwordHash: string): Promise<A
   }
   await proveAddress(tx, user);
   await changePasswordHash(tx, user.id, passwordHash);
-  // An invitation's code is in another slot, so it must be ended too.
+  // A code of an invitation is still valid, because it is in another slot.
   await endCodes(tx, key);
   const sessionsEnded = await revokeTokens(tx, user.id);
-  // Access to the mailbox allows a login, but no further guesses at a second factor.
+  // With a second factor, failures stay counted. Otherwise a thief of the mailbox could guess codes again and again.
   if (!user.hasTwoFactor) await clearFailures(tx, key);
   const { email, name, lang } = user;
   await queueMail(tx, { kind: "password_changed", to: { email, name, lang }, values: {} });
@@ -83,14 +83,13 @@ const verifyEmail = statement(sql`
   where tenant_id = ${param("tenantId")} and id = ${param("id")} and not email_verified`);
 
 /**
- * Records that a user has entered a code that was mailed to their address. An account that a stranger may have created
- * loses the stranger's password, addresses, phone, second factor and devices.
+ * Records that a user has entered a code that was mailed to the user's email. If a stranger may have created the
+ * account, removes the stranger's password, addresses, phone, second factor and devices.
  */
 export async function proveAddress(tx: Ctx, user: SignInUser): Promise<void> {
   const { id } = user;
-  const isChanged = await run(tx.db, user.isUnproven ? proveUser : verifyEmail, {
-    ...{ tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) },
-  });
+  const values = { tenantId: tx.tenant.id, id, now: toTimestamp(tx.now()) };
+  const isChanged = await run(tx.db, user.isUnproven ? proveUser : verifyEmail, values);
   if (user.isUnproven) {
     await removeTwoFactor(tx, id);
     await detachDevices(tx, id);
@@ -105,13 +104,14 @@ async function recordRefusal(tx: Ctx, key: string): Promise<void> {
 }
 
 const validMs = 3 * 86_400_000;
-/** Invitations have their own slot, because anyone can request a reset code, which must not end an invitation. */
+/** Invitations have their own slot, so that a reset code, which anyone can request, does not replace an invitation. */
 const invitationSlot = 1;
 
 /**
- * Mails a code, valid for three days, with which a person sets their first password. Creates the user if needed; fields
- * of an existing user stay. Errors: wrongState for a user who has a password or is disabled; tooManyRequests after
- * three mails within 20 minutes, or one within an hour after many wrong tries; forbidden, validationFailed.
+ * Mails a code, valid for three days, with which a user sets a first password. Creates the user if nobody has the email;
+ * does not change an existing user.
+ * @throws wrongState for a user who has a password or is disabled; tooManyRequests after three mails within 20 minutes,
+ * or, after many wrong tries, one mail within an hour; forbidden; validationFailed.
  */
 export async function inviteUser(ctx: Ctx, input: UserInput & { lang?: string | undefined }): Promise<User> {
   const prepared = await prepareUser(ctx, input);
@@ -124,7 +124,8 @@ export async function inviteUser(ctx: Ctx, input: UserInput & { lang?: string | 
     const user = stored ? await getUser(tx, stored.id) : await addUser(tx, prepared);
     const key = { purpose: "reset", subject: emailKey, slot: invitationSlot, validMs } as const;
     const isSent = await mailCode(tx, key, { kind: "invitation", to: { emailKey } });
-    if (!isSent) throw tooManyRequests("Too many codes were mailed to this address, or tried. Try again in an hour.");
+    if (!isSent)
+      throw tooManyRequests("This email got too many codes, or too many wrong codes were tried. Try again in an hour.");
     await recordAudit(tx, { event: "user.invited", subject: user.id });
     return user;
   });

@@ -7,13 +7,13 @@ import { bindLimit, checkLimit, countHit, type RateLimit } from "../rate-limits/
 /** Failed sign-ins per tenant and email (specification, section 8). */
 export const loginFailures: RateLimit = { name: "login-failures", max: 3, windowMs: 20 * 60_000 };
 
-// So many attempts on one account wait only during an attack. Further attempts are then refused.
+// More attempts than this wait for one account only during an attack, so they are refused.
 const oneAtATime = { permits: 1, maxWaiting: 128, fullMessage: "Too many sign-ins to this account are waiting." };
 
-/** Marks a refusal that is not counted as a failure, because nothing was guessed. */
+/** The cause of a refusal that does not count as a failure, because nothing was guessed. */
 const notGuessed = Symbol("not guessed");
 
-/** Refuses a one-time code that is used up, for example by a form sent twice. This does not count as a failure. */
+/** Returns the error for a code that was used before, as when a form is sent twice. It does not count as a failure. */
 export function codeUsedUp(): AppError {
   return invalidLogin(undefined, { cause: notGuessed });
 }
@@ -23,14 +23,14 @@ const accounts = new Map<string, Semaphore>();
 const refusedKinds: ReadonlySet<ErrorKind> = new Set(["invalidLogin", "twoFactorRequired", "tooManyAttempts"] as const);
 
 /**
- * Runs an attempt to verify an account's password or one-time code, and counts it if it fails. After three failures
- * within 20 minutes, further attempts are refused. In this process, attempts on one account run in turn. Attempts in
- * other processes may run at the same time, but only one counts as the third failure; the others are refused.
+ * Runs an attempt to verify a password or one-time code, and counts its failure. After three failures within 20
+ * minutes, attempts on the account are refused. This process runs one attempt on an account at a time. Other processes
+ * may run attempts at the same time, but the database counts at most three failures.
  * @param emailKey the account's address in its comparable form, or the text that was sent instead.
- * @param attempt throws invalidLogin for a failure, which is counted; other errors, and `codeUsedUp`, are not counted.
- * @param admit reads what the attempt needs, and throws if it may not start. It may run twice.
- * @param record runs for each refusal, in the transaction that counts the failure, and may replace the refusal.
- * @throws tooManyAttempts with `retryAfter` after too many failures, unavailable when too many attempts wait.
+ * @param attempt throws invalidLogin for a failure. Other errors, and `codeUsedUp`, are not counted.
+ * @param admit reads the attempt's input, or throws if the attempt may not start. This function may run twice.
+ * @param record runs for each refusal, in the transaction that counts the failure. Returns the error to throw.
+ * @throws tooManyAttempts with `retryAfter` after three failures; unavailable if too many attempts wait.
  */
 export async function limitFailures<T, A = void>(
   ctx: Ctx,
@@ -42,14 +42,15 @@ export async function limitFailures<T, A = void>(
   const subject = failureSubject(ctx, emailKey);
   const refuse = async (error: unknown): Promise<never> => {
     if (!(error instanceof AppError && refusedKinds.has(error.kind))) throw error;
-    // The refusal is returned from the transaction, because throwing it inside would roll the count back.
+    // The transaction returns the refusal, because throwing it there would roll the count back.
     throw await inTransaction(ctx, async (tx) => {
       const isFailure = error.kind === "invalidLogin" && error.cause !== notGuessed;
-      const refusal = (isFailure && (await countFailure(tx, emailKey))) || error;
+      const waitMs = isFailure ? await countHit(tx, loginFailures, subject) : 0;
+      const refusal = waitMs > 0 ? attemptsExhausted(waitMs) : error;
       return record ? record(tx, refusal) : refusal;
     });
   };
-  // A call that would not be admitted fails at once, instead of waiting for others.
+  // A call that is not admitted fails before it waits for its turn.
   if (accounts.has(subject)) await admit().catch(refuse);
   return inTurn(subject, () =>
     Promise.all([admit(), requireFailuresLeft(ctx, emailKey)])
@@ -58,7 +59,7 @@ export async function limitFailures<T, A = void>(
   );
 }
 
-/** Checks the failures again in the transaction, because other processes may have counted. Errors: tooManyAttempts. */
+/** Throws tooManyAttempts after three failures. Call it again in a transaction: other processes count failures, too. */
 export async function requireFailuresLeft(ctx: Ctx, emailKey: string): Promise<void> {
   const waitMs = await failuresWaitMs(ctx, emailKey);
   if (waitMs > 0) throw attemptsExhausted(waitMs);
@@ -76,13 +77,7 @@ export function attemptsExhausted(waitMs: number): AppError {
   return tooManyAttempts(undefined, { retryAfter: Math.ceil(waitMs / 1000) });
 }
 
-/** Counts a failed login. Returns tooManyAttempts if the limit was already reached. */
-export async function countFailure(tx: Ctx, emailKey: string): Promise<AppError | undefined> {
-  const waitMs = await countHit(tx, loginFailures, failureSubject(tx, emailKey));
-  return waitMs > 0 ? attemptsExhausted(waitMs) : undefined;
-}
-
-/** The subject of `loginFailures`. It is hashed, because people type passwords into the wrong field. */
+/** Returns the subject under which failures count. It is hashed, because people type passwords into the wrong field. */
 export function failureSubject({ tenant }: Ctx, emailKey: string): string {
   return Bun.SHA256.hash(`${tenant.id}:${emailKey}`, "base64url");
 }

@@ -1,12 +1,12 @@
 import { availableParallelism } from "node:os";
 import { Semaphore } from "../../concurrency/semaphore.ts";
-import { invalidField, invalidLogin } from "../../errors.ts";
+import { invalidField } from "../../errors.ts";
 
 const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
-/** bcrypt uses only this many bytes of a password. Longer ones are cut, because Bun, unlike others, would hash them. */
+/** bcrypt reads only this many bytes of a password. We cut longer passwords, because Bun would hash them instead. */
 const bcryptBytes = 72;
 
-/** Limits concurrent hashes, because other work of Bun's thread pool would wait for them. Stores take turns. */
+/** Limits concurrent hashes, because they delay other work in Bun's thread pool. Stores take turns. */
 export const hashing = new Semaphore({
   permits: availableParallelism(),
   maxWaiting: 128,
@@ -15,22 +15,19 @@ export const hashing = new Semaphore({
   fullMessage: "Too many passwords are being checked.",
 });
 
-/** Limits hashing in this process to its share of the cores, if a server has several processes. */
+/** Limits hashing to this process's share of the cores. `processes` is the number of the server's processes. */
 export function shareCores(processes: number): void {
   hashing.limits.permits = Math.max(1, Math.floor(availableParallelism() / processes));
 }
 
-/** Hashes a password on a free core. Stores (`party`) take turns, so that none delays others. Errors: unavailable. */
+/** Hashes a password. `party` is the store, because stores take turns. Errors: unavailable. */
 export function hashPassword(password: string, party?: string): Promise<string> {
   return hashing.run(() => Bun.password.hash(password.normalize("NFC"), parameters), party);
 }
 
-/**
- * Verifies a password. For null or an unusable hash, returns false after the time that verifying our own hash takes.
- * @throws unavailable; invalidLogin for a malformed hash, with a cause that names the user.
- */
-export function verifyPassword(password: string, hash: string | null, party?: string, userId?: string) {
-  const verify = async () => {
+/** Verifies a password. If the hash is null or unusable, verifies a dummy hash and returns false. Errors: unavailable. */
+export function verifyPassword(password: string, hash: string | null, party?: string): Promise<boolean> {
+  return hashing.run(async () => {
     // Bun refuses an empty password at once, so the time would reveal that nothing was verified.
     const isReal = hash !== null && password !== "" && isUsableHash(hash);
     if (!isReal) {
@@ -38,17 +35,13 @@ export function verifyPassword(password: string, hash: string | null, party?: st
       return false;
     }
     const bytes = new TextEncoder().encode(hash.startsWith(ownPrefix) ? password.normalize("NFC") : password);
-    try {
-      return await Bun.password.verify(bcrypt.test(hash) ? bytes.subarray(0, bcryptBytes) : bytes, hash);
-    } catch (error) {
-      const message = `The password hash of ${userId} is malformed; the user needs a new password`;
-      throw invalidLogin(undefined, { cause: new Error(message, { cause: error }) });
-    }
-  };
-  return hashing.run(verify, party);
+    const compared = bcrypt.test(hash) ? bytes.subarray(0, bcryptBytes) : bytes;
+    // Bun throws for a damaged hash, which matches no password.
+    return Bun.password.verify(compared, hash).catch(() => false);
+  }, party);
 }
 
-/** Whether to hash the password again after a sign-in, because its hash was imported or has other costs. */
+/** Returns whether the password must be hashed again at the next sign-in: its hash was imported or has other costs. */
 export function needsRehash(hash: string): boolean {
   return !hash.startsWith(ownPrefix);
 }
@@ -60,14 +53,14 @@ const bcrypt = /^\$2[aby]\$(\d\d)\$[./A-Za-z0-9]{53}$/;
 const argon2 =
   /^\$argon2(?:id|i|d)\$v=19\$m=(\d{1,7}),t=(\d{1,2}),p=(\d)\$([A-Za-z0-9+/]{11,86})\$([A-Za-z0-9+/]{22,86})$/;
 
-// Anyone can make the server verify a hash. Within these limits, that takes as long as five of our hashes, or ten with
-// bcrypt.
+// Limits the cost of imported hashes, because anyone can make the server verify them. At these limits, an argon2 hash
+// takes as long as five of our own, and a bcrypt hash as long as ten.
 const maxMemoryKib = 65_536;
 const maxKib = 3 * maxMemoryKib;
 const maxBcryptCost = 12;
 const maxLanes = 8;
 
-/** Checks form and cost of another system's hash. No message contains the hash. Errors: validationFailed. */
+/** Returns a hash from another system if form and cost are allowed. Errors: validationFailed, without the hash. */
 export function parsePasswordHash(field: string, hash: string): string {
   if (!bcrypt.test(hash) && !argon2.test(hash)) {
     throw invalidField(field, "must be a bcrypt hash ($2a$, $2b$, $2y$) or an argon2 hash in the PHC form (v=19)");

@@ -6,7 +6,7 @@ import { listWords } from "../../values/fields.ts";
 const minCharacters = 16;
 const maxBytes = 1024;
 
-// Letters of scripts without case are neither lower nor upper case; no letter or mark is special.
+// In scripts without case, letters are neither lowercase nor uppercase. Letters and marks are never special.
 const rules: readonly [pattern: RegExp, need: string][] = [
   [/\p{Ll}/u, "a lowercase letter"],
   [/\p{Lu}/u, "an uppercase letter"],
@@ -18,13 +18,13 @@ const needsLength = `at least ${minCharacters} characters`;
 
 export const passwordNeeds = listWords([needsLength, ...rules.map(([, need]) => need)]);
 
-/** Length is counted in characters, not in bytes (specification, section 8). Errors: weakPassword, validationFailed. */
+/** Checks a new password. Its length is in characters (specification, section 8). Errors: weakPassword, validationFailed. */
 export function requireStrongPassword(field: string, password: string): void {
   if (!password.isWellFormed() || /\p{Cc}/u.test(password)) {
     throw invalidField(field, "must not contain control characters or invalid Unicode");
   }
-  // Sorting marks takes time that grows with the square of their number. Two bytes never compose to more than three
-  // UTF-16 units, so a password that is cut here is too long in any case.
+  // `normalize` takes quadratic time for many marks, so a long password is cut. Three UTF-16 units never compose to
+  // fewer than two bytes, so the rest is still longer than `maxBytes`.
   const composed = password.slice(0, 2 * maxBytes).normalize("NFC");
   if (Buffer.byteLength(composed) > maxBytes) throw invalidField(field, `must be at most ${maxBytes} bytes`);
   const needs = rules.filter(([pattern]) => !pattern.test(composed)).map(([, need]) => need);
@@ -37,18 +37,18 @@ function tooWeak(field: string, message: string): AppError {
   return weakPassword(undefined, { details: [{ field, message }] });
 }
 
-/** Shorter parts of a password are not compared, because they occur in too many good passwords. */
+/** Forms with fewer letters are not compared, because good passwords also contain them. */
 const minLetters = 4;
 const leet: Record<string, string> = { "@": "a", "4": "a", "3": "e", "0": "o", $: "s", "5": "s", "7": "t", "+": "t" };
 
-/** This many of the most common passwords are also refused with digits around them. */
+/** The most common passwords, as many as this, are also refused with digits around them. */
 const maxPadded = 1000;
 
-/** 49,000 passwords in half a megabyte, loaded when first needed: JSON texts in lower case, the most common first. */
+/** 49,000 passwords as JSON in lower case, the most common first. Half a megabyte, loaded at the first use. */
 let lists: { all: string; top: string } | undefined;
 
-/** Whether a password is common, ignoring case, leetspeak, repetition and symbols; for the commonest, also digits. */
-export function isCommonPassword(password: string): boolean {
+/** Ignores case, leetspeak, repetition and symbols; for the most common passwords, also digits around them. */
+function isCommonPassword(password: string): boolean {
   if (!lists) {
     const all = readFileSync(listPath, "latin1");
     lists = { all, top: JSON.stringify((JSON.parse(all) as string[]).slice(0, maxPadded)) };
@@ -80,10 +80,10 @@ function formsOf(password: string, simplifications: readonly Simplification[]): 
   return forms;
 }
 
-/** Returns the part that a text repeats, also with symbols between; the whole text if it repeats nothing. */
+/** Returns `abc` for `abcabc` or `abc-abc`, and any other text unchanged. */
 function repeatedPart(text: string): string {
   const parts = new Set(text.split(/[^\p{L}\p{N}]+/u));
   const [repeated] = parts.size === 1 ? parts : [text];
-  // A text's shortest period is the second position at which the doubled text contains it.
+  // The doubled text contains the text again after its shortest period.
   return repeated?.slice(0, (repeated + repeated).indexOf(repeated, 1)) ?? text;
 }

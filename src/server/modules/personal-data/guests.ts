@@ -8,8 +8,8 @@ import { findSignInUser } from "../users/credentials.ts";
 import { describeRetention, eraseAddress, exportAddress, exportOrders, requireEnded } from "./service.ts";
 
 /**
- * Returns all data about an address that no user has: orders, withdrawals and mails.
- * @throws validationFailed; wrongState if a user has the address; notFound if nothing is kept.
+ * Returns all data about an email address that no user has: orders, withdrawals and mails.
+ * @throws validationFailed; wrongState if a user has the address; notFound if there are no data.
  */
 export async function exportGuest(ctx: Ctx, address: string) {
   const { email, emailKey } = parseEmail("email", address);
@@ -25,17 +25,14 @@ export async function exportGuest(ctx: Ctx, address: string) {
   return { email, orders, retention: await describeRetention(ctx), withdrawals, mail };
 }
 
-/**
- * Erases an address that no user has, as `eraseUser` erases a user. Errors: those of `exportGuest`; wrongState while an
- * order is pending or paid.
- */
+/** Erases an email address that no user has. Errors: as `exportGuest`; wrongState while an order is pending or paid. */
 export function eraseGuest(ctx: Ctx, address: string): Promise<void> {
   const { email, emailKey } = parseEmail("email", address);
   return inTransaction(ctx, async (tx) => {
     await requireNoUser(tx, emailKey);
     const { own } = await requireKept(tx, email, emailKey);
     requireEnded(own, email);
-    // Stored replies that contain the id of one of these orders are deleted, too.
+    // Deletes stored replies with the ids of these orders, too.
     await eraseAddress(tx, { emailKey, own, named: own.map(({ id }) => String(id)) });
     await recordAudit(tx, { event: "user.erased" });
   });
@@ -50,5 +47,5 @@ async function requireKept(ctx: Ctx, email: string, emailKey: string) {
   const own = await listGuestOrders(ctx, emailKey);
   const address = await exportAddress(ctx, emailKey);
   if (own.length + address.withdrawals.length + address.mail.length > 0) return { own, ...address };
-  throw notFound("guest", email, { remedy: "No order of a guest, no withdrawal and no mail has this address." });
+  throw notFound("guest", email, { remedy: "No guest order, withdrawal or mail has this address." });
 }

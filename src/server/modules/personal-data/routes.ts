@@ -11,14 +11,14 @@ export const PersonalData = output("PersonalData", {
   user: User,
   sessions: rows("Tokens, without their secrets."),
   devices: rows("Devices that receive notifications."),
-  orders: rows("Orders with their refunds, as `GET /orders/` shows them."),
+  orders: rows("Orders with their refunds, as `GET /orders/` returns them."),
   retention: Type.String({ description: "How long orders name their buyer." }),
   rewards: rows("Entries of the points ledger."),
   wishlist: rows("Products on the wishlist."),
   reactions: rows("Likes and bookmarks."),
-  withdrawals: rows("Withdrawals from contracts, sent with the address."),
-  mail: rows("Mail to the address that waits or ended in the last 30 days, without its contents."),
-  audit: rows("Entries of the audit log about the person or caused by them, without their own exports."),
+  withdrawals: rows("Withdrawals from contracts that name the user's email."),
+  mail: rows("Waiting mail to the user's email, and mail of the last 30 days, without contents."),
+  audit: rows("Entries of the audit log about the user or caused by the user, without the user's own exports."),
 });
 
 export const Erasure = input("Erasure", {

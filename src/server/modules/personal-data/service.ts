@@ -35,7 +35,7 @@ import { wishlistItems } from "../wishlist/table.ts";
 const ofUser = sql`tenant_id = ${param("tenantId")} and user_id = ${param("id")}`;
 const toPerson = sql`recipient_key = ${param("recipientKey")}`;
 const ofEmail = sql`tenant_id = ${param("tenantId")} and email_key = ${param("emailKey")}`;
-/** Statements that erase the records of an email address, whether or not a user has it. */
+/** Statements that erase the records of an email address, even one that no user has. */
 const addressErasures = [
   sql`update ${withdrawals} set email = '', email_key = '', name = '', text = null where ${ofEmail}`,
   sql`update ${mailOutbox} set sealed = null, masked_to = null, recipient_key = null,
@@ -47,7 +47,7 @@ const addressErasures = [
   sql`delete from ${idempotencyKeys} where tenant_id = ${param("tenantId")}
     and exists (select 1 from json_each(${param("named")}) where instr(data, value) > 0)`,
 ].map((erasure) => statement(erasure));
-/** Erases a user's records. This runs after the user is removed, because notes of the ledger cannot change before. */
+/** Statements that erase a user's records. A trigger allows changes of the ledger only after the user is deleted. */
 const userErasures = [
   sql`update ${rewardEntries} set note = null where ${ofUser} and note is not null`,
   sql`delete from ${mailCodes} where tenant_id = ${param("tenantId")}
@@ -60,18 +60,16 @@ const userErasures = [
 type OwnOrder = Record<string, unknown>;
 
 /**
- * Erases a user as `deleteUser` does. Orders, refunds, the ledger, the mail log and the audit log keep their numbers,
- * but nothing that names the person except what tax law asks for: name and addresses of orders that were paid. The
- * random id stays; it identifies nobody.
- * @throws wrongState for the last active owner, unless the terminal's actor allows it, and while an order is
- * pending or paid; notFound, forbidden.
+ * Deletes a user, and erases what names the person from orders, refunds, the ledger, the mail log and the audit log.
+ * Paid orders keep name and addresses, because tax law asks for them. The random id stays; it identifies nobody.
+ * @throws wrongState for the last active owner, and while an order is pending or paid; notFound; forbidden.
  */
 export function eraseUser(ctx: Ctx, id: string): Promise<void> {
   if (isSelf(ctx, id)) throw forbidden("You cannot erase yourself here.");
   return inTransaction(ctx, async (tx) => erase(tx, await requireStoredUser(tx, id)));
 }
 
-/** Erases the caller after a proof of identity. Errors: as `reauthenticate`, twoFactorRequired, wrongState. */
+/** Erases the caller, who proves to be the user. Errors: as `reauthenticate`; twoFactorRequired; wrongState. */
 export async function eraseSelf(ctx: Ctx, given: { password: string; otp?: string }): Promise<void> {
   const otp = given.otp?.trim() ?? "";
   const user = await requireSignedIn(ctx);
@@ -93,7 +91,7 @@ async function erase(tx: Ctx, user: SignInUser): Promise<void> {
   await removeUser(tx, user, { ifMatch: null, event: "user.erased" });
   await tx.db.batch(userErasures.map((erasure) => bind(erasure, values)));
   await eraseAddress(tx, { emailKey, own, named: [id] });
-  // This comes last, so that it also erases the address in the entry of this act.
+  // Runs last, so that it also erases the IP address in the audit entry of this erasure.
   await eraseAddressesOf(tx, id);
 }
 
@@ -103,7 +101,7 @@ export function requireEnded(own: readonly OwnOrder[], whose: string): void {
   if (open) throw wrongState(`Order ${open.number} of ${whose} is not completed. Fulfil, cancel or refund it first.`);
 }
 
-/** Erases an email address, and the person from the orders `own`. Deletes stored replies with a text in `named`. */
+/** Erases an email address, and the person in the orders `own`. Deletes stored replies that contain a text of `named`. */
 export async function eraseAddress(
   tx: Ctx,
   { emailKey, own, named }: { emailKey: string; own: readonly OwnOrder[]; named: string[] },
@@ -148,10 +146,10 @@ export async function exportAddress(ctx: Ctx, emailKey: string) {
   };
 }
 
-/** Returns a text that says how long orders name their buyers. */
+/** Returns a text about how long orders name their buyers. */
 export async function describeRetention(ctx: Ctx): Promise<string> {
   const { keepInvoices: years } = (await get(ctx.db, selectYears, { tenantId: ctx.tenant.id })) ?? {};
-  return `Orders name their buyer for ${years} years from the end of the year of their last change, as tax law asks. Unpaid orders of guests do so for 30 days. An erasure leaves only name and addresses, and only in orders that were paid and their invoices.`;
+  return `Orders name their buyer for ${years} years from the end of the year of their last change, as tax law asks. Unpaid orders of guests name their buyer for 30 days. After an erasure, only paid orders and their invoices have a name and addresses.`;
 }
 const selectYears = selectSettings("keepInvoices");
 const selectAudit = statement(sql`
@@ -162,17 +160,14 @@ const selectAudit = statement(sql`
 
 const exportCalls = { name: "export", max: 10, windowMs: 3_600_000 };
 
-/**
- * Exports the data of the caller, or of a user whom the caller may manage, at most ten times an hour.
- * @throws notFound, forbidden, tooManyRequests.
- */
+/** Exports a user's data for a caller who may read them, at most ten times an hour. Errors: notFound, forbidden. */
 export async function exportUser(ctx: Ctx, id: string) {
   if (!isSelf(ctx, id)) await requireStoredUser(ctx, id);
   await consumeLimit(ctx, exportCalls, id, "Too many exports.");
   return exportPerson(ctx, id);
 }
 
-/** Exports a user's data, without hashes, secrets, and audit entries about the user's own exports. Errors: notFound. */
+/** Exports a user's data, without secrets and without audit entries about the user's own exports. Errors: notFound. */
 export async function exportPerson(ctx: Ctx, id: string) {
   const user = await getUser(ctx, id);
   const values = { tenantId: ctx.tenant.id, id };

@@ -21,16 +21,16 @@ import { reauthenticate } from "../users/reauthenticate.ts";
 import { writeColumns } from "../users/service.ts";
 import { users } from "../users/table.ts";
 
-/** Limits changes of the email, because each change sends a mail, which may go to a stranger. */
+/** Limits changes of the email, because each change sends a mail to an unverified address. */
 const addressChanges: RateLimit = { name: "address-changes", max: 3, windowMs: 86_400_000 };
 
 const ownRow = sql`${byId(users)} and status = 'active' and ${isVersion(users)}`;
 
 /**
- * Changes the calling user's own fields; `metadata` is merged (RFC 7396). A new address needs the current password, and
- * is `pending_email` until the mailed code is entered; the present address gets a mail, too. Errors:
- * preconditionFailed; validationFailed; tooManyRequests after three new addresses in a day; invalidLogin;
- * tooManyAttempts after too many wrong passwords; tokenExpired if the token has ended meanwhile.
+ * Changes the calling user's own fields; merges `metadata` (RFC 7396). A new email requires the current password. It is
+ * the `pending_email` until the mailed code is entered, and the present email gets a mail, too.
+ * @throws preconditionFailed; validationFailed; tooManyRequests after three changes of the email in a day; invalidLogin;
+ * tooManyAttempts; tokenExpired if the token has ended meanwhile.
  */
 export async function updateOwnProfile(
   ctx: Ctx,
@@ -72,7 +72,7 @@ async function writeOwn(tx: Ctx, user: SignInUser, columns: UserColumns, ifMatch
   throw now?.status === "active" ? preconditionFailed() : tokenExpired();
 }
 
-// The address whose code was entered must still be the pending one when this runs.
+// Email and pending email must still be those for which the code was entered.
 const waitingRow = sql`${byId(users)} and status = 'active' and email_key = ${param("before")}
   and pending_email is ${param("waiting")}`;
 
@@ -80,7 +80,7 @@ function codeKey(user: SignInUser, emailKey: string): CodeKey {
   return { purpose: "email", subject: `${user.id}:${emailKey}` };
 }
 
-/** Mails a code to an address to verify. If the address belongs to another user, that user gets a mail instead. */
+/** Mails a code to an email that the user wants to verify. If another user has the email, mails that user instead. */
 async function mailEmailCode(tx: Ctx, user: SignInUser, address: string): Promise<void> {
   const { email, emailKey } = parseEmail("email", address);
   const other = await findSignInUser(tx.db, tx.tenant.id, emailKey);
@@ -90,7 +90,7 @@ async function mailEmailCode(tx: Ctx, user: SignInUser, address: string): Promis
   await mailCode(tx, codeKey(user, emailKey), { kind, to: { email, name, lang } });
 }
 
-/** Mails another code for the unverified address. Errors: wrongState if the address is verified, tokenExpired. */
+/** Mails a new code for the caller's unverified email. Errors: wrongState if the email is verified; tokenExpired. */
 export async function resendEmailCode(ctx: Ctx): Promise<void> {
   await inTransaction(ctx, async (tx) => {
     const user = await requireSignedIn(tx);
@@ -100,8 +100,8 @@ export async function resendEmailCode(ctx: Ctx): Promise<void> {
 }
 
 /**
- * Verifies the calling user's new address, else the present one, with the mailed code. A new address replaces the old
- * one, which gets a mail. Errors: resetCodeInvalid, tooManyAttempts, conflict for another user's address, tokenExpired.
+ * Verifies the caller's pending email or, if there is none, the present email with the mailed code. A pending email
+ * replaces the present one, which gets a mail. Errors: resetCodeInvalid, tooManyAttempts, conflict, tokenExpired.
  */
 export async function verifyOwnEmail(ctx: Ctx, code: string): Promise<User> {
   const user = await requireSignedIn(ctx);
@@ -130,9 +130,9 @@ export async function verifyOwnEmail(ctx: Ctx, code: string): Promise<User> {
 }
 
 /**
- * Changes the password and replaces the calling user's token.
- * @throws weakPassword, before the current password is verified; invalidLogin for a wrong current one, counted as a
- * failed login; tooManyAttempts after too many of these; tokenExpired if the token has ended meanwhile.
+ * Changes the calling user's password, and replaces the token.
+ * @throws weakPassword, before the current password is verified; invalidLogin for a wrong current password, counted as
+ * a failed login; tooManyAttempts; tokenExpired if the token has ended meanwhile.
  */
 export async function changeOwnPassword(ctx: Ctx, input: { current_password: string; password: string }) {
   const own = ownTokenOf(ctx);

@@ -5,7 +5,7 @@ import { bind, param, statement } from "../../db/statement.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { rewardEntries } from "./table.ts";
 
-/** Prefixes of sources, so that customers, the store and the program cannot use each other's sources. */
+/** Prefixes of sources. With them, the sources of customers, of the store and of the program cannot be equal. */
 export const customerPrefix = "customer:";
 export const storePrefix = "store:";
 export const ownPrefix = "entry:";
@@ -21,11 +21,11 @@ export type LedgerCtx = Pick<Ctx, "db" | "tenant" | "now">;
 interface Entries {
   userId: string;
   kind: "earn" | "redeem" | "reverse" | "expire" | "adjust";
-  /** Points are negative if the entry reduces the balance. `insertEntries` ignores `more`; other statements use it. */
+  /** Points are negative if the entry reduces the balance. Only `insertLots` reads `more`. */
   rows: readonly (readonly [id: string, points: number, balance: number, source: string, ...more: unknown[]])[];
   orderId?: string | undefined;
   note?: string | null | undefined;
-  /** If an order spends points: JSON of the lots from which the points come. */
+  /** If an order spends points: the lots from which they come, as JSON. */
   lots?: string | null;
 }
 

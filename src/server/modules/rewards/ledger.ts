@@ -12,7 +12,7 @@ import { rewardBalances, rewardEntries, rewardLots, spendingOrder } from "./tabl
 const dayMs = 86_400_000;
 const hourMs = 3_600_000;
 
-/** Points are positive unless a function says otherwise. */
+/** What an entry of the ledger books. `points` are positive, except for `adjustPoints`. */
 interface Booking {
   userId: string;
   points: number;
@@ -42,8 +42,8 @@ const insertLots = statement(sql`
   insert into ${rewardLots} (sequence, tenant_id, user_id, points, remaining, expires_at, created_at)
   select e.sequence, e.tenant_id, e.user_id, e.points, e.points, json_extract(j.value, '$[4]'), e.created_at
   from json_each(${param("rows")}) j cross join ${rewardEntries} e on e.id = json_extract(j.value, '$[0]')`);
-// The newest lot takes over the remaining points of all lots with the same expiry. The work of spending thus grows with
-// the number of a user's different expiries, not of the entries.
+// Moves the remaining points of all lots with the same expiry to the newest of these lots. So spending takes time for
+// each expiry of a user's points, not for each entry.
 const joinLots = statement(sql`
   update ${rewardLots} set remaining = iif(j.is_newest, j.total, 0),
     points = max(points, iif(j.is_newest, j.total, 0))
@@ -56,7 +56,7 @@ const debited = { balance: sql`balance - ${param("points")}`, version: sql`versi
 const isEnough = and(ofUser(rewardBalances), gte(balance, param("points")));
 const debitBalance = statement((q) => q.update(rewardBalances).set(debited).where(isEnough).returning({ balance }));
 const selectBalance = statement((q) => q.select({ balance }).from(rewardBalances).where(ofUser(rewardBalances)));
-/** Lots in the order of spending, with the sum of earlier lots. A reversal first takes what its order earned. */
+/** Lots in the order of spending, with the sum of earlier lots. A reversal begins with the lot of its order's points. */
 const openLots = sql`(select sequence, remaining, expires_at,
     sum(remaining) over (order by coalesce(expires_at, '') is not (select coalesce(l.expires_at, '')
       from ${rewardEntries} e join ${rewardLots} l on l.sequence = e.sequence
@@ -69,7 +69,7 @@ const selectTaken = statement((q) =>
   q.select({ lots: sql<string>`json_group_array(json_array(points, expires_at))` }).from(taken),
 );
 const { lots, createdAt } = rewardEntries;
-// An order that was paid after it expired has spent its points twice. Its last entry counts.
+// An order that was paid after it expired has spent points twice: the first were returned when it expired.
 const selectSpent = statement((q) =>
   q
     .select({ lots, createdAt })
@@ -83,7 +83,7 @@ const consumeLots = statement(sql`
   from ${openLots} o
   where ${rewardLots}.sequence = o.sequence and o.earlier < ${param("points")}`);
 
-const isDue = sql`remaining > 0 and expires_at is not null and expires_at <= ${param("now")}`;
+export const isDue = sql`remaining > 0 and expires_at is not null and expires_at <= ${param("now")}`;
 const selectDue = statement<{ points: number; last: number }>(sql`
   select coalesce(sum(remaining), 0) as points, max(sequence) as last from ${rewardLots}
   where ${ofUser(rewardLots)} and ${isDue}`);
@@ -94,7 +94,7 @@ const selectDueUsers = statement<{ userId: string; tenant: string }>(sql`
 /** Maximum points of a payment, so that a balance cannot overflow and block payments. */
 const maxEarned = 1_000_000_000_000n;
 
-/** A payment earns `pointsRate` thousandths of a point for every 100 minor units, rounded down. */
+/** Returns the points for a payment: `pointsRate` thousandths of a point for every 100 minor units, rounded down. */
 export function pointsFor(paidMinor: number, tenant: Pick<Tenant, "pointsRate">): number {
   const points = (BigInt(paidMinor) * BigInt(tenant.pointsRate)) / 100_000n;
   return Number(points < maxEarned ? points : maxEarned);
@@ -104,16 +104,17 @@ export function earnPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return credit(tx, "earn", booking);
 }
 
-/** Spends points and returns how many; 0 if the source was booked before. Errors: notEnoughPoints. */
+/** Spends points. Returns how many; 0 if the source was booked before. Errors: notEnoughPoints. */
 export function spendPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   return debit(tx, "redeem", booking);
 }
 
-/** Returns spent points with their remaining lifetime, the last spent first; `earlier` points were returned before. */
+/** Gives an order's spent points back, the last spent first. `earlier` is how many were given back before. */
 export async function returnPoints(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier = 0) {
   return credit(tx, "reverse", booking, await lotsToReturn(tx, booking, earlier));
 }
 
+/** Takes earned points back, at most the balance. Returns how many. */
 export async function reversePoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   const { userId, points } = booking;
   await expireLots(tx, userId);
@@ -121,7 +122,7 @@ export async function reversePoints(tx: LedgerCtx, booking: Booking): Promise<nu
   return debit(tx, "reverse", { ...booking, points: Math.min(points, account?.balance ?? 0) });
 }
 
-/** Adjusts a balance; `points` may be negative. Errors: notEnoughPoints if the balance would be negative. */
+/** Adds `points` to a balance, or subtracts negative ones. Errors: notEnoughPoints if the balance is too small. */
 export function adjustPoints(tx: LedgerCtx, booking: Booking): Promise<number> {
   const { points } = booking;
   return points < 0 ? debit(tx, "adjust", { ...booking, points: -points }) : credit(tx, "adjust", booking);
@@ -153,12 +154,12 @@ async function credit(
 
 async function debit(tx: LedgerCtx, kind: "redeem" | "reverse" | "adjust", booking: Booking): Promise<number> {
   if (booking.points <= 0 || (await isBooked(tx, booking))) return 0;
-  // The background job that expires points may be late, so due points are expired first.
+  // The background job may be late, so points that are due expire first.
   await expireLots(tx, booking.userId);
   return take(tx, kind, booking);
 }
 
-/** Expires due points, in one transaction per user. Returns the number of users; 0 when none is left. */
+/** Expires due points of up to 100 users. Returns the number of users. */
 export async function expireDuePoints(ctx: WorkCtx): Promise<number> {
   const users = await all(ctx.db, selectDueUsers, { now: toTimestamp(ctx.now()) });
   return workThrough(ctx, users, async (work, { userId }) => {
@@ -167,7 +168,7 @@ export async function expireDuePoints(ctx: WorkCtx): Promise<number> {
   });
 }
 
-/** Expires due points, in a transaction. `take` takes exactly these, because it begins with those that expire first. */
+/** Expires a user's due points. `take` takes exactly these, because it begins with the points that expire first. */
 async function expireLots(tx: LedgerCtx, userId: string): Promise<void> {
   const found = await get(tx.db, selectDue, { tenantId: tx.tenant.id, userId, now: toTimestamp(tx.now()) });
   if (!found?.points) return;
@@ -184,7 +185,7 @@ async function take(
   const values = { tenantId: tx.tenant.id, userId, points, earned, now: toTimestamp(tx.now()) };
   const left = await get(tx.db, debitBalance, values);
   if (!left) throw notEnoughPoints();
-  // Only points that an order spent can be returned later, so only their lots are stored.
+  // Only an order's points can be given back, so only their lots are stored.
   const taken = kind === "redeem" && orderId !== undefined ? await get(tx.db, selectTaken, values) : undefined;
   const rows = [[newId("rwd"), -points, left.balance, source] as const];
   await tx.db.batch([
@@ -194,12 +195,12 @@ async function take(
   return points;
 }
 
-/** Returns the expiry of new points: the end of a day (UTC), so that the points of one day expire together. */
+/** Returns the expiry of new points. It is the end of a day (UTC), so the points of one day expire together. */
 function expiryOfNew({ tenant: { pointsDays }, now }: LedgerCtx): string | null {
   return pointsDays === null ? null : toTimestamp((Math.ceil(now() / dayMs) + pointsDays) * dayMs);
 }
 
-/** Returns the lots of returned points. Each lot expires later by the hours for which the order held the points. */
+/** Returns the lots of points to give back. Each expires later, by the hours for which the order held the points. */
 async function lotsToReturn(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier: number): Promise<Lot[]> {
   const { userId, orderId, points } = booking;
   const sources = JSON.stringify([`order:${orderId}:redeem`, `order:${orderId}:redeem:late`]);

@@ -3,9 +3,9 @@ import { listParts, timeRangeParts } from "../../pagination/list-query.ts";
 import { closed, input, line, nullable, oneOf, output, timestamp, whole } from "../../values/schema.ts";
 
 const maxPoints = 1_000_000_000;
-const customerId = Type.Optional(Type.String({ description: "User whose account it is; for app keys and staff." }));
+const customerId = Type.Optional(Type.String({ description: "Id of the user, if the caller is staff or an app key." }));
 const note = line(500);
-const source = Type.Optional(line(200, "Your reference for the entry. Each source is booked once."));
+const source = Type.Optional(line(200, "Your reference for the entry. A source is booked only once."));
 
 const kind = oneOf(["earn", "redeem", "reverse", "expire", "adjust"]);
 
@@ -21,7 +21,7 @@ export const Rewards = output("Rewards", {
       { description: "The points that expire next." },
     ),
   ),
-  version: Type.Integer({ minimum: 0, description: "Increases by one with every entry; 0 before the first." }),
+  version: Type.Integer({ minimum: 0, description: "Increases by one with every entry; 0 without entries." }),
   updated_at: nullable(timestamp),
 });
 

@@ -14,11 +14,9 @@ import { currencyDigits } from "../tenants/input.ts";
 import { isSelf, requireStoredUser, requireSubject } from "../users/guards.ts";
 import { users } from "../users/table.ts";
 import { customerPrefix, entryJson, ownPrefix, storePrefix } from "./entries.ts";
-import { adjustPoints, spendPoints } from "./ledger.ts";
+import { adjustPoints, isDue, spendPoints } from "./ledger.ts";
 import { type AdjustInput, type RedeemInput, RewardEntry, type RewardHistoryQuery } from "./model.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
-
-const isDue = sql`expires_at is not null and expires_at <= ${param("now")}`;
 
 const isOpen = sql`${ofUser(rewardLots)} and remaining > 0`;
 const { balance, version, updatedAt } = rewardBalances;
@@ -26,7 +24,7 @@ const account = {
   balance: sql<number>`coalesce(${balance}, 0)`,
   version: sql<number>`coalesce(${version}, 0)`,
   updatedAt,
-  due: sql<number>`(select coalesce(sum(remaining), 0) from ${rewardLots} where ${isOpen} and ${isDue})`,
+  due: sql<number>`(select coalesce(sum(remaining), 0) from ${rewardLots} where ${ofUser(rewardLots)} and ${isDue})`,
   expiring: jsonOf(sql`(select json_object('points', remaining, 'expires_at', expires_at) from ${rewardLots}
     where ${isOpen} and expires_at > ${param("now")} order by expires_at, sequence limit 1)`),
 };
@@ -37,7 +35,7 @@ const entry = {
   ...{ json: sql<string>`${entryJson}`, points: rewardEntries.points, kind: rewardEntries.kind },
   version: sql<number>`(select version from ${rewardBalances} where ${ofUser(rewardBalances)})`,
 };
-// The user may be deleted, and the ledger erased, after authentication, so the statement checks that the user exists.
+// A user can be deleted after the authentication, so the statement checks that the user exists.
 const isBooked = sql`${ofUser(rewardEntries)} and source = ${param("source")} and exists (
   select 1 from ${users} where tenant_id = ${param("tenantId")} and id = ${param("userId")})`;
 const selectEntry = statement((q) => q.select(entry).from(rewardEntries).where(isBooked));
@@ -60,7 +58,7 @@ export async function getRewards(ctx: Ctx, customerId?: string, subject?: string
     version: row.version,
     updated_at: row.updatedAt,
   };
-  // If expired points are not booked yet, the reply shows less than the stored balance, so the reply has no version.
+  // The stored version belongs to the stored balance. The reply differs if due points have not been booked as expired.
   const isCurrent = row.version > 0 && row.due === 0;
   return { json: JSON.stringify(account), ...(isCurrent && { version: row.version }) };
 }
@@ -73,7 +71,7 @@ export async function redeemPoints(ctx: Ctx, input: RedeemInput, subject?: strin
   });
 }
 
-/** Adjusts a balance. A repeated `source` returns the first entry. Errors: forbidden, notEnoughPoints, conflict. */
+/** Adds or subtracts points. Returns the first entry of a repeated `source`. Errors: forbidden, notEnoughPoints, conflict. */
 export async function adjustRewards(ctx: Ctx, input: AdjustInput, subject?: string) {
   const { points } = input;
   if (points === 0) throw invalidField("points", "must not be 0");
@@ -86,7 +84,7 @@ export async function adjustRewards(ctx: Ctx, input: AdjustInput, subject?: stri
   });
 }
 
-/** Staff may not adjust their own points, nor those of users whom they may not manage. */
+/** Returns the id of the user. Staff can adjust only points of users whom they can manage, and not their own points. */
 async function requireAdjustable(ctx: Ctx, customerId?: string, subject?: string): Promise<string> {
   const { actor } = ctx;
   if (actor.kind !== "user") return requireSubject(ctx, customerId, subject);
@@ -97,7 +95,7 @@ async function requireAdjustable(ctx: Ctx, customerId?: string, subject?: string
   return customerId;
 }
 
-/** Books an entry once for its source. Replies 201, or 200 if it was booked before. Spent points are negative. */
+/** Books an entry, unless its source is already booked. Returns the reply: 201, or 200 for an earlier entry. */
 function book(
   ctx: Ctx,
   entry: { userId: string; kind: "redeem" | "adjust"; points: number; source: string | undefined },

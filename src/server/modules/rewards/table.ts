@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
-/** The balance of each user: the sum of the ledger, never negative. Like the ledger, it outlives the user. */
+/** The balance of each user: the sum of the user's entries. The rows of a deleted user stay. */
 export const rewardBalances = sqliteTable(
   "reward_balances",
   {
@@ -18,7 +18,7 @@ export const rewardBalances = sqliteTable(
   ],
 );
 
-/** The ledger. Triggers prevent changes; each source has one entry. */
+/** The ledger. Triggers refuse changes of entries. */
 export const rewardEntries = sqliteTable(
   "reward_entries",
   {
@@ -29,11 +29,11 @@ export const rewardEntries = sqliteTable(
     kind: text("kind", { enum: ["earn", "redeem", "reverse", "expire", "adjust"] }).notNull(),
     points: integer("points").notNull(),
     balance: integer("balance").notNull(),
-    /** The reason of the entry, such as `order:ord_…:earn`. No source is booked twice. */
+    /** The reason of the entry, such as `order:ord_…:earn`. Each source of a user has one entry. */
     source: text("source").notNull(),
     orderId: text("order_id"),
     note: text("note"),
-    /** If an order spent points: JSON of the lots of these points in the order of spending: `[points, expires_at]`. */
+    /** For points that an order spent: their lots `[points, expires_at]` as JSON, in the order of spending. */
     lots: text("lots"),
     createdAt: text("created_at").notNull(),
   },
@@ -46,10 +46,10 @@ export const rewardEntries = sqliteTable(
   ],
 );
 
-/** Lots are spent in the order of expiry; those without an expiry come last. */
+/** SQL for the order of spending: the lots that expire first; lots without expiry last. */
 export const spendingOrder = sql.raw("expires_at is null, expires_at, sequence");
 
-/** Points not spent yet; a user's lots add up to the balance. Points with the same expiry are in one lot. */
+/** Unspent points. A user's lots add up to the balance. Points with the same expiry are in one lot. */
 export const rewardLots = sqliteTable(
   "reward_lots",
   {
@@ -58,7 +58,7 @@ export const rewardLots = sqliteTable(
       .references(() => rewardEntries.sequence, { onDelete: "cascade" }),
     tenantId: tenantIdColumn(),
     userId: text("user_id").notNull(),
-    /** The most points that the lot ever had, including the points of earlier lots that it took over. */
+    /** The largest number of points that the lot ever had. */
     points: integer("points").notNull(),
     remaining: integer("remaining").notNull(),
     expiresAt: text("expires_at"),

@@ -21,7 +21,7 @@ import { hashPassword, needsRehash, verifyPassword } from "../passwords/password
 import { bindLimit, callerSubject, checkLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
 import { transferReactions } from "../reactions/service.ts";
 import { getStore } from "../tenants/service.ts";
-import { bindToken, type IssuedToken, withLifetime } from "../tokens/service.ts";
+import { bindToken, type IssuedToken } from "../tokens/service.ts";
 import { consumeCode } from "../two-factor/service.ts";
 import { loadTotp } from "../two-factor/totp.ts";
 import { findSignInUser, hasImportedHashes, renewPasswordHash, type SignInUser } from "../users/credentials.ts";
@@ -34,22 +34,22 @@ type LoginInput = { email: string; expires_in?: number | undefined } & {
 
 /** Login calls per IP address and store (specification, section 8). */
 const loginCalls: RateLimit = { name: "login-calls", max: 30, windowMs: 20 * 60_000 };
-/** Refusals take this many milliseconds, longer than verifying the most expensive hash that can be imported. */
+/** In a store with imported hashes, a refusal takes this long: longer than verifying the most expensive such hash. */
 const refusalMs = 500;
 
 const recordLogin = statement(sql`update ${users} set last_login_at = ${param("at")} where ${byId(users)}`);
 
 /**
  * Logs a user in (specification, section 4). An unknown address, a wrong password and a wrong one-time code get the
- * same reply, count alike, and take the same time. The likes and bookmarks of `visitor` become the user's; an invalid
- * `visitor` is ignored. With a mailed `code` instead of a password, only customers can log in, and only if the store's
- * `sign_in_by_mail` is on; no hash is verified then. A used or expired code does not count as a failure.
- * @throws validationFailed for a code in other stores, and for both or neither; twoFactorRequired if two-factor is on
- * and `otp` is missing or empty (not counted as a failure); invalidLogin; tooManyAttempts with `retryAfter` after three
- * failures for the email or 30 calls from the address; unavailable when too many passwords wait.
+ * same reply, in the same time, and each counts as a failure. The likes and bookmarks of `visitor` become the user's;
+ * an invalid `visitor` is ignored. A customer can log in with a mailed `code` instead of a password, if the store's
+ * `sign_in_by_mail` is on. A used or expired code does not count as a failure.
+ * @throws validationFailed for both or neither of `password` and `code`, and for a code if the store mails none;
+ * twoFactorRequired, not counted as a failure, if `otp` is required and missing; invalidLogin; tooManyAttempts with
+ * `retryAfter` after three failures for the email or 30 calls from the IP address; unavailable.
  */
 export async function login(ctx: Ctx, input: LoginInput) {
-  // An invalid address is treated like an unknown one.
+  // An invalid address gets the same reply as an unknown one.
   const key = emailKey(input.email) ?? input.email.trim().toLowerCase();
   const proof = readProof(ctx, input, key);
   // Independent reads run together, so that they share a round trip to a database server.
@@ -59,15 +59,14 @@ export async function login(ctx: Ctx, input: LoginInput) {
     const until = performance.now() + refusalMs;
     try {
       const user = await verifyProof(ctx, found, proof);
-      const given = { otp: input.otp?.trim() ?? "", proof };
-      const { token, expiresAt } = await signIn(withLifetime(ctx, input.expires_in), user, given);
+      const { token, expiresAt } = await signIn(ctx, user, input, proof);
       const visitorId = input.visitor === undefined ? null : readVisitor(ctx.vault, ctx.tenant.id, input.visitor);
       if (visitorId !== null) await transferReactions(ctx, visitorId, user.id);
       if ("password" in proof) await renewHash(ctx, user, proof.password);
       return { user_id: user.id, token, expires_at: expiresAt, store };
     } catch (error) {
       const isRefusal = error instanceof AppError && error.kind !== "twoFactorRequired" && "password" in proof;
-      // Verifying an imported hash takes a different time, which would reveal that its user exists.
+      // Verifying an imported hash takes another time than ours. This time would reveal that the user exists.
       if (isRefusal && (await hasImportedHashes(ctx))) await Bun.sleep(Math.max(0, until - performance.now()));
       throw error;
     }
@@ -82,7 +81,7 @@ async function verifyProof(ctx: Ctx, found: SignInUser | undefined, proof: Proof
     if (user?.role === "customer") return user;
     throw invalidLogin();
   }
-  const isCorrect = await verifyPassword(proof.password, user?.passwordHash ?? null, ctx.tenant.id, user?.id);
+  const isCorrect = await verifyPassword(proof.password, user?.passwordHash ?? null, ctx.tenant.id);
   if (user && isCorrect) return user;
   throw invalidLogin();
 }
@@ -92,38 +91,39 @@ async function requireCallsLeft(ctx: Ctx): Promise<void> {
   if (waitMs > 0) throw attemptsExhausted(waitMs);
 }
 
-// Counts and audits a refused call, without the email, because people type passwords into that field. At either limit,
-// the reply is tooManyAttempts with the longer wait.
+// Counts and audits a refused call, but does not store the email, because people type passwords into its field. If a
+// limit is reached, returns tooManyAttempts with the longest wait.
 async function recordRefusal(tx: Ctx, refusal: AppError, key: string, proof: Proof): Promise<AppError> {
   if ("codeTry" in proof && refusal.kind === "invalidLogin") await countWrongTry(tx, proof.codeTry);
-  const isOverLimit = (await countHit(tx, loginCalls, callerSubject(tx))) > 0 || refusal.kind === "tooManyAttempts";
+  const callsWaitMs = await countHit(tx, loginCalls, callerSubject(tx));
   const user = await findSignInUser(tx.db, tx.tenant.id, key);
   let answer = refusal;
-  if (isOverLimit) {
-    const waitMs = [await checkLimit(tx, loginCalls, callerSubject(tx)), await failuresWaitMs(tx, key)];
-    answer = attemptsExhausted(Math.max(...waitMs, (refusal.retryAfter ?? 0) * 1000));
+  if (callsWaitMs > 0 || refusal.kind === "tooManyAttempts") {
+    const waits = [callsWaitMs, await failuresWaitMs(tx, key), (refusal.retryAfter ?? 0) * 1000];
+    answer = attemptsExhausted(Math.max(...waits));
   }
   const event = answer.kind === "twoFactorRequired" ? "login.code_required" : "login.failed";
   await recordAudit(tx, { event, subject: user?.id, error: answer.kind });
   return answer;
 }
 
-/** Creates a session for a user who was read before the password was verified. Errors: as `login`. */
-async function signIn(ctx: Ctx, user: SignInUser, { otp, proof }: { otp: string; proof: Proof }): Promise<IssuedToken> {
+/** Creates a session, unless the user was changed after `user` was read. Errors: as `login`. */
+async function signIn(ctx: Ctx, user: SignInUser, input: LoginInput, proof: Proof): Promise<IssuedToken> {
+  const otp = input.otp?.trim() ?? "";
   // The library is loaded before the transaction, so that the transaction does not wait for it.
   if (otp !== "") await loadTotp();
   const codeTry = "codeTry" in proof ? proof.codeTry : undefined;
   return inTransaction(ctx, async (tx) => {
     const checking = requireUnchanged(tx, user);
     if (codeTry || user.hasTwoFactor) await requireMore(tx, await checking, { codeTry, otp });
-    const { issued, statements } = bindLogin(tx, user, codeTry);
-    // The statements share a round trip with the checks, which come first. A failed check rolls the statements back.
+    const { issued, statements } = bindLogin(tx, user, codeTry, input.expires_in);
+    // The statements share a round trip with the checks. A failed check rolls the statements back.
     await Promise.all([checking, tx.db.batch(statements)]);
     return issued;
   });
 }
 
-/** Requires the second factor and the mailed code, which also proves the account's address. Errors: as `login`. */
+/** Checks the second factor and the mailed code. A right code proves the account's address. Errors: as `login`. */
 async function requireMore(
   tx: Ctx,
   user: SignInUser,
@@ -137,8 +137,8 @@ async function requireMore(
   if (codeTry) await proveAddress(tx, user);
 }
 
-function bindLogin(tx: Ctx, { id, emailKey, role }: SignInUser, codeTry: CodeTry | undefined) {
-  const { issued, statements } = bindToken(tx, id);
+function bindLogin(tx: Ctx, { id, emailKey, role }: SignInUser, codeTry: CodeTry | undefined, seconds?: number) {
+  const { issued, statements } = bindToken(tx, id, seconds);
   const details = { token_id: issued.tokenId, ...(codeTry && { by: "mailed code" }) };
   const actor = { kind: "user", userId: id, role } as const;
   const login = [
@@ -152,7 +152,7 @@ function bindLogin(tx: Ctx, { id, emailKey, role }: SignInUser, codeTry: CodeTry
   return { issued, statements: login };
 }
 
-/** Returns the user as stored now. Errors: invalidLogin for a changed user, tooManyAttempts, twoFactorRequired. */
+/** Reads the user again. Errors: invalidLogin if the user was changed, tooManyAttempts, twoFactorRequired. */
 async function requireUnchanged(tx: Ctx, user: SignInUser): Promise<SignInUser> {
   const find = findSignInUser(tx.db, tx.tenant.id, user.emailKey);
   const [found] = await Promise.all([find, requireFailuresLeft(tx, user.emailKey), requireCallsLeft(tx)]);
@@ -161,26 +161,26 @@ async function requireUnchanged(tx: Ctx, user: SignInUser): Promise<SignInUser> 
   return found;
 }
 
-/** Whether a user is active, with the same id, role and password. Another login may have replaced an imported hash. */
+/** Compares id, role, status and password. A login at the same time may have replaced an imported hash. */
 function isUnchanged(now: SignInUser, { id, role, passwordHash, passwordChangedAt }: SignInUser): boolean {
   const isReplaced = passwordHash !== null && needsRehash(passwordHash) && now.passwordChangedAt === passwordChangedAt;
   const isSamePassword = now.passwordHash === passwordHash || isReplaced;
   return now.id === id && now.role === role && now.status === "active" && isSamePassword;
 }
 
-/** Replaces an imported hash. Call it after the login, or the time would reveal that the password was right. */
+/** Replaces an imported hash after the login. Before it, the time would reveal that the password was right. */
 async function renewHash(ctx: Ctx, { id, passwordHash: from }: SignInUser, password: string): Promise<void> {
   if (from === null || !needsRehash(from)) return;
   try {
     const to = await hashPassword(password, ctx.tenant.id);
     await renewPasswordHash(ctx, id, from, to);
   } catch (error) {
-    // The user is logged in even if the hash was not replaced; the next login tries again.
+    // The user is logged in anyway. The next login tries again to replace the hash.
     if (!(error instanceof AppError)) throw error;
   }
 }
 
-/** Mails a code if a customer has the address. The same SQL runs for all addresses, so the time reveals nothing. */
+/** Mails a code if a customer has the address. The same SQL runs for every address, so the time reveals nothing. */
 export async function mailLoginCode(ctx: Ctx, input: { email: string; lang: string | undefined }): Promise<void> {
   if (ctx.tenant.signInByMail === "off") throw forbidden("Customers cannot sign in by mail in this store.");
   const key = emailKey(input.email);
@@ -201,11 +201,11 @@ function readProof({ tenant }: Ctx, { password, code }: LoginInput, key: string)
     return { password };
   }
   if (password !== undefined) throw invalidField("code", "must not be sent with a password");
-  if (tenant.signInByMail === "off") throw invalidField("code", "cannot be used: this store mails no codes to sign in");
+  if (tenant.signInByMail === "off") throw invalidField("code", "cannot be used, because this store mails no codes");
   return { codeTry: { purpose: "login", subject: key, code: code.trim() } };
 }
 
-/** Throws invalidLogin, counted as a failure only if a code is valid; tooManyAttempts if the code has no tries left. */
+/** Throws tooManyAttempts if the code has no tries left; invalidLogin, counted as a failure only if a code is valid. */
 async function requireRightCode(ctx: Ctx, codeTry: CodeTry): Promise<void> {
   const verdict = await checkTry(ctx, codeTry);
   if (verdict === "wrong") throw invalidLogin();

@@ -22,7 +22,7 @@ const LoginInput = input("LoginInput", {
     Type.String({
       maxLength: 64,
       description:
-        "One-time code of six digits, or a recovery code; required if two-factor authentication is enabled. Empty is the same as missing.",
+        "One-time code of six digits, or a recovery code; required if two-factor authentication is enabled. An empty text counts as missing.",
     }),
   ),
   visitor,
@@ -37,7 +37,7 @@ const PasswordChange = input("PasswordChange", { current_password: password, pas
 
 const LoginQuery = Type.Pick(LoginInput, ["visitor"], { $id: undefined });
 
-/** Has no fields of its own: the common parameters `user_id` and `token` may be in the body. */
+/** The body may contain the common parameters `user_id` and `token`, but no other fields. */
 const OwnTokenInput = closed({});
 
 const session = {

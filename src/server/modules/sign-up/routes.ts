@@ -14,7 +14,7 @@ export const code = text(64, "The six digits from the mail, as a string, because
 export const visitor = Type.Optional(
   Type.String({
     ...visitorPart.visitor,
-    description: "Visitor token. The visitor's likes and bookmarks become the user's. Ignored if it is invalid.",
+    description: "Visitor token. The visitor's likes and bookmarks become the user's. An invalid token is ignored.",
   }),
 );
 

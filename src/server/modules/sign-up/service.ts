@@ -20,9 +20,9 @@ import { addUser } from "../users/service.ts";
 import { readVisitor } from "../visitors/actor.ts";
 import { signUps } from "./table.ts";
 
-/** Limits sign-ups, and verifications with a right code, per IP address and store, because each hashes a password. */
+/** Limits sign-ups and verifications from an IP address in a store, because each of them hashes a password. */
 const signUpCalls: RateLimit = { name: "sign-ups", max: 30, windowMs: 20 * 60_000 };
-/** Limits of mails about sign-ups, to an address and of a store. Resets, orders and mails of staff do not count. */
+/** Limits of mails about sign-ups, to an email and of a store. Other mails do not count. */
 const mailsToAddress: RateLimit = { name: "sign-up-mails-day", max: 10, windowMs: 86_400_000 };
 const mailsOfStore: RateLimit = { name: "sign-up-mails-store", max: 300, windowMs: 3_600_000 };
 const keptMs = 3 * 86_400_000;
@@ -31,7 +31,7 @@ type SignUp = Record<"email" | "password", string> & { [Name in "name" | "visito
 type StoredSignUp = Pick<typeof signUps.$inferSelect, "email" | "name" | "lang" | "passwordHash" | "visitorId">;
 
 const ofAddress = and(ofStore(signUps), eq(signUps.emailKey, param("emailKey")));
-/** A verification compares the passwords of this many latest sign-ups of its address. */
+/** A verification compares its password with those of this many sign-ups of its email, the latest first. */
 const maxWaiting = 10;
 const account = params("email", "name", "lang", "passwordHash", "visitorId", "createdAt");
 const newSignUp = { ...params("tenantId", "emailKey", "client"), ...account };
@@ -46,11 +46,11 @@ const removeSignUps = statement((q) => q.delete(signUps).where(ofAddress));
 export const purgeSignUps = createPurge(signUps, sql`created_at <= ${param("before")}`, keptMs);
 
 /**
- * Signs a customer up. With `verified`, the account exists once the mailed code is verified; the statements are the
- * same for every address, because accounts are looked up when the mail is sent. With `open`, the account exists at
- * once; an address with an account gets a mail about it.
- * @throws forbidden with `off`; validationFailed, weakPassword; tooManyAttempts after 30 calls from the address;
- * tooManyRequests after the store sent 300 mails about sign-ups within an hour.
+ * Signs a customer up. If the store's `sign_up` is `open`, the account exists at once, and an email that already has an
+ * account gets a mail about it. With `verified`, the account exists once the mailed code is verified. The same
+ * statements then run for every email, because the account is looked up when the mail is sent.
+ * @throws forbidden with `off`; validationFailed; weakPassword; tooManyAttempts after 30 calls from the IP address;
+ * tooManyRequests after 300 mails of the store about sign-ups within an hour.
  */
 export async function signUp(ctx: Ctx, input: SignUp): Promise<"verify" | "login"> {
   const { tenant } = ctx;
@@ -65,7 +65,7 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<"verify" | "login
   await inTransaction(ctx, async (tx) => {
     if (tenant.signUp === "open") return openAccount(tx, { ...account, emailKey });
     const client = callerSubject(tx);
-    // A stranger may have used up the mails. Then no code is sent, and an earlier code also confirms this password.
+    // If a stranger has used up the mails of this email, no code is sent, but an earlier code verifies this sign-up.
     const to = { signUpKey: emailKey, client };
     await mailSignUp(tx, emailKey, { kind: "sign_up_code", to, language: lang ?? undefined });
     const createdAt = toTimestamp(tx.now());
@@ -78,7 +78,7 @@ export async function signUp(ctx: Ctx, input: SignUp): Promise<"verify" | "login
 async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string }) {
   const { email, emailKey, name, lang } = account;
   if (await findSignInUser(tx.db, tx.tenant.id, emailKey)) {
-    // This mail contains no code, but it counts towards the limit of mails.
+    // This mail without a code counts towards the limits of mails with a code.
     await mailSignUp(tx, emailKey, { kind: "account_exists", to: { emailKey } });
     return recordAudit(tx, { event: "user.sign_up_requested" });
   }
@@ -87,7 +87,7 @@ async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string }
   await mailSignUp(tx, emailKey, { kind: "email_code", to: { email, name, lang } }, key);
 }
 
-/** Sends a mail unless its address has had too many. Errors: tooManyRequests if the store has sent too many mails. */
+/** Sends a mail, unless its email has had too many. Errors: tooManyRequests if the store has sent too many. */
 async function mailSignUp(
   tx: Ctx,
   emailKey: string,
@@ -110,8 +110,8 @@ async function createCustomer(tx: Ctx, account: StoredSignUp & { emailKey: strin
 }
 
 /**
- * Creates the account of a sign-up with a mailed code and the sign-up's password. The password is needed because
- * somebody else may have signed up with the same address.
+ * Creates the account of a sign-up. The caller needs the mailed code and the password of the sign-up, because another
+ * person may have signed up with the same email.
  * @throws resetCodeInvalid for a wrong, used or expired code, or a wrong password; tooManyAttempts.
  */
 export async function verifySignUp(ctx: Ctx, { email, code, password }: Record<"email" | "code" | "password", string>) {
@@ -131,7 +131,7 @@ export async function verifySignUp(ctx: Ctx, { email, code, password }: Record<"
       },
       async act(tx, stored): Promise<AppError | undefined> {
         await run(tx.db, removeSignUps, which);
-        // Staff may have created a user with this address meanwhile, who must not get the password of the sign-up.
+        // Staff may have created a user with this email. That user must not get the password of the sign-up.
         if (await findSignInUser(tx.db, which.tenantId, key)) return resetCodeInvalid();
         const { id } = await createCustomer(tx, { ...stored, emailKey: key }, true);
         await takeOverGuestOrders(tx, { id, emailKey: key });
@@ -142,7 +142,7 @@ export async function verifySignUp(ctx: Ctx, { email, code, password }: Record<"
   );
 }
 
-/** Sends the mail again if the address waits for verification. The reply is the same if it does not. */
+/** Mails a new code if a sign-up of the email waits for verification. Every email gets the same reply. */
 export async function resendSignUpCode(ctx: Ctx, input: { email: string; lang?: string | undefined }): Promise<void> {
   const key = emailKey(input.email);
   if (key === null) return;

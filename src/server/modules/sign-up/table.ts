@@ -2,8 +2,8 @@ import { index, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
 /**
- * Unverified accounts, one per email address and client, so that nobody replaces another person's sign-up. Email
- * addresses that have an account are also stored here, so that replies take the same time.
+ * Sign-ups that wait for verification, one for each email and client, so that nobody replaces another person's sign-up.
+ * A sign-up with the email of an existing user is stored, too, so that its reply takes the same time.
  */
 export const signUps = sqliteTable(
   "sign_ups",

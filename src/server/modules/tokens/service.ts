@@ -10,7 +10,7 @@ import { pushRegistrations } from "../notifications/table.ts";
 import { users } from "../users/table.ts";
 import { userTokens } from "./table.ts";
 
-/** How long an expired token is kept. Until then, using it fails with tokenExpired, afterwards with tokenNotFound. */
+/** Expired tokens are kept this long. Using one fails with tokenExpired while it is kept, then with tokenNotFound. */
 const rememberedMs = 400 * 86_400_000;
 
 const newToken = { ...params("id", "tenantId", "userId", "hash", "expiresAt"), createdAt: param("now") };
@@ -39,23 +39,18 @@ const detachOfTenant = detachWhere(and(ofStore(pushRegistrations), isNotNull(pus
 export type IssuedToken = ReturnType<typeof bindToken>["issued"];
 type OwnToken = ReturnType<typeof ownTokenOf>;
 
-/** Issues a token and replaces the previous one (specification, section 3), in the transaction of the login. */
-export async function issueToken(tx: Ctx, userId: string): Promise<IssuedToken> {
-  const { issued, statements } = bindToken(tx, userId);
+/** Issues a token that replaces the user's previous one (specification, section 3). `seconds`: as for `bindToken`. */
+export async function issueToken(tx: Ctx, userId: string, seconds?: number): Promise<IssuedToken> {
+  const { issued, statements } = bindToken(tx, userId, seconds);
   await tx.db.batch(statements);
   return issued;
 }
 
-/** Returns a context in which tokens last for this time, at most as long as the store allows. */
-export function withLifetime(ctx: Ctx, seconds = Number.POSITIVE_INFINITY): Ctx {
-  const tokenLifetime = Math.min(seconds, ctx.tenant.tokenLifetime);
-  return { ...ctx, tenant: { ...ctx.tenant, tokenLifetime } };
-}
-
-export function bindToken(tx: Ctx, userId: string) {
+/** Returns a new token, valid for `seconds` or the store's shorter limit, and the statements that store it. */
+export function bindToken(tx: Ctx, userId: string, seconds = Number.POSITIVE_INFINITY) {
   const { tenant } = tx;
   const nowMs = tx.now();
-  const expiresAt = toTimestamp(nowMs + tenant.tokenLifetime * 1000);
+  const expiresAt = toTimestamp(nowMs + Math.min(seconds, tenant.tokenLifetime) * 1000);
   const issued = { tokenId: newId("tok"), token: newSecret("v2."), expiresAt };
   const now = toTimestamp(nowMs);
   const row = { id: issued.tokenId, tenantId: tenant.id, userId, hash: hashSecret(issued.token), now, expiresAt };
@@ -63,20 +58,20 @@ export function bindToken(tx: Ctx, userId: string) {
   return { issued, statements: [bind(endOfUser, ended), bind(insertToken, row)] };
 }
 
-/** Replaces the caller's token by one of the same lifetime. Of concurrent calls, one succeeds. Errors: userTokenInvalid. */
+/** Replaces the caller's token by a new one with the same lifetime. Errors: userTokenInvalid if it has ended. */
 export function refreshSession(ctx: Ctx) {
   const own = ownTokenOf(ctx);
   return inTransaction(ctx, async (tx) => {
     const spent = await spendToken(tx, own, "rotated");
     if (!spent) throw userTokenInvalid();
     const ms = Date.parse(spent.expiresAt) - Date.parse(spent.createdAt);
-    const { tokenId, token, expiresAt } = await issueToken(withLifetime(tx, ms / 1000), own.userId);
+    const { tokenId, token, expiresAt } = await issueToken(tx, own.userId, ms / 1000);
     await recordAudit(tx, { event: "token.refreshed", subject: own.userId, details: { token_id: tokenId } });
     return { user_id: own.userId, token, expires_at: expiresAt };
   });
 }
 
-/** Returns the token of the calling user. The routes admit only users who sent a token. */
+/** Returns the ids of the calling user and of the token that the user sent. Errors: forbidden for other callers. */
 export function ownTokenOf({ actor }: Ctx) {
   if (actor.kind !== "user" || actor.tokenId === undefined) throw forbidden();
   return { userId: actor.userId, tokenId: actor.tokenId };
@@ -90,23 +85,23 @@ export function endOwnToken(ctx: Ctx): Promise<void> {
   });
 }
 
-/** Ends a token. Returns the token's times; undefined if it was not valid. */
+/** Ends a valid token. Returns when it was created and would have expired; undefined if it was not valid. */
 export function spendToken(tx: Ctx, own: OwnToken, endedAs: "rotated" | "revoked") {
   return get(tx.db, endAlive, { ...own, tenantId: tx.tenant.id, now: toTimestamp(tx.now()), endedAs });
 }
 
-/** Revokes the tokens of a user, in the transaction of the reason. Returns how many were valid. */
+/** Revokes a user's tokens. Returns how many were valid. */
 export async function revokeTokens(tx: Ctx, userId: string): Promise<number> {
   const now = toTimestamp(tx.now());
   return countAlive(await all(tx.db, endOfUser, { tenantId: tx.tenant.id, userId, now, endedAs: "revoked" }), now);
 }
 
-/** Detaches devices, because a thief may have registered one. The user's own devices must register again. */
+/** Detaches a user's devices, because a thief may have registered one. The user's devices must register again. */
 export async function detachDevices(tx: Ctx, userId: string): Promise<void> {
   await run(tx.db, detachOfUser, { tenantId: tx.tenant.id, userId, now: toTimestamp(tx.now()) });
 }
 
-/** Revokes a token and detaches its user's devices. Returns 1, or 0 if it had already ended. Errors: notFound. */
+/** Revokes a token and detaches its user's devices. Returns 1; 0 if the token was not valid. Errors: notFound. */
 export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
   return inTransaction(ctx, async (tx) => {
     const now = toTimestamp(tx.now());
@@ -122,7 +117,7 @@ export function revokeToken(ctx: Ctx, tokenId: string): Promise<number> {
   });
 }
 
-/** Revokes the tokens of a user, or (null) of all, and detaches their devices. Returns how many tokens were valid. */
+/** Revokes the tokens of a user, or of all users (null), and detaches their devices. Returns how many were valid. */
 export function revokeTokensOf(ctx: Ctx, userId: string | null): Promise<number> {
   return inTransaction(ctx, async (tx) => {
     const now = toTimestamp(tx.now());
@@ -138,7 +133,7 @@ export function revokeTokensOf(ctx: Ctx, userId: string | null): Promise<number>
 
 export const purgeTokens = createPurge(userTokens, sql`expires_at <= ${param("before")}`, rememberedMs);
 
-/** Counts the tokens that were valid until they were ended; expired ones are ended too. */
+/** Counts the ended tokens that had not expired. */
 function countAlive(ended: { expiresAt: string }[], now: string): number {
   return ended.filter((token) => token.expiresAt > now).length;
 }
@@ -159,7 +154,7 @@ const selectTokens = statement((q) =>
     .limit(sql.placeholder("limit")),
 );
 
-/** Lists the valid tokens of a store, newest first; with `allStates` also ended ones. By default at most 1,000. */
+/** Lists a store's valid tokens, newest first; with `allStates`, also ended and expired ones. */
 export function listTokens(
   ctx: Ctx,
   filter: { userId?: string | undefined; allStates?: boolean | undefined; limit?: number | undefined } = {},
@@ -168,15 +163,16 @@ export function listTokens(
   return all(ctx.db, selectTokens, { tenantId: ctx.tenant.id, userId, allStates, limit, now: toTimestamp(ctx.now()) });
 }
 
-// The statement looks up the hash of 256 random bits, so the time of a failure reveals nothing about tokens. Role and
-// status are null if the user was deleted.
+// The hash of 256 random bits is looked up, so the time of a failure reveals nothing about tokens. Role and status are
+// null if the user was deleted.
 const credentials = { id, tenantId, userId, expiresAt, endedAt, role: users.role, status: users.status };
 const isSent = eq(userTokens.hash, param("hash"));
 const selectByHash = statement((q) => q.select(credentials).from(userTokens).leftJoin(users, ownerOf).where(isSent));
 
 /**
- * Verifies user credentials in the database at each request (specification, section 5).
- * @throws tokenNotFound for a token that this user of the store never had; tokenExpired for an ended token or user.
+ * Verifies the credentials of a user (specification, section 5).
+ * @throws tokenNotFound for a token that this user of the store never had; tokenExpired if the token has ended, or if
+ * the user is disabled or deleted.
  */
 export async function verifyToken(ctx: WorkCtx, sent: { tenantId: string; userId: string; token: string }) {
   const row = await get(ctx.db, selectByHash, { hash: hashSecret(sent.token) });

@@ -20,22 +20,22 @@ const begun = params("userId", "tenantId", "secret", "createdAt");
 const replace = { target: twoFactor.userId, set: begun, setWhere: isNull(confirmedAt) };
 const beginRow = statement((q) => q.insert(twoFactor).values(begun).onConflictDoUpdate(replace));
 const selectBegun = statement((q) => q.select({ secret: twoFactor.secret }).from(twoFactor).where(isBegun));
-// Stores the time step of the code, so that the code that confirms the enrolment cannot also log in.
+// The time step of the code is stored, so that the same code cannot log in afterwards.
 const isSameSecret = sql`${isBegun} and secret = ${param("sealed")}`;
 const confirmRow = statement((q) => q.update(twoFactor).set(params("confirmedAt", "lastStep")).where(isSameSecret));
 
 /**
- * Begins an enrolment, for the calling user or, in the terminal, for the named one. It must be confirmed within an
- * hour.
- * @throws wrongState if the second factor is on, or if nobody has verified the address of an account from an open
- * sign-up; those of `reauthenticate`.
+ * Begins an enrolment, which must be confirmed within an hour. `userId` names a user at the terminal; otherwise the
+ * caller enrols.
+ * @throws wrongState if two-factor is already enabled, or the email of an account from an open sign-up is unverified;
+ * errors of `reauthenticate`.
  */
 export async function beginTwoFactor(
   ctx: Ctx,
   { password, userId }: { password: string; userId?: never } | { password?: never; userId: string },
 ) {
   const user = await requireEnrolling(ctx, userId);
-  // Without this check, a person who signed up with another's address could lock the owner of the address out.
+  // Without this check, a person who signed up with another person's email could lock that person out.
   if (user.isUnproven) {
     const remedy = userId
       ? `If it is the user's: bodega user update -n ${ctx.tenant.namespace} ${userId} --email-verified yes`
@@ -54,7 +54,7 @@ export async function beginTwoFactor(
   return { secret, otpauth_uri: uri, qr_svg: await drawQrCode(uri) };
 }
 
-/** Confirms an enrolment and returns ten recovery codes, once. Errors: wrongState; those of `reauthenticate`. */
+/** Confirms an enrolment. Returns ten recovery codes. Errors: wrongState; errors of `reauthenticate`. */
 export async function confirmTwoFactor(ctx: Ctx, { otp, userId }: { otp: string; userId?: string }): Promise<string[]> {
   const user = await requireEnrolling(ctx, userId);
   await loadTotp();
@@ -120,7 +120,7 @@ async function verifyBothThenAct<T>(
   // The library is loaded before the transaction, so that the transaction does not wait for it.
   await loadTotp();
   const spend = (tx: Ctx, stored: SignInUser) => {
-    // The second of two concurrent calls must not count as a wrong code: the first has disabled the second factor.
+    // Of two concurrent calls, one disables two-factor. The other must not count as a wrong code.
     requireOn(stored);
     return consumeCode(tx, user.id, otp);
   };

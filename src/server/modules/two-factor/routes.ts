@@ -28,7 +28,9 @@ const TwoFactorEnrolment = output("TwoFactorEnrolment", {
 
 const RecoveryCodes = output("RecoveryCodes", {
   recovery_codes: Type.Array(Type.String({ examples: ["4k9tz-m2x7c"] }), { maxItems: 10 }),
-  next_step: Type.Optional(Type.String({ description: "Advice for the user, once two-factor is enabled." })),
+  next_step: Type.Optional(
+    Type.String({ description: "Advice to show to the user when two-factor has just been enabled." }),
+  ),
 });
 
 const TwoFactorDisabled = output("TwoFactorDisabled", { enabled: Type.Literal(false) });

@@ -14,7 +14,7 @@ import { matchStep } from "./totp.ts";
 
 const isConfirmed = and(ofUser(twoFactor), isNotNull(twoFactor.confirmedAt));
 const selectConfirmed = statement((q) => q.select({ secret: twoFactor.secret }).from(twoFactor).where(isConfirmed));
-// The time step only increases, so an accepted code and all older ones are refused, even to concurrent requests.
+// The time step can only increase, so no code is accepted twice, nor a code older than an accepted one.
 const isLater = and(isConfirmed, lt(twoFactor.lastStep, param("lastStep")));
 const advanceStep = statement((q) => q.update(twoFactor).set(params("lastStep")).where(isLater));
 const isUnused = and(ofUser(recoveryCodes), isNull(recoveryCodes.usedAt));
@@ -24,7 +24,7 @@ const selectState = statement((q) =>
 );
 const deleteTwoFactor = statement((q) => q.delete(twoFactor).where(ofUser(twoFactor)));
 
-/** Returns the caller's second factor; an unconfirmed enrolment is not enabled. Errors: forbidden. */
+/** Returns the state of the caller's two-factor authentication. Errors: forbidden for callers who are no user. */
 export async function getOwnTwoFactor(ctx: Ctx) {
   const row = await get(ctx.db, selectState, { tenantId: ctx.tenant.id, userId: ownIdOf(ctx) });
   const confirmedAt = row?.confirmedAt ?? null;
@@ -32,8 +32,8 @@ export async function getOwnTwoFactor(ctx: Ctx) {
 }
 
 /**
- * Verifies a one-time code or a recovery code and uses it up (RFC 6238, section 5.2: accepted once). Call it in the
- * transaction of the act, so that the code stays valid if the act fails.
+ * Verifies a one-time code or a recovery code, each of which is accepted once (RFC 6238, section 5.2). Call this in the
+ * transaction of the act that needs the code, so that the code stays valid if the act fails.
  * @returns false if the code is wrong, or if another server key encrypted the secret.
  * @throws invalidLogin, not counted as a failure, if this one-time code or a later one was already used.
  */
@@ -48,7 +48,7 @@ export async function consumeCode(ctx: Ctx, userId: string, otp: string): Promis
   return true;
 }
 
-/** Removes a user's lost second factor and mails the user. Returns false if none was enabled or being set up. */
+/** Removes a user's second factor and mails the user. Returns false if the user has none, not even an unconfirmed one. */
 export function resetTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
   return inTransaction(ctx, async (tx) => {
     const user = await findSignInUserById(tx.db, tx.tenant.id, userId);
@@ -92,7 +92,7 @@ const insertCodes = statement(sql`
 const isUsable = sql`${isUnused} and hash = ${param("hash")} and exists (select 1 from ${twoFactor} where ${isConfirmed})`;
 const useCode = statement((q) => q.update(recoveryCodes).set(params("usedAt")).where(isUsable));
 
-/** Replaces a user's recovery codes with ten new ones of 50 random bits. Only their hashes are stored. */
+/** Replaces a user's recovery codes by ten new ones of 50 random bits, of which only hashes are stored. */
 export async function replaceRecoveryCodes(ctx: Ctx, userId: string): Promise<string[]> {
   const makeCode = () => Array.from(randomBytes(characters), (byte) => alphabet[byte & 31]).join("");
   const codes = Array.from({ length: howMany }, makeCode);

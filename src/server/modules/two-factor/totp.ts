@@ -1,10 +1,10 @@
 const stepMs = 30_000;
 const totpOptions = { algorithm: "SHA1", digits: 6, period: stepMs / 1000 } as const;
-// Names of this length fit into a QR code of usual size in any script.
+// Names up to this length, in any script, make a QR code of the usual size.
 const maxIssuer = 48;
 const maxLabel = 64;
 
-/** Loaded on demand, because most servers and all commands never need it. */
+/** Loads the library when it is first needed, because most processes never need it. */
 export const loadTotp = () => import("otpauth");
 
 export async function makeSecret(): Promise<string> {
@@ -12,9 +12,9 @@ export async function makeSecret(): Promise<string> {
   return new Secret({ size: 20 }).base32;
 }
 
-/** Returns the time step of a code (RFC 6238, section 5.2): the present one or a neighbour; null for a wrong code. */
+/** Returns the time step of a code: now, or one step earlier or later (RFC 6238, 5.2). Returns null for a wrong code. */
 export async function matchStep(secret: string, token: string, timestamp: number): Promise<number | null> {
-  // The library throws for characters that are not digits, so such a code is refused before.
+  // The library throws for characters that are not digits.
   if (!/^\d{6}$/.test(token)) return null;
   const { TOTP } = await loadTotp();
   const delta = new TOTP({ ...totpOptions, secret }).validate({ token, timestamp, window: 1 });
@@ -34,7 +34,7 @@ export async function drawQrCode(text: string): Promise<string> {
   return svg.replace(/^<svg[^>]*>/, (start) => `${start}<rect width="100%" height="100%" fill="#fff"/>`);
 }
 
-/** Cleans a name. A colon separates issuer and account in the otpauth address, so neither may contain one. */
+/** Shortens a name and removes colons, because a colon separates issuer and account in the otpauth address. */
 function nameFor(text: string, most: number): string {
   const characters = [...text.replaceAll(":", " ").trim()];
   return characters.length <= most ? characters.join("") : `${characters.slice(0, most - 1).join("")}…`;

@@ -20,19 +20,15 @@ const fields = {
 const isOfEmail = and(ofStore(users), eq(emailKey, param("emailKey")));
 const selectByEmail = statement((q) => q.select(fields).from(users).where(isOfEmail));
 const selectById = statement((q) => q.select(fields).from(users).where(byId(users)));
-// A thief who knew the old password may have entered the pending email, so it is removed.
-const changes = { passwordHash: param("to"), passwordChangedAt: param("now"), pendingEmail: null };
+const hash = { passwordHash: param("to") };
+// A thief who knew the old password may have entered the pending email, so that email is removed.
+const changes = { ...hash, passwordChangedAt: param("now"), pendingEmail: null };
 const changeHash = statement((q) => q.update(users).set(changes).where(byId(users)));
 const isFrom = and(byId(users), eq(passwordHash, param("from")));
-const renewHash = statement((q) =>
-  q
-    .update(users)
-    .set({ passwordHash: param("to") })
-    .where(isFrom),
-);
+const renewHash = statement((q) => q.update(users).set(hash).where(isFrom));
 const selectImported = statement(sql`select 1 from ${users} where ${ofStore(users)} and ${imported} limit 1`);
 
-/** Finds the user of an address in its comparable form, even a disabled one. */
+/** Finds the user with an email address, even if the user is disabled. */
 export function findSignInUser(db: Executor, tenantId: string, emailKey: string) {
   return get(db, selectByEmail, { tenantId, emailKey });
 }
@@ -41,18 +37,18 @@ export function findSignInUserById(db: Executor, tenantId: string, id: string) {
   return get(db, selectById, { tenantId, id });
 }
 
-/** Whether a user of the store has a hash from another system, which takes longer or shorter to verify. */
+/** Returns whether a user of the store has a hash from another system. Verifying it takes longer or shorter. */
 export async function hasImportedHashes({ db, tenant }: Ctx): Promise<boolean> {
   return (await get(db, selectImported, { tenantId: tenant.id })) !== undefined;
 }
 
-/** Changes a password hash and detaches the user's devices, but revokes no tokens. */
+/** Changes a user's password hash and detaches the user's devices. Does not revoke tokens. */
 export async function changePasswordHash(tx: Ctx, id: string, to: string): Promise<void> {
   await run(tx.db, changeHash, { tenantId: tx.tenant.id, id, to, now: toTimestamp(tx.now()) });
   await detachDevices(tx, id);
 }
 
-/** Replaces the hash `from`, if it is still stored, by another one of the same password. */
+/** Replaces the hash `from` by another hash of the same password, unless the password was changed meanwhile. */
 export async function renewPasswordHash({ db, tenant }: Ctx, id: string, from: string, to: string): Promise<void> {
   await run(db, renewHash, { tenantId: tenant.id, id, from, to });
 }

@@ -15,7 +15,7 @@ import { findSignInUserById, type SignInUser } from "./credentials.ts";
 import type { Role } from "./model.ts";
 import { users } from "./table.ts";
 
-// The writing statements contain these conditions, because another write could happen between a read and a write.
+// The update or delete itself checks this, because a check before it could be out of date.
 const ownerRemains = sql`(${param("endsOwner")} = 0 or role <> 'owner' or status <> 'active' or exists (
   select 1 from ${users} o where o.tenant_id = ${param("tenantId")} and o.role = 'owner' and o.status = 'active'
     and o.id <> ${param("id")}))`;
@@ -23,7 +23,7 @@ const ownerRemains = sql`(${param("endsOwner")} = 0 or role <> 'owner' or status
 export const guardedUser = sql`${byId(users)} and role in (select value from json_each(${param("roles")}))
   and ${isVersion(users)} and ${ownerRemains}`;
 
-/** The values of `guardedUser`. `endsOwner`: whether the change removes an active owner. */
+/** Returns the parameters of `guardedUser`. `endsOwner`: the change makes an active owner no longer one. */
 export function guardValues(ctx: Ctx, id: string, ifMatch: number | null, endsOwner: boolean) {
   return {
     tenantId: ctx.tenant.id,
@@ -34,7 +34,7 @@ export function guardValues(ctx: Ctx, id: string, ifMatch: number | null, endsOw
   };
 }
 
-/** Returns a user whom the actor may manage, in the transaction of the change. Errors: notFound, forbidden. */
+/** Returns a user whom the actor may manage. Errors: notFound; forbidden for a user whom the actor may not manage. */
 export async function requireStoredUser(tx: Ctx, id: string): Promise<SignInUser> {
   requireUserId(id);
   const stored = await findSignInUserById(tx.db, tx.tenant.id, id);
@@ -49,7 +49,7 @@ export function explainRefusal(stored: SignInUser, ifMatch: number | null): AppE
   return wrongState("This user is the last active owner. A store must have one.", { remedy });
 }
 
-/** Refuses texts that cannot be an id, for example with NUL, before they reach the database. */
+/** Throws notFound for a text that cannot be an id, such as one with NUL, before the database reads it. */
 function requireUserId(id: string): void {
   if (!isId("usr", id)) throw notFound("user", id);
 }
@@ -57,7 +57,7 @@ function requireUserId(id: string): void {
 const everyone: readonly Role[] = ["customer", "staff", "owner"];
 const customers: readonly Role[] = ["customer"];
 
-/** The roles that the actor may create, change and delete. For more than customers, a key needs the scope `*`. */
+/** Returns the roles of users whom the actor may manage. A key without the scope `*` manages customers only. */
 function manageableRoles(actor: Actor): readonly Role[] {
   switch (actor.kind) {
     case "terminal":
@@ -98,8 +98,8 @@ export async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
 export const selectId = statement((q) => q.select({ id: users.id }).from(users).where(byId(users)));
 
 /**
- * Returns the user of a call. Customers act for themselves; staff for themselves or `customer_id`; app keys for
- * `customer_id` or the common parameter `user_id`. Errors: validationFailed for no user or two users, notFound.
+ * Returns the id of the user for whom a call acts: `customerId`, `subject` (the `user_id` of an app key), or the caller.
+ * Customers can only name themselves. Errors: validationFailed for no user or two users, notFound.
  */
 export async function requireSubject(ctx: Ctx, customerId: string | undefined, subject: string | undefined) {
   const { actor } = ctx;
@@ -108,7 +108,7 @@ export async function requireSubject(ctx: Ctx, customerId: string | undefined, s
     throw invalidField("customer_id", "must be the same user as user_id");
   }
   const named = customerId ?? subject ?? own;
-  if (named === undefined) throw invalidField("user_id", "is required: it names the user that the call is about");
+  if (named === undefined) throw invalidField("user_id", "is required: the id of the user for whom the call acts");
   if (named === own) return named;
   // Customers must not learn whether another user exists.
   if (actor.kind === "user" && actor.role === "customer") throw notFound("user", named);

@@ -32,7 +32,7 @@ export function userColumns(input: UserFields): UserColumns {
   return columns;
 }
 
-/** Returns a name in comparable form for searches: composed and in lower case. */
+/** Returns the form of a name that searches compare: normalized (NFKC) and in lower case. */
 export function nameKey(name: string): string {
   return name.normalize("NFKC").toLowerCase();
 }

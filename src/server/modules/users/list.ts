@@ -15,7 +15,7 @@ import { type UserListQuery, userFields } from "./model.ts";
 import { userJson } from "./service.ts";
 import { users } from "./table.ts";
 
-// Beginnings are compared as ranges, because these can use an index in any script.
+// An index can find the beginning of a text, in any script, as a range.
 const emailBegins = sql`email_key >= ${param("q")} and email_key < ${param("qEnd")}`;
 const nameBegins = sql`name_key >= ${param("q")} and name_key < ${param("qEnd")}`;
 const fewMatches = 1000;
@@ -31,7 +31,6 @@ const common = {
   json: userJson,
   bytes: sql`octet_length(addresses) + octet_length(metadata)`,
   from: sql`from ${users}`,
-  // The comparable form of an address is unique in the store, so it needs no second sort key.
   sorts: { created_at: sql`created_at`, email: sql`email_key` },
 };
 const ids = sql`id in (select value from json_each(${param("ids")}))`;
@@ -55,9 +54,9 @@ export async function listUsers(ctx: Ctx, query: UserListQuery): Promise<ListPag
     q,
     ids: ids === undefined ? undefined : JSON.stringify(parseIds(ids)),
   };
-  // The highest character: all texts that begin with `q` sort between `q` and this.
+  // The highest character: texts that begin with `q` sort between `q` and `qEnd`.
   const values = { qEnd: `${q}\u{10ffff}` };
-  // Few matches are looked up and sorted; many are found quickly by reading all users in order.
+  // A few matches are found by their indexes and sorted. Many matches are found while reading all users in order.
   const found =
     q === undefined || ids !== undefined
       ? undefined
@@ -84,7 +83,7 @@ export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string
   throw unknownName("user", idOrEmail, emails, ctx.tenant.namespace);
 }
 
-/** Returns the id of the user with an email. Returns any other text unchanged: it may be a system account. */
+/** Returns the id of the user with an email. Returns a text that no user has as email unchanged: a system account. */
 export async function findUserId(ctx: SystemCtx, namespace: string, email: string): Promise<string> {
   const tenant = await requireTenant(ctx, namespace);
   const id = emailKey(email);

@@ -18,7 +18,7 @@ const password = textUpTo(
   "At least 16 characters with lowercase, uppercase, digit and special character; not a common password.",
 );
 const passwordForm = { minLength: 16, pattern: "^[^\\x00-\\x1f\\x7f-\\x9f]*$" };
-/** A new password. An empty one is too weak, like other short ones. */
+/** A new password. The schema allows an empty one, because a short password gets the error weakPassword. */
 export const newPassword = Type.String({ ...password, form: passwordForm });
 export const phone = Type.String({
   maxLength: 32,
@@ -88,7 +88,7 @@ export type UserInput = Static<typeof UserInput>;
 export const UserPatch = patch("UserPatch", { email, ...fields });
 export type UserPatch = Static<typeof UserPatch>;
 
-/** The body with which users change their own record. A new address needs the current password. */
+/** Fields that users can change in their own record. A new email requires the current password. */
 export const ProfilePatch = patch("ProfilePatch", { ...ownFields, email, password: textUpTo(1024) });
 export type ProfilePatch = Static<typeof ProfilePatch>;
 

@@ -7,12 +7,12 @@ import { verifyPassword } from "../passwords/password-hash.ts";
 import { findSignInUserById, type SignInUser } from "./credentials.ts";
 
 /**
- * Verifies the password of a signed-in user again and, in the transaction of the act, a code. A wrong one counts as a
- * failed login; otherwise a stolen token would allow more guesses.
+ * Verifies password and code of a signed-in user again, and runs `act`. A wrong password or code counts as a failed
+ * login, so that a stolen token allows no further guesses.
  * @param proof `password`: undefined if only a code is verified. `prepare`: slow work, such as hashing, before the
- * transaction. `failed`: what the audit log records for a refusal.
- * @throws invalidLogin, tooManyAttempts after too many failures, tokenExpired if the user was disabled or the password
- * changed meanwhile; errors of the act.
+ * transaction. `spend`: verifies the code in the transaction of `act`. `failed`: the audit event for a refusal.
+ * @throws invalidLogin; tooManyAttempts after three failures; tokenExpired if the user was disabled or the password
+ * changed meanwhile; errors of `act`.
  */
 export function reauthenticate<T, P = void>(
   ctx: Ctx,
@@ -28,12 +28,12 @@ export function reauthenticate<T, P = void>(
   const { password, prepare = async () => undefined as P, spend, failed } = proof;
   const { id, emailKey, passwordHash } = user;
   const attempt = async () => {
-    const isCorrect = password === undefined || (await verifyPassword(password, passwordHash, ctx.tenant.id, id));
+    const isCorrect = password === undefined || (await verifyPassword(password, passwordHash, ctx.tenant.id));
     if (!isCorrect) throw invalidLogin();
     const prepared = await prepare();
     return inTransaction(ctx, async (tx) => {
       await requireFailuresLeft(tx, emailKey);
-      // If the password was changed after it was verified, the caller's token was revoked with it.
+      // A change of the password also revokes the caller's token.
       const stored = await findSignInUserById(tx.db, tx.tenant.id, id);
       if (stored?.status !== "active" || stored.passwordHash !== passwordHash) throw tokenExpired();
       if (spend && !(await spend(tx, stored))) throw invalidLogin();

@@ -30,7 +30,7 @@ export async function createUser(ctx: Ctx, input: UserInput & { lang?: string | 
   return addUser(ctx, await prepareUser(ctx, input));
 }
 
-/** Validates fields and hashes the password. Call it before a transaction, because hashing would block all writers. */
+/** Validates a new user and hashes the password. Call this before a transaction, which would block other writers. */
 export async function prepareUser(
   ctx: Pick<Ctx, "actor"> & Partial<Pick<Ctx, "tenant">>,
   input: UserInput & { lang?: string | undefined },
@@ -48,7 +48,7 @@ export async function prepareUser(
   return { columns, email, emailKey, role, passwordHash };
 }
 
-/** Adds a user. Without a password hash, the user must first reset the password. Errors: conflict, validationFailed. */
+/** Adds a user. A user without password hash must reset the password before the first login. Errors: conflict. */
 export function addUser(ctx: Ctx, { columns, email, emailKey, role, passwordHash }: NewUser): Promise<User> {
   const id = newId("usr");
   const now = toTimestamp(ctx.now());
@@ -73,7 +73,7 @@ export async function getUser(ctx: Ctx, id: string): Promise<User> {
   return row.user;
 }
 
-/** Deletes a user. Errors: notFound; forbidden, also for the actor's own account; preconditionFailed; wrongState. */
+/** Deletes a user. Errors: notFound; forbidden; preconditionFailed; wrongState for the last active owner. */
 export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promise<void> {
   return inTransaction(ctx, async (tx) => {
     const stored = await requireStoredUser(tx, id);
@@ -82,14 +82,14 @@ export function deleteUser(ctx: Ctx, id: string, ifMatch: number | null): Promis
   });
 }
 
-/** Deletes a user, who may be the actor, in the caller's transaction. Errors: as `deleteUser`. */
+/** Deletes a user, even the actor's own account. Errors: preconditionFailed; wrongState for the last active owner. */
 export async function removeUser(
   tx: Ctx,
   stored: SignInUser,
   { ifMatch, event }: { ifMatch: number | null; event: "user.deleted" | "user.erased" },
 ): Promise<void> {
   const { id, emailKey, role } = stored;
-  // Tokens are ended before the user is deleted. Their rows stay, so that requests with them fail with tokenExpired.
+  // The rows of revoked tokens stay, so that a request with such a token fails with tokenExpired.
   await revokeTokens(tx, id);
   await endCodes(tx, emailKey);
   const values = { ...guardValues(tx, id, ifMatch, true), roles: JSON.stringify([role]) };
@@ -98,7 +98,7 @@ export async function removeUser(
   await recordUserEvent(tx, "user.deleted", stored);
 }
 
-/** Sets a new password and ends the user's token. Errors: notFound, forbidden, weakPassword, unavailable. */
+/** Sets a new password and revokes the user's token. Errors: notFound, forbidden, weakPassword, unavailable. */
 export async function setPassword(ctx: Ctx, id: string, password: string): Promise<void> {
   const to = await preparePassword(password, ctx.tenant.id);
   await inTransaction(ctx, async (tx) => {
@@ -117,9 +117,9 @@ function preparePassword(password: string, tenantId?: string): Promise<string> {
 }
 
 /**
- * Changes the given fields; `metadata` is merged (RFC 7396).
- * @throws notFound; forbidden for a user or role that the actor may not manage, and for the actor's own role and
- * status; preconditionFailed; wrongState for the last active owner; conflict for a taken address; validationFailed.
+ * Changes the given fields; merges `metadata` (RFC 7396).
+ * @throws notFound; forbidden for a user or role that the actor may not manage, and for the actor's own role or
+ * status; preconditionFailed; wrongState for the last active owner; conflict for a taken email; validationFailed.
  */
 export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: number | null): Promise<User> {
   const columns = userColumns(patch);
@@ -142,8 +142,8 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
 }
 
 /**
- * Writes columns, ends codes that the change makes invalid, and records the change. Returns undefined if the guard
- * refuses. A new address is unverified by default. Errors: conflict for a taken address, validationFailed for metadata.
+ * Writes columns, deletes mailed codes that become invalid, and records the change. A new email is unverified unless
+ * the columns say otherwise. Returns undefined if the guard refuses. Errors: conflict for a taken email, validationFailed.
  */
 export async function writeColumns(
   tx: Ctx,
@@ -180,7 +180,7 @@ export function recordUserEvent(
   return recordEvent(tx, { type, subject: id, data: { version, role, status } });
 }
 
-/** Ends codes of old and new addresses, and of disabled users. Audits changed roles, and the names of other fields. */
+/** Records the change, and deletes mailed codes of the old and new email, and of a disabled user. */
 async function recordChanges(tx: Ctx, before: SignInUser, columns: UserColumns, after: User): Promise<void> {
   const { id } = after;
   await recordUserEvent(tx, "user.updated", after);
@@ -202,14 +202,14 @@ async function recordChanges(tx: Ctx, before: SignInUser, columns: UserColumns, 
   if (fields.length > 0) await recordAudit(tx, { event: "user.updated", subject: id, details: { fields } });
 }
 
-export async function explainUserConflict(tx: Ctx, error: unknown, emailKey = ""): Promise<unknown> {
+async function explainUserConflict(tx: Ctx, error: unknown, emailKey = ""): Promise<unknown> {
   if (isCheckViolation(error, "users_metadata_size")) return invalidField("metadata", mergedMetadataTooLarge);
   if (!isUniqueViolation(error, "users.email_key")) return error;
   const other = mayRead(tx, "users:read") ? await findSignInUser(tx.db, tx.tenant.id, emailKey) : undefined;
   return fieldError(conflict, "email", "belongs to another user", { id: other?.id, cause: error });
 }
 
-/** A user, in the order of the API's fields; for statements on the table without an alias. */
+/** SQL for a user's JSON, in a statement that gives the table `users` no alias. */
 export const userJson = jsonOf<User>(sql`json_object(
   'id', id, 'email', email, 'pending_email', pending_email, 'name', name, 'phone', phone, 'lang', lang, 'role', role, 'status', status,
   'email_verified', json(iif(email_verified, 'true', 'false')), 'addresses', json(addresses),

@@ -10,9 +10,9 @@ export const users = sqliteTable(
     id: text("id").primaryKey(),
     tenantId: tenantIdColumn(),
     email: text("email").notNull(),
-    /** The comparable form (`emailKey`), so that an address in another case is not a second account. */
+    /** The email in the form that is compared, so that upper and lower case make no second account. */
     emailKey: text("email_key").notNull(),
-    /** As entered by the user. It replaces `email` once the mailed code is entered. */
+    /** A new email that replaces `email` once the user enters the mailed code. */
     pendingEmail: text("pending_email"),
     name: text("name"),
     nameKey: text("name_key"),
@@ -21,7 +21,7 @@ export const users = sqliteTable(
     role: text("role", { enum: ["customer", "staff", "owner"] }).notNull(),
     status: text("status", { enum: ["active", "disabled"] }).notNull(),
     emailVerified: integer("email_verified", { mode: "boolean" }).notNull().default(false),
-    /** Whether a stranger may have created the account: in an open store, nobody had to verify its address. */
+    /** Whether a stranger may have created the account: with open sign-up, nobody verifies the address. */
     isUnproven: integer("is_unproven", { mode: "boolean" }).notNull().default(false),
     addresses: text("addresses").notNull().default("[]"),
     metadata: text("metadata").notNull().default("{}"),
@@ -36,7 +36,7 @@ export const users = sqliteTable(
   (t) => [
     uniqueIndex("users_email").on(t.tenantId, t.emailKey),
     index("users_by_created").on(t.tenantId, t.createdAt, t.id),
-    // By this index, login finds out whether a store has imported passwords.
+    // A login looks up whether the store has imported hashes.
     index("users_imported").on(t.tenantId, t.passwordHash).where(imported),
     index("users_by_name").on(t.tenantId, t.nameKey, t.id),
     index("users_by_status").on(t.tenantId, t.status, t.createdAt, t.id),

@@ -5,7 +5,10 @@ import { closed, input, lines, nullable, output, textUpTo, timestamp } from "../
 export const maxNote = 500;
 
 export const customerId = Type.Optional(
-  textUpTo(100, "Id of the user whose wishlist it is, from app keys (or as `user_id`) and staff."),
+  textUpTo(
+    100,
+    "Id of the user whose wishlist it is, if the caller is staff or an app key. An app key can also send it as `user_id`.",
+  ),
 );
 const variantId = Type.Optional(nullable(textUpTo(100, "Id of the chosen variant of the product.")));
 const note = Type.Optional(nullable(lines(maxNote)));

@@ -17,7 +17,7 @@ import { users } from "../users/table.ts";
 import { maxNote, WishlistItem, type WishlistQuery, type WishlistReplacement } from "./model.ts";
 import { wishlistItems } from "./table.ts";
 
-/** Unpublished products appear as deleted. */
+// An item whose product was deleted or unpublished stays on the list, without `product` and `price`.
 const itemTables = sql`${wishlistItems} w
   left join ${products} p on p.id = w.product_id and p.tenant_id = w.tenant_id and p.deleted_at is null
     and p.status = 'published'
@@ -42,11 +42,9 @@ const itemJson = sql`json_object('id', w.id, 'product_id', w.product_id, 'varian
   'available', json(case when ${available} then 'true' else 'false' end), 'version', w.version,
   'created_at', w.created_at, 'updated_at', w.updated_at)`;
 
-export const itemFields = Object.keys(WishlistItem.properties);
-
 const readPage = keysetList({
   name: "wishlist",
-  fields: itemFields,
+  fields: Object.keys(WishlistItem.properties),
   json: itemJson,
   from: sql`from ${wishlistItems} w`,
   joined: sql`from ${itemTables}`,
@@ -83,7 +81,7 @@ const insert = sql`insert into ${wishlistItems} (id, tenant_id, user_id, product
 const onConflict = sql`on conflict (tenant_id, user_id, product_id)`;
 
 const addItem = statement(sql`${insert} and ${isOnSale} and ${isVariantOfIt} and ${hasRoom} ${onConflict} do nothing`);
-// The note of an item that is no longer sold can still be changed if the variant stays the same.
+// If a product is no longer sold, its item can get another note, but no other variant.
 const putItem = statement(sql`${insert} and ((${isOnSale} and ${isVariantOfIt}) or ${isVariantKept})
     and (${hasItem} or (${param("ifMatch")} is null and ${hasRoom}))
   ${onConflict} do update set variant_id = excluded.variant_id, note = excluded.note,
@@ -107,12 +105,12 @@ const facts = {
 const selectObstacles = statement((q) => q.select(facts).from(sql`(select 1)`));
 type Obstacles = NonNullable<(typeof selectObstacles)["row"]>;
 
-/** Names an item of a wishlist. `subject` is the `user_id` that an app key sent, `product` an id or slug. */
+/** Names an item of a wishlist. `subject`: the `user_id` that an app key sent. `product`: the product's id or slug. */
 export type ItemKey = Record<"customerId" | "subject", string | undefined> & { product: string };
 
 type WishlistChoice = WishlistReplacement & { lang?: string | undefined };
 
-/** Adds a product at its current price, or returns its present item. Errors: validationFailed, wrongState, notFound. */
+/** Adds a product at its current price. Returns an item that is already there. Errors: validationFailed, wrongState. */
 export async function addToWishlist(
   ctx: Ctx,
   owner: Omit<ItemKey, "product">,
@@ -126,7 +124,7 @@ export async function addToWishlist(
   throw cannotSave(obstacles, notSold);
 }
 
-/** Sets variant and note of an item, or adds it. A new variant resets the price. Also throws preconditionFailed. */
+/** Sets variant and note of an item, or adds the item. Another variant resets `price_at_add`. Errors: notFound. */
 export async function putOnWishlist(ctx: Ctx, key: ItemKey, choice: WishlistChoice, ifMatch: number | null) {
   const { userId, productId } = await findKey(ctx, key);
   const { isSaved, found, obstacles } = await write(ctx, putItem, { userId, productId, choice, ifMatch });
@@ -158,7 +156,7 @@ async function findKey(ctx: Ctx, { customerId, subject, product }: ItemKey) {
   return { tenantId: ctx.tenant.id, userId, productId: await findProductId(ctx, product) };
 }
 
-/** Writes an item. The same batch reads the item, and the reason if the write was refused. */
+/** Writes an item, reads it again, and reads what could have prevented the write, in one batch. */
 async function write(
   ctx: Ctx,
   save: Statement<unknown>,

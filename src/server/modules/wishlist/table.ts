@@ -20,7 +20,7 @@ export const wishlistItems = sqliteTable(
     updatedAt: text("updated_at").notNull(),
   },
   (t) => [
-    // The user comes first, so that deleting a user finds their rows.
+    // The user comes first, so that the foreign key finds the rows of a deleted user.
     uniqueIndex("wishlist_items_product").on(t.userId, t.tenantId, t.productId),
     index("wishlist_items_by_created").on(t.tenantId, t.userId, t.createdAt, t.id),
     index("wishlist_items_by_product").on(t.productId),
