@@ -1045,7 +1045,7 @@ export interface components {
         Category: {
             /** @description `cat_…` */
             id: string;
-            /** @description Id of the parent category; writes accept its slug, too. Null at the top. At most 8 levels. */
+            /** @description Id of the parent category; a write also accepts its slug. Null for a top category. At most 8 levels. */
             parent_id: string | null;
             /** @description Unique in the store. Default: made from the title. */
             slug: string;
@@ -1057,7 +1057,7 @@ export interface components {
              */
             position: number;
             /**
-             * @description Customers and keys of pages see a category only if it and all above it are published.
+             * @description Customers and storefront keys see a category only if the category and all its ancestors are published.
              * @default true
              */
             published: boolean;
@@ -1065,7 +1065,7 @@ export interface components {
             translations: {
                 [key: string]: components["schemas"]["Translation"];
             };
-            /** @description Language of the title; of one category also sent as `Content-Language`. */
+            /** @description Language of the title. The reply with one category also has it as `Content-Language`. */
             lang: string;
             /**
              * Format: int64
@@ -1087,7 +1087,7 @@ export interface components {
             data: components["schemas"]["Category"];
         };
         CategoryInput: {
-            /** @description Id of the parent category; writes accept its slug, too. Null at the top. At most 8 levels. */
+            /** @description Id of the parent category; a write also accepts its slug. Null for a top category. At most 8 levels. */
             parent_id?: string | null;
             /** @description Unique in the store. Default: made from the title. */
             slug?: string;
@@ -1099,7 +1099,7 @@ export interface components {
              */
             position?: number;
             /**
-             * @description Customers and keys of pages see a category only if it and all above it are published.
+             * @description Customers and storefront keys see a category only if the category and all its ancestors are published.
              * @default true
              */
             published: boolean;
@@ -1113,7 +1113,7 @@ export interface components {
             description?: string | null;
         };
         CategoryPatch: {
-            /** @description Id of the parent category; writes accept its slug, too. Null at the top. At most 8 levels. */
+            /** @description Id of the parent category; a write also accepts its slug. Null for a top category. At most 8 levels. */
             parent_id?: string | null;
             /** @description Unique in the store. Default: made from the title. */
             slug?: string;
@@ -1125,7 +1125,7 @@ export interface components {
              */
             position?: number;
             /**
-             * @description Customers and keys of pages see a category only if it and all above it are published.
+             * @description Customers and storefront keys see a category only if the category and all its ancestors are published.
              * @default true
              */
             published: boolean;
@@ -1277,7 +1277,7 @@ export interface components {
         Media: {
             /** @description `med_…`, the `media_id` of a picture of a product or variant. */
             id: string;
-            /** @description Address of the picture, or its path on a server without a public URL. For another width, replace `original` by 320, 640, 1280 or 2560. Needs no credentials. */
+            /** @description Address of the picture, or its path on a server without a public URL. It needs no credentials. For another width, replace `original` by 320, 640, 1280 or 2560. */
             url: string;
             /** Format: int64 */
             width: number;
@@ -1779,13 +1779,6 @@ export interface components {
             lines?: components["schemas"]["WithdrawalLineInput"][];
             text?: string | null;
         };
-        ForgotPasswordReply: {
-            accepted: boolean;
-        };
-        ForgotPasswordReplyReply: {
-            request_id: string;
-            data: components["schemas"]["ForgotPasswordReply"];
-        };
         ForgotPassword: {
             email: string;
             /** @description Language of the mail, as a BCP 47 tag. Default: the user's language. */
@@ -1831,10 +1824,15 @@ export interface components {
             email: string;
             /** @description Replaces `email` once the user enters the code that was mailed to it. */
             pending_email: string | null;
+            /** @description Language of the user's mail (BCP 47). Null for the store's language. */
+            lang: string | null;
             name: string | null;
             phone: string | null;
-            /** @description Language of the user's mail (BCP 47); null: the store's language. */
-            lang: string | null;
+            addresses: components["schemas"]["Address"][];
+            /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
+            metadata: {
+                [key: string]: unknown;
+            };
             /**
              * @description Staff manage the store's records; owners also manage staff.
              * @enum {string}
@@ -1847,11 +1845,6 @@ export interface components {
             status: "active" | "disabled";
             /** @description Whether the user has proved that the email address is theirs. */
             email_verified: boolean;
-            addresses: components["schemas"]["Address"][];
-            /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
-            metadata: {
-                [key: string]: unknown;
-            };
             two_factor_enabled: boolean;
             /** Format: date-time */
             last_login_at: string | null;
@@ -1998,7 +1991,7 @@ export interface components {
             devices: {
                 [key: string]: unknown;
             }[];
-            /** @description Orders with their refunds, as `GET /orders/` shows them. */
+            /** @description Orders with their refunds, as `GET /orders/` returns them. */
             orders: {
                 [key: string]: unknown;
             }[];
@@ -2016,15 +2009,15 @@ export interface components {
             reactions: {
                 [key: string]: unknown;
             }[];
-            /** @description Withdrawals from contracts, sent with the address. */
+            /** @description Withdrawals from contracts that name the user's email. */
             withdrawals: {
                 [key: string]: unknown;
             }[];
-            /** @description Mail to the address that waits or ended in the last 30 days, without its contents. */
+            /** @description Waiting mail to the user's email, and mail of the last 30 days, without contents. */
             mail: {
                 [key: string]: unknown;
             }[];
-            /** @description Entries of the audit log about the person or caused by them, without their own exports. */
+            /** @description Entries of the audit log about the user or caused by the user, without the user's own exports. */
             audit: {
                 [key: string]: unknown;
             }[];
@@ -2043,13 +2036,13 @@ export interface components {
         Erasure: {
             /** @description Current password of the user. */
             password: string;
-            /** @description Six digits from the authenticator or a recovery code; required if two-factor authentication is enabled. */
+            /** @description Six digits from the authenticator, or a recovery code. Required, and not empty, if two-factor authentication is enabled. */
             otp?: string;
         };
         Image: {
             /** @description `med_…` of an uploaded picture. */
             media_id?: string;
-            /** @description Address of the picture; a path for an uploaded one on a server without a public URL. A width can replace `original`. */
+            /** @description Address of the picture. An uploaded picture has only a path if the server has no public URL; a width can replace `original`. */
             url: string;
             /** @description Text for people who cannot see the picture. */
             alt: string;
@@ -2086,12 +2079,12 @@ export interface components {
             price: number;
             /**
              * Format: double
-             * @description The former price. It requires the variant's own `price`; without it, both are the product's.
+             * @description The former price. It requires the variant's own `price`.
              */
             compare_at_price: number | null;
             /**
              * Format: int64
-             * @description Grams of one piece. If null, the product's.
+             * @description Grams of one piece. Null for the product's weight.
              */
             weight_g: number | null;
             images: components["schemas"]["Image"][];
@@ -2160,14 +2153,14 @@ export interface components {
              * @description Grams of one piece.
              */
             weight_g: number | null;
-            /** @description Whether it is sent. Default: true. */
+            /** @description Whether the product is shipped. Default: true. */
             requires_shipping: boolean;
             /** @description `standard`, `reduced`, `zero`, or a name that the store chooses. */
             tax_class: string;
             images: components["schemas"]["Image"][];
             /** @description No tag may be repeated. */
             tags: string[];
-            /** @description Categories of the product, by their ids; a write also accepts slugs. */
+            /** @description A write also accepts slugs. */
             category_ids: string[];
             /** @description The store's own data. Customers and storefront keys see its member `public` only. */
             metadata: {
@@ -2220,7 +2213,7 @@ export interface components {
         ImageInput: {
             /** @description `med_…` of an uploaded picture. */
             media_id?: string;
-            /** @description An http or https address; ignored beside a `media_id`. */
+            /** @description An http or https address. Ignored if `media_id` is sent. */
             url?: string;
             /** @description Text for people who cannot see the picture. */
             alt?: string;
@@ -2231,7 +2224,7 @@ export interface components {
             position?: number;
             /**
              * Format: int64
-             * @description Ignored, so that the pictures of a reply can be sent.
+             * @description Ignored. Accepted because replies have this field.
              */
             width?: number;
             /**
@@ -2256,17 +2249,17 @@ export interface components {
             };
             /**
              * Format: double
-             * @description Price of the variant. If it is null or missing at creation, the variant uses the product's price.
+             * @description The variant's own price. Null, or missing at creation, for the product's prices.
              */
             price?: number | null;
             /**
              * Format: double
-             * @description The former price. It requires the variant's own `price`; without it, both are the product's.
+             * @description The former price. It requires the variant's own `price`.
              */
             compare_at_price?: number | null;
             /**
              * Format: int64
-             * @description Grams of one piece. If null, the product's.
+             * @description Grams of one piece. Null for the product's weight.
              */
             weight_g?: number | null;
             images?: components["schemas"]["ImageInput"][];
@@ -2310,14 +2303,14 @@ export interface components {
              * @description Grams of one piece.
              */
             weight_g?: number | null;
-            /** @description Whether it is sent. Default: true. */
+            /** @description Whether the product is shipped. Default: true. */
             requires_shipping?: boolean;
             /** @description `standard`, `reduced`, `zero`, or a name that the store chooses. */
             tax_class?: string;
             images?: components["schemas"]["ImageInput"][];
             /** @description No tag may be repeated. */
             tags?: string[];
-            /** @description Categories of the product, by their ids; a write also accepts slugs. */
+            /** @description A write also accepts slugs. */
             category_ids?: string[];
             /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
             metadata?: {
@@ -2327,7 +2320,7 @@ export interface components {
             translations?: {
                 [key: string]: components["schemas"]["Translation"];
             };
-            /** @description Forms in which the product is sold, such as sizes. */
+            /** @description Such as sizes. */
             variants?: components["schemas"]["VariantInput"][];
         };
         ProductReplacement: {
@@ -2366,14 +2359,14 @@ export interface components {
              * @description Grams of one piece.
              */
             weight_g?: number | null;
-            /** @description Whether it is sent. Default: true. */
+            /** @description Whether the product is shipped. Default: true. */
             requires_shipping?: boolean;
             /** @description `standard`, `reduced`, `zero`, or a name that the store chooses. */
             tax_class?: string;
             images?: components["schemas"]["ImageInput"][];
             /** @description No tag may be repeated. */
             tags?: string[];
-            /** @description Categories of the product, by their ids; a write also accepts slugs. */
+            /** @description A write also accepts slugs. */
             category_ids?: string[];
             /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
             metadata?: {
@@ -2440,14 +2433,14 @@ export interface components {
              * @description Grams of one piece.
              */
             weight_g?: number | null;
-            /** @description Whether it is sent. Default: true. */
+            /** @description Whether the product is shipped. Default: true. */
             requires_shipping?: boolean;
             /** @description `standard`, `reduced`, `zero`, or a name that the store chooses. */
             tax_class?: string;
             images?: components["schemas"]["ImageInput"][];
             /** @description No tag may be repeated. */
             tags?: string[];
-            /** @description Categories of the product, by their ids; a write also accepts slugs. */
+            /** @description A write also accepts slugs. */
             category_ids?: string[];
             /** @description Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396). */
             metadata?: {
@@ -2899,7 +2892,7 @@ export interface components {
             } | null;
             /**
              * Format: int64
-             * @description Increases by one with every entry; 0 before the first.
+             * @description Increases by one with every entry; 0 without entries.
              */
             version: number;
             /** Format: date-time */
@@ -2944,9 +2937,9 @@ export interface components {
             /** Format: int64 */
             points: number;
             note?: string;
-            /** @description Your reference for the entry. Each source is booked once. */
+            /** @description Your reference for the entry. A source is booked only once. */
             source?: string;
-            /** @description User whose account it is; for app keys and staff. */
+            /** @description Id of the user, if the caller is staff or an app key. */
             customer_id?: string;
         };
         AdjustInput: {
@@ -2956,9 +2949,9 @@ export interface components {
              */
             points: number;
             note: string;
-            /** @description Your reference for the entry. Each source is booked once. */
+            /** @description Your reference for the entry. A source is booked only once. */
             source?: string;
-            /** @description User whose account it is; for app keys and staff. */
+            /** @description Id of the user, if the caller is staff or an app key. */
             customer_id?: string;
         };
         LoginCodeRequest: {
@@ -2994,9 +2987,9 @@ export interface components {
             password?: string;
             /** @description Instead of `password`: the six digits that `POST /auth/code/` mailed, as a string. */
             code?: string;
-            /** @description One-time code of six digits, or a recovery code; required if two-factor authentication is enabled. Empty is the same as missing. */
+            /** @description Six digits from the authenticator, or a recovery code. Required, and not empty, if two-factor authentication is enabled. */
             otp?: string;
-            /** @description Visitor token. The visitor's likes and bookmarks become the user's. Ignored if it is invalid. */
+            /** @description Visitor token. The visitor's likes and bookmarks become the user's. An invalid token is ignored. */
             visitor?: string;
             /**
              * Format: int64
@@ -3024,6 +3017,7 @@ export interface components {
             data: components["schemas"]["RevokedSession"];
         };
         PasswordChange: {
+            /** @description Current password of the user. */
             current_password: string;
             /** @description At least 16 characters with lowercase, uppercase, digit and special character; not a common password. */
             password: string;
@@ -3146,7 +3140,7 @@ export interface components {
             /** @description At least 16 characters with lowercase, uppercase, digit and special character; not a common password. */
             password: string;
             name?: string;
-            /** @description Visitor token. The visitor's likes and bookmarks become the user's. Ignored if it is invalid. */
+            /** @description Visitor token. The visitor's likes and bookmarks become the user's. An invalid token is ignored. */
             visitor?: string;
         };
         Verified: {
@@ -3266,7 +3260,7 @@ export interface components {
         };
         RecoveryCodes: {
             recovery_codes: string[];
-            /** @description Advice for the user, once two-factor is enabled. */
+            /** @description Advice to show to the user when two-factor has just been enabled. */
             next_step?: string;
         };
         RecoveryCodesReply: {
@@ -3501,7 +3495,7 @@ export interface components {
             /** @description Id of the chosen variant of the product. */
             variant_id?: string | null;
             note?: string | null;
-            /** @description Id of the user whose wishlist it is, from app keys (or as `user_id`) and staff. */
+            /** @description Id of the user whose wishlist it is, if the caller is staff or an app key. An app key can also send it as `user_id`. */
             customer_id?: string;
         };
         WishlistReplacement: {
@@ -3904,15 +3898,6 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["AcceptedReply"];
-            };
-        };
-        /** @description Success */
-        ForgotPasswordReplyReply: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["ForgotPasswordReplyReply"];
             };
         };
         /**
@@ -4619,7 +4604,7 @@ export interface components {
         /** @description Token from the reply to the visitor's first write, `vis_…`. Keep it secret. */
         visitor: string;
         id_3: string;
-        /** @description Id of the user whose wishlist it is, from app keys (or as `user_id`) and staff. */
+        /** @description Id of the user whose wishlist it is, if the caller is staff or an app key. An app key can also send it as `user_id`. */
         customer_id: string;
         /** @description The id or the slug of the category. */
         id_4: string;
@@ -4647,7 +4632,7 @@ export interface components {
         resource_id: string[];
         /** @description Id of the resource, such as `prod_…`. */
         resource_id_2: string;
-        /** @description User whose account it is; for app keys and staff. */
+        /** @description Id of the user, if the caller is staff or an app key. */
         customer_id_2: string;
     };
     requestBodies: never;
@@ -4671,7 +4656,7 @@ export interface operations {
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
                 fields?: string;
-                /** @description Only categories directly below this one, by its id; `none`: at the top. */
+                /** @description Only the children of this category, by its id; `none` for the top categories. */
                 parent_id?: string;
             };
         };
@@ -4977,7 +4962,7 @@ export interface operations {
             };
             path: {
                 id: string;
-                /** @description Width in pixels; a narrower picture is served as it is. */
+                /** @description Width in pixels. A narrower picture is not enlarged. */
                 file: "original.webp" | "320.webp" | "640.webp" | "1280.webp" | "2560.webp";
             };
         };
@@ -5361,7 +5346,7 @@ export interface operations {
             };
         };
         responses: {
-            200: components["responses"]["ForgotPasswordReplyReply"];
+            200: components["responses"]["AcceptedReply"];
             "4XX": components["responses"]["UnsignedError"];
             "5XX": components["responses"]["ServerError"];
         };
@@ -5730,19 +5715,19 @@ export interface operations {
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "price" | "-price" | "title" | "-title" | "views_count" | "-views_count" | "popular" | "relevance";
                 /** @description Search words. Each must be the beginning of a word in title, description, tags, SKU, variants or translations, or its singular or plural. Ignores case and accents. A word of 4 to 16 letters that no product has is searched as up to 8 words that differ in one letter after the first. */
                 q?: string;
-                /** @description Only products with this tag. May be repeated: a product must have all of them. `a,b` is one tag with a comma; if no product has it, the reply is 5102. */
+                /** @description Only products with this tag. If the parameter is repeated, only products with all of these tags. `a,b` is one tag with a comma; if no product has it, the reply is 5102. */
                 tag?: string[];
-                /** @description Id or slug of a category: only products in it or below it. For an unknown one, the reply is 5102. */
+                /** @description Id or slug of a category: only products in the category or its descendants. For an unknown category, the reply is 5102. */
                 category?: string;
                 /** @description Such as `{"colour": "blue"}` or `option[colour]=blue`: only products with a variant that has all given options. */
                 option?: {
                     [key: string]: string;
                 };
-                /** @description Only the product with this SKU, or with a variant that has it, in any case. */
+                /** @description Only the product that has this SKU, or a variant with it. Ignores case. */
                 sku?: string;
                 /** @description If true, only products that can be ordered now. */
                 available?: boolean;
-                /** @description If true, only products that have a higher former price, or a variant that has one. */
+                /** @description If true, only products with a former price above the present one, or with such a variant. */
                 on_sale?: boolean;
                 /** @description Comma-separated: `tags`, `categories`, `options`, `price`. Returns how many products have each value, as `page.facets`. Each facet counts products that match the other filters. */
                 facets?: string;
@@ -6452,7 +6437,7 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description User whose account it is; for app keys and staff. */
+                /** @description Id of the user, if the caller is staff or an app key. */
                 customer_id?: components["parameters"]["customer_id_2"];
             };
         };
@@ -6483,7 +6468,7 @@ export interface operations {
                 "created_at[lte]"?: components["parameters"]["created_at_lte"];
                 "created_at[lt]"?: components["parameters"]["created_at_lt"];
                 kind?: "earn" | "redeem" | "reverse" | "expire" | "adjust";
-                /** @description User whose account it is; for app keys and staff. */
+                /** @description Id of the user, if the caller is staff or an app key. */
                 customer_id?: components["parameters"]["customer_id_2"];
             };
         };
@@ -6581,7 +6566,7 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description Visitor token. The visitor's likes and bookmarks become the user's. Ignored if it is invalid. */
+                /** @description Visitor token. The visitor's likes and bookmarks become the user's. An invalid token is ignored. */
                 visitor?: string;
             };
             header?: {
@@ -7291,7 +7276,7 @@ export interface operations {
                 include_total?: components["parameters"]["include_total"];
                 /** @description Comma-separated names of the fields to return. `id` is always included. */
                 fields?: string;
-                /** @description Id of the user whose wishlist it is, from app keys (or as `user_id`) and staff. */
+                /** @description Id of the user whose wishlist it is, if the caller is staff or an app key. An app key can also send it as `user_id`. */
                 customer_id?: components["parameters"]["customer_id"];
             };
         };
@@ -7337,7 +7322,7 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description Id of the user whose wishlist it is, from app keys (or as `user_id`) and staff. */
+                /** @description Id of the user whose wishlist it is, if the caller is staff or an app key. An app key can also send it as `user_id`. */
                 customer_id?: components["parameters"]["customer_id"];
             };
             path: {
@@ -7359,7 +7344,7 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description Id of the user whose wishlist it is, from app keys (or as `user_id`) and staff. */
+                /** @description Id of the user whose wishlist it is, if the caller is staff or an app key. An app key can also send it as `user_id`. */
                 customer_id?: components["parameters"]["customer_id"];
             };
             header?: {
@@ -7394,7 +7379,7 @@ export interface operations {
                 namespace: components["parameters"]["namespace"];
                 /** @description Language of texts, as a BCP 47 tag such as `de` or `pt-BR`. Default: the store's language. */
                 lang?: components["parameters"]["lang"];
-                /** @description Id of the user whose wishlist it is, from app keys (or as `user_id`) and staff. */
+                /** @description Id of the user whose wishlist it is, if the caller is staff or an app key. An app key can also send it as `user_id`. */
                 customer_id?: components["parameters"]["customer_id"];
             };
             header?: {

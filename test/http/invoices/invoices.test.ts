@@ -4,7 +4,7 @@ import { issueInvoices } from "../../../src/server/modules/invoices/issue.ts";
 import type { Invoice } from "../../../src/server/modules/invoices/model.ts";
 import { accountingCsv, readAccounting } from "../../../src/server/modules/orders/export/accounting.ts";
 import { purgePersons } from "../../../src/server/modules/orders/guests/persons.ts";
-import { eraseGuest } from "../../../src/server/modules/personal-data/guests.ts";
+import { eraseGuest } from "../../../src/server/modules/personal-data/service.ts";
 import { openAccount } from "../../support/account.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply, unlimitedOrders } from "../../support/orders.ts";

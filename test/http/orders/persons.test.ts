@@ -1,7 +1,6 @@
 import { expect } from "bun:test";
 import { purgePersons, purgeWithdrawals } from "../../../src/server/modules/orders/guests/persons.ts";
-import { eraseGuest, exportGuest } from "../../../src/server/modules/personal-data/guests.ts";
-import { eraseUser } from "../../../src/server/modules/personal-data/service.ts";
+import { eraseGuest, eraseUser, exportGuest } from "../../../src/server/modules/personal-data/service.ts";
 import { updateTenant } from "../../../src/server/modules/tenants/service.ts";
 import { goodPassword, openAccount } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
@@ -183,7 +182,7 @@ onDatabase("file", (suite) => {
         kind,
         status: "waiting",
       })),
-      retention: expect.stringMatching(/8 years.*An erasure leaves only name and addresses/),
+      retention: expect.stringMatching(/8 years.*After an erasure, only paid orders and their invoices have a name/),
     });
     await eraseGuest(ctx, email.toUpperCase());
     const { items, number, total_minor, received_minor, refunded_minor, status } = before;

@@ -10,7 +10,7 @@ import { askText, confirmAction, confirmName } from "../../terminal/prompt.ts";
 
 const users = () => import("../../../server/modules/users/service.ts");
 const personalData = () => import("../../../server/modules/personal-data/service.ts");
-const guests = () => import("../../../server/modules/personal-data/guests.ts");
+const guests = () => import("../../../server/modules/personal-data/service.ts");
 
 export type User = Awaited<ReturnType<typeof getUser>>;
 

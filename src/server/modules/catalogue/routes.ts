@@ -98,7 +98,7 @@ export const productRoutes = [
     query: ProductListQuery,
     reply: { data: Type.Array(Product), page: true },
     readEtagSource: ({ ctx }) => readCatalogueState(ctx),
-    // Views change the order of these lists without an event, so their replies must not be kept in memory.
+    // Views change the order by popularity or views without an event. So a reply in that order must not be kept.
     mayKeep: ({ sort = "" }) => !/^-?(?:popular|views_count)$/.test(sort),
     handle: ({ ctx, query, lang }) => listProducts(ctx, query, lang),
   }),

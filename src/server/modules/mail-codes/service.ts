@@ -18,6 +18,7 @@ export interface CodeKey {
 /** A new code, which replaces the code in its slot. Default: slot 0, valid for 15 minutes. */
 type NewCode = CodeKey & { slot?: number; validMs?: number };
 export type CodeTry = CodeKey & { code: string };
+export type CodeMail = Pick<MailContents, "to" | "language"> & { kind: MailKind };
 
 /** How long a code can be used, in milliseconds (specification, section 8). */
 const validMs = 15 * 60_000;
@@ -63,11 +64,7 @@ const removeCodes = statement(sql`
  * every subject, so the time does not reveal whether an account exists.
  * @returns whether the code is sent.
  */
-export async function mailCode(
-  tx: Ctx,
-  key: NewCode,
-  mail: Pick<MailContents, "to" | "language"> & { kind: MailKind },
-): Promise<boolean> {
+export async function mailCode(tx: Ctx, key: NewCode, mail: CodeMail): Promise<boolean> {
   const subject = `${tx.tenant.id}:${key.subject}`;
   if ((await isSlowed(tx, key)) && (await countHit(tx, slowCodes(key.purpose), subject)) > 0) return false;
   if ((await countHit(tx, mailsOf(key.purpose), subject)) > 0) return false;

@@ -83,8 +83,7 @@ function notPicture(cause?: unknown) {
 }
 
 function tooManyPixels() {
-  const most = `at most ${maxPixels / 1e6} million pixels, and ${maxDecodedSide} on a side`;
-  return invalidField("file", `must have ${most}`);
+  return invalidField("file", `must have at most ${maxPixels / 1e6} million pixels, and ${maxDecodedSide} on a side`);
 }
 
 function damaged(cause?: unknown) {

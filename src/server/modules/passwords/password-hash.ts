@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { Semaphore } from "../../concurrency/semaphore.ts";
-import { invalidField } from "../../errors.ts";
+import { invalidField, invalidLogin } from "../../errors.ts";
 
 const parameters = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
 /** bcrypt reads only this many bytes of a password. We cut longer passwords, because Bun would hash them instead. */
@@ -25,8 +25,11 @@ export function hashPassword(password: string, party?: string): Promise<string> 
   return hashing.run(() => Bun.password.hash(password.normalize("NFC"), parameters), party);
 }
 
-/** Verifies a password. If the hash is null or unusable, verifies a dummy hash and returns false. Errors: unavailable. */
-export function verifyPassword(password: string, hash: string | null, party?: string): Promise<boolean> {
+/**
+ * Verifies a password. If the hash is null or unusable, verifies a dummy hash and returns false.
+ * @throws unavailable; invalidLogin for a malformed hash, with a cause that names the user.
+ */
+export function verifyPassword(password: string, hash: string | null, party?: string, userId?: string) {
   return hashing.run(async () => {
     // Bun refuses an empty password at once, so the time would reveal that nothing was verified.
     const isReal = hash !== null && password !== "" && isUsableHash(hash);
@@ -36,8 +39,10 @@ export function verifyPassword(password: string, hash: string | null, party?: st
     }
     const bytes = new TextEncoder().encode(hash.startsWith(ownPrefix) ? password.normalize("NFC") : password);
     const compared = bcrypt.test(hash) ? bytes.subarray(0, bcryptBytes) : bytes;
-    // Bun throws for a damaged hash, which matches no password.
-    return Bun.password.verify(compared, hash).catch(() => false);
+    return Bun.password.verify(compared, hash).catch((cause) => {
+      const message = `The password hash of ${userId} is malformed; the user needs a new password`;
+      throw invalidLogin(undefined, { cause: new Error(message, { cause }) });
+    });
   }, party);
 }
 

@@ -2,7 +2,7 @@ import { Type } from "@sinclair/typebox";
 import { app, defineRoute, reply, replyAfter, staff, token } from "../../http/route.ts";
 import { IdParams, input, output } from "../../values/schema.ts";
 import { ownIdOf } from "../users/guards.ts";
-import { User } from "../users/model.ts";
+import { currentPassword, otp, User } from "../users/model.ts";
 import { eraseSelf, eraseUser, exportUser } from "./service.ts";
 
 const rows = (description: string) => Type.Array(Type.Object({}, { additionalProperties: true }), { description });
@@ -21,16 +21,7 @@ export const PersonalData = output("PersonalData", {
   audit: rows("Entries of the audit log about the user or caused by the user, without the user's own exports."),
 });
 
-export const Erasure = input("Erasure", {
-  password: Type.String({ minLength: 1, maxLength: 1024, description: "Current password of the user." }),
-  otp: Type.Optional(
-    Type.String({
-      maxLength: 64,
-      description:
-        "Six digits from the authenticator or a recovery code; required if two-factor authentication is enabled.",
-    }),
-  ),
-});
+export const Erasure = input("Erasure", { password: currentPassword, otp: Type.Optional(otp) });
 
 export const Erased = output("Erased", { erased: Type.Literal(true) });
 

@@ -4,8 +4,8 @@ import { yieldToEventLoop } from "../../concurrency/event-loop.ts";
 import type { Ctx } from "../../context.ts";
 import { all, bind, get, param, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
-import { forbidden, twoFactorRequired, wrongState } from "../../errors.ts";
-import { emailKey } from "../../values/email.ts";
+import { forbidden, notFound, twoFactorRequired, wrongState } from "../../errors.ts";
+import { emailKey, parseEmail } from "../../values/email.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { eraseAddressesOf, recordAudit } from "../audit/service.ts";
 import { auditLog } from "../audit/table.ts";
@@ -14,7 +14,7 @@ import { recipientKey } from "../mail/outbox.ts";
 import { mailOutbox } from "../mail/table.ts";
 import { mailCodes } from "../mail-codes/table.ts";
 import { pushMessages, pushRegistrations } from "../notifications/table.ts";
-import { eraseFromOrders, listUserOrders } from "../orders/guests/persons.ts";
+import { eraseFromOrders, listGuestOrders, listUserOrders } from "../orders/guests/persons.ts";
 import { type OrderFilter, readOrderPages } from "../orders/views.ts";
 import { withdrawals } from "../orders/withdrawals/table.ts";
 import { consumeLimit } from "../rate-limits/service.ts";
@@ -26,7 +26,7 @@ import { selectSettings } from "../tenants/table.ts";
 import { userTokens } from "../tokens/table.ts";
 import { consumeCode } from "../two-factor/service.ts";
 import { loadTotp } from "../two-factor/totp.ts";
-import type { SignInUser } from "../users/credentials.ts";
+import { findSignInUser, type SignInUser } from "../users/credentials.ts";
 import { isSelf, requireSignedIn, requireStoredUser } from "../users/guards.ts";
 import { reauthenticate } from "../users/reauthenticate.ts";
 import { getUser, removeUser } from "../users/service.ts";
@@ -90,22 +90,19 @@ async function erase(tx: Ctx, user: SignInUser): Promise<void> {
   requireEnded(own, "this user");
   await removeUser(tx, user, { ifMatch: null, event: "user.erased" });
   await tx.db.batch(userErasures.map((erasure) => bind(erasure, values)));
-  await eraseAddress(tx, { emailKey, own, named: [id] });
+  await eraseAddress(tx, emailKey, own, [id]);
   // Runs last, so that it also erases the IP address in the audit entry of this erasure.
   await eraseAddressesOf(tx, id);
 }
 
 /** Throws wrongState while one of the orders is pending or paid. */
-export function requireEnded(own: readonly OwnOrder[], whose: string): void {
+function requireEnded(own: readonly OwnOrder[], whose: string): void {
   const open = own.find(({ status }) => status === "pending" || status === "paid");
   if (open) throw wrongState(`Order ${open.number} of ${whose} is not completed. Fulfil, cancel or refund it first.`);
 }
 
 /** Erases an email address, and the person in the orders `own`. Deletes stored replies that contain a text of `named`. */
-export async function eraseAddress(
-  tx: Ctx,
-  { emailKey, own, named }: { emailKey: string; own: readonly OwnOrder[]; named: string[] },
-): Promise<void> {
+async function eraseAddress(tx: Ctx, emailKey: string, own: readonly OwnOrder[], named: string[]): Promise<void> {
   const tenantId = tx.tenant.id;
   const values = {
     ...{ tenantId, emailKey, account: `${tenantId}:${emailKey}`, recipientKey: recipientKey(tx.vault, emailKey) },
@@ -125,20 +122,14 @@ const sections = {
   wishlist: select("id, product_id, variant_id, note, created_at, updated_at", wishlistItems),
   reactions: select("kind, resource_type, resource_id, created_at", reactions, sql`actor = ${param("id")}`),
 };
+const withdrawn = "id, number, email, name, lines, text, created_at";
+const mailed = "id, kind, status, created_at, iif(status = 'sent', finished_at, null) as sent_at";
 const ofAddress = {
-  withdrawals: select(
-    "id, number, email, name, lines, text, created_at",
-    withdrawals,
-    sql`email_key = ${param("emailKey")}`,
-  ),
-  mail: select(
-    "id, kind, status, created_at, iif(status = 'sent', finished_at, null) as sent_at",
-    mailOutbox,
-    toPerson,
-  ),
+  withdrawals: select(withdrawn, withdrawals, sql`email_key = ${param("emailKey")}`),
+  mail: select(mailed, mailOutbox, toPerson),
 };
 
-export async function exportAddress(ctx: Ctx, emailKey: string) {
+async function exportAddress(ctx: Ctx, emailKey: string) {
   const values = { tenantId: ctx.tenant.id, emailKey, recipientKey: recipientKey(ctx.vault, emailKey) };
   return {
     withdrawals: await all(ctx.db, ofAddress.withdrawals, values),
@@ -147,7 +138,7 @@ export async function exportAddress(ctx: Ctx, emailKey: string) {
 }
 
 /** Returns a text about how long orders name their buyers. */
-export async function describeRetention(ctx: Ctx): Promise<string> {
+async function describeRetention(ctx: Ctx): Promise<string> {
   const { keepInvoices: years } = (await get(ctx.db, selectYears, { tenantId: ctx.tenant.id })) ?? {};
   return `Orders name their buyer for ${years} years from the end of the year of their last change, as tax law asks. Unpaid orders of guests name their buyer for 30 days. After an erasure, only paid orders and their invoices have a name and addresses.`;
 }
@@ -183,7 +174,7 @@ export async function exportPerson(ctx: Ctx, id: string) {
   return { user, orders, retention, ...Object.fromEntries(rows), ...address, audit: entries };
 }
 
-export async function exportOrders(ctx: Ctx, filter: OrderFilter): Promise<object[]> {
+async function exportOrders(ctx: Ctx, filter: OrderFilter): Promise<object[]> {
   const orders: object[] = [];
   for await (const page of readOrderPages(ctx, filter)) {
     orders.push(...page.map(({ order }) => order));
@@ -191,4 +182,52 @@ export async function exportOrders(ctx: Ctx, filter: OrderFilter): Promise<objec
     await yieldToEventLoop(`${ctx.tenant.id} export`, ctx);
   }
   return orders;
+}
+
+/**
+ * Returns all data about an email address that no user has: orders, withdrawals and mails.
+ * @throws validationFailed; wrongState if a user has the address; notFound if there are no data.
+ */
+export async function exportGuest(ctx: Ctx, address: string) {
+  const { email, emailKey } = parseEmail("email", address);
+  await requireNoUser(ctx, emailKey);
+  const found = await requireKept(ctx, email, emailKey);
+  const ids = found.own.map(({ id }) => String(id));
+  const orders: object[] = [];
+  for (let at = 0; at < ids.length; at += 100) {
+    orders.push(...(await exportOrders(ctx, { ids: ids.slice(at, at + 100).join() })));
+  }
+  await recordAudit(ctx, { event: "user.exported" });
+  const { withdrawals, mail } = found;
+  return { email, orders, retention: await describeRetention(ctx), withdrawals, mail };
+}
+
+/** Erases an email address that no user has. Errors: as `exportGuest`; wrongState while an order is pending or paid. */
+export function eraseGuest(ctx: Ctx, address: string): Promise<void> {
+  const { email, emailKey } = parseEmail("email", address);
+  return inTransaction(ctx, async (tx) => {
+    await requireNoUser(tx, emailKey);
+    const { own } = await requireKept(tx, email, emailKey);
+    requireEnded(own, email);
+    // Deletes stored replies with the ids of these orders, too.
+    await eraseAddress(
+      tx,
+      emailKey,
+      own,
+      own.map(({ id }) => String(id)),
+    );
+    await recordAudit(tx, { event: "user.erased" });
+  });
+}
+
+async function requireNoUser(ctx: Ctx, emailKey: string): Promise<void> {
+  const user = await findSignInUser(ctx.db, ctx.tenant.id, emailKey);
+  if (user) throw wrongState(`${user.email} is the address of a user. Name the user instead of --email.`);
+}
+
+async function requireKept(ctx: Ctx, email: string, emailKey: string) {
+  const own = await listGuestOrders(ctx, emailKey);
+  const address = await exportAddress(ctx, emailKey);
+  if (own.length + address.withdrawals.length + address.mail.length > 0) return { own, ...address };
+  throw notFound("guest", email, { remedy: "No guest order, withdrawal or mail has this address." });
 }

@@ -1,12 +1,11 @@
 import { and, eq, gte, sql } from "drizzle-orm";
-import type { Tenant, WorkCtx } from "../../context.ts";
+import type { Ctx, Tenant, WorkCtx } from "../../context.ts";
 import { all, bind, get, ofUser, param, params, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { notEnoughPoints } from "../../errors.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
 import { workThrough } from "../tenants/service.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
-import { type LedgerCtx, writeEntries } from "./entries.ts";
 import { rewardBalances, rewardEntries, rewardLots, spendingOrder } from "./table.ts";
 
 const dayMs = 86_400_000;
@@ -21,6 +20,7 @@ interface Booking {
   note?: string | null | undefined;
 }
 
+type LedgerCtx = Pick<Ctx, "db" | "tenant" | "now">;
 type Lot = readonly [points: number, expiresAt: string | null];
 
 const { source } = rewardEntries;
@@ -37,6 +37,12 @@ const raise = { target: [tenantId, userId], set: raised };
 const raiseBalance = statement((q) =>
   q.insert(rewardBalances).values(newBalance).onConflictDoUpdate(raise).returning({ balance }),
 );
+const insertEntries = statement(sql`
+  insert into ${rewardEntries} (id, tenant_id, user_id, kind, points, balance, source, order_id, note, lots, created_at)
+  select json_extract(value, '$[0]'), ${param("tenantId")}, ${param("userId")}, ${param("kind")},
+    json_extract(value, '$[1]'), json_extract(value, '$[2]'), json_extract(value, '$[3]'), ${param("orderId")},
+    ${param("note")}, ${param("lots")}, ${param("now")}
+  from json_each(${param("rows")}) order by key`);
 // Inserts a lot for each new entry, with all of its points.
 const insertLots = statement(sql`
   insert into ${rewardLots} (sequence, tenant_id, user_id, points, remaining, expires_at, created_at)
@@ -142,13 +148,10 @@ async function credit(
   let balance = ((await get(tx.db, raiseBalance, raise))?.balance as number) - points;
   const rows = lots.map(([more, expiresAt], index) => {
     balance += more;
-    return [newId("rwd"), more, balance, index > 0 ? `${source}:${index + 1}` : source, expiresAt] as const;
+    return [newId("rwd"), more, balance, index > 0 ? `${source}:${index + 1}` : source, expiresAt];
   });
-  await tx.db.batch([
-    writeEntries(tx, { ...booking, kind, rows }),
-    bind(insertLots, { rows: JSON.stringify(rows) }),
-    bind(joinLots, values),
-  ]);
+  const entries = entryValues(tx, booking, { kind, rows });
+  await tx.db.batch([bind(insertEntries, entries), bind(insertLots, entries), bind(joinLots, values)]);
   return points;
 }
 
@@ -187,12 +190,20 @@ async function take(
   if (!left) throw notEnoughPoints();
   // Only an order's points can be given back, so only their lots are stored.
   const taken = kind === "redeem" && orderId !== undefined ? await get(tx.db, selectTaken, values) : undefined;
-  const rows = [[newId("rwd"), -points, left.balance, source] as const];
-  await tx.db.batch([
-    writeEntries(tx, { ...booking, kind, rows, lots: taken?.lots ?? null }),
-    bind(consumeLots, values),
-  ]);
+  const rows = [[newId("rwd"), -points, left.balance, source]];
+  const entries = entryValues(tx, booking, { kind, rows, lots: taken?.lots });
+  await tx.db.batch([bind(insertEntries, entries), bind(consumeLots, values)]);
   return points;
+}
+
+/** Returns the parameters of `insertEntries`. A row has id, points (negative if spent), balance and source. */
+function entryValues(
+  tx: LedgerCtx,
+  { userId, orderId = null, note = null }: { userId: string; orderId?: string | null; note?: string | null },
+  { kind, rows, lots = null }: { kind: string; rows: unknown[][]; lots?: string | null | undefined },
+) {
+  const now = toTimestamp(tx.now());
+  return { tenantId: tx.tenant.id, userId, kind, orderId, note, lots, rows: JSON.stringify(rows), now };
 }
 
 /** Returns the expiry of new points. It is the end of a day (UTC), so the points of one day expire together. */

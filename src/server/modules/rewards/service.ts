@@ -13,10 +13,20 @@ import { recordAudit } from "../audit/service.ts";
 import { currencyDigits } from "../tenants/input.ts";
 import { isSelf, requireStoredUser, requireSubject } from "../users/guards.ts";
 import { users } from "../users/table.ts";
-import { customerPrefix, entryJson, ownPrefix, storePrefix } from "./entries.ts";
 import { adjustPoints, isDue, spendPoints } from "./ledger.ts";
 import { type AdjustInput, type RedeemInput, RewardEntry, type RewardHistoryQuery } from "./model.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
+
+/** Prefixes of sources. With them, the sources of customers, of the store and of the program cannot be equal. */
+const customerPrefix = "customer:";
+const storePrefix = "store:";
+const ownPrefix = "entry:";
+
+const entryJson = sql.raw(`json_object('id', id, 'user_id', user_id, 'kind', kind, 'points', points,
+  'balance', balance, 'source', case substr(source, 1, instr(source, ':')) when '${ownPrefix}' then null
+    when '${customerPrefix}' then substr(source, ${customerPrefix.length + 1})
+    when '${storePrefix}' then substr(source, ${storePrefix.length + 1}) else source end,
+  'order_id', order_id, 'note', note, 'created_at', created_at)`);
 
 const isOpen = sql`${ofUser(rewardLots)} and remaining > 0`;
 const { balance, version, updatedAt } = rewardBalances;

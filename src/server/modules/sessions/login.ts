@@ -21,7 +21,7 @@ import { hashPassword, needsRehash, verifyPassword } from "../passwords/password
 import { bindLimit, callerSubject, checkLimit, countHit, type RateLimit } from "../rate-limits/service.ts";
 import { transferReactions } from "../reactions/service.ts";
 import { getStore } from "../tenants/service.ts";
-import { bindToken, type IssuedToken } from "../tokens/service.ts";
+import { bindToken } from "../tokens/service.ts";
 import { consumeCode } from "../two-factor/service.ts";
 import { loadTotp } from "../two-factor/totp.ts";
 import { findSignInUser, hasImportedHashes, renewPasswordHash, type SignInUser } from "../users/credentials.ts";
@@ -81,7 +81,7 @@ async function verifyProof(ctx: Ctx, found: SignInUser | undefined, proof: Proof
     if (user?.role === "customer") return user;
     throw invalidLogin();
   }
-  const isCorrect = await verifyPassword(proof.password, user?.passwordHash ?? null, ctx.tenant.id);
+  const isCorrect = await verifyPassword(proof.password, user?.passwordHash ?? null, ctx.tenant.id, user?.id);
   if (user && isCorrect) return user;
   throw invalidLogin();
 }
@@ -108,14 +108,14 @@ async function recordRefusal(tx: Ctx, refusal: AppError, key: string, proof: Pro
 }
 
 /** Creates a session, unless the user was changed after `user` was read. Errors: as `login`. */
-async function signIn(ctx: Ctx, user: SignInUser, input: LoginInput, proof: Proof): Promise<IssuedToken> {
+async function signIn(ctx: Ctx, user: SignInUser, input: LoginInput, proof: Proof) {
   const otp = input.otp?.trim() ?? "";
   // The library is loaded before the transaction, so that the transaction does not wait for it.
   if (otp !== "") await loadTotp();
   const codeTry = "codeTry" in proof ? proof.codeTry : undefined;
   return inTransaction(ctx, async (tx) => {
     const checking = requireUnchanged(tx, user);
-    if (codeTry || user.hasTwoFactor) await requireMore(tx, await checking, { codeTry, otp });
+    if (codeTry || user.hasTwoFactor) await requireMore(tx, await checking, codeTry, otp);
     const { issued, statements } = bindLogin(tx, user, codeTry, input.expires_in);
     // The statements share a round trip with the checks. A failed check rolls the statements back.
     await Promise.all([checking, tx.db.batch(statements)]);
@@ -124,11 +124,7 @@ async function signIn(ctx: Ctx, user: SignInUser, input: LoginInput, proof: Proo
 }
 
 /** Checks the second factor and the mailed code. A right code proves the account's address. Errors: as `login`. */
-async function requireMore(
-  tx: Ctx,
-  user: SignInUser,
-  { codeTry, otp }: { codeTry: CodeTry | undefined; otp: string },
-): Promise<void> {
+async function requireMore(tx: Ctx, user: SignInUser, codeTry: CodeTry | undefined, otp: string): Promise<void> {
   if (codeTry) await requireRightCode(tx, codeTry);
   if (user.hasTwoFactor) {
     if (otp === "") throw twoFactorRequired();

@@ -5,26 +5,18 @@ import { changeOwnPassword } from "../profile/service.ts";
 import { visitor } from "../sign-up/routes.ts";
 import { Store } from "../tenants/model.ts";
 import { endOwnToken, refreshSession } from "../tokens/service.ts";
-import { newPassword } from "../users/model.ts";
+import { currentPassword, newPassword, otp } from "../users/model.ts";
 import { login, mailLoginCode } from "./login.ts";
-
-const password = Type.String({ minLength: 1, maxLength: 1024 });
 
 const LoginInput = input("LoginInput", {
   email: Type.String({ minLength: 1, maxLength: 320, description: "Upper and lower case are not distinguished." }),
-  password: Type.Optional(Type.String({ ...password, description: "Required without `code`." })),
+  password: Type.Optional(text(1024, "Required without `code`.")),
   code: Type.Optional(
     text(64, "Instead of `password`: the six digits that `POST /auth/code/` mailed, as a string.", {
       examples: ["012345"],
     }),
   ),
-  otp: Type.Optional(
-    Type.String({
-      maxLength: 64,
-      description:
-        "One-time code of six digits, or a recovery code; required if two-factor authentication is enabled. An empty text counts as missing.",
-    }),
-  ),
+  otp: Type.Optional(otp),
   visitor,
   expires_in: Type.Optional(
     whole(300, 34_560_000, "Seconds until the token expires, at most the lifetime that the store sets."),
@@ -33,7 +25,7 @@ const LoginInput = input("LoginInput", {
 
 const LoginCodeRequest = input("LoginCodeRequest", { email: text(320) });
 
-const PasswordChange = input("PasswordChange", { current_password: password, password: newPassword });
+const PasswordChange = input("PasswordChange", { current_password: currentPassword, password: newPassword });
 
 const LoginQuery = Type.Pick(LoginInput, ["visitor"], { $id: undefined });
 

@@ -7,7 +7,7 @@ import { type AppError, forbidden, resetCodeInvalid } from "../../errors.ts";
 import { emailKey, parseEmail } from "../../values/email.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
-import { type CodeKey, mailCode, redeemCode } from "../mail-codes/service.ts";
+import { type CodeKey, type CodeMail, mailCode, redeemCode } from "../mail-codes/service.ts";
 import { takeOverGuestOrders } from "../orders/guests/persons.ts";
 import { attemptsExhausted } from "../passwords/failures.ts";
 import { hashPassword, verifyPassword } from "../passwords/password-hash.ts";
@@ -91,7 +91,7 @@ async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string }
 async function mailSignUp(
   tx: Ctx,
   emailKey: string,
-  mail: Parameters<typeof mailCode>[2],
+  mail: CodeMail,
   key: CodeKey = { purpose: "sign_up", subject: emailKey },
 ): Promise<void> {
   const address = `${tx.tenant.id}:${emailKey}`;

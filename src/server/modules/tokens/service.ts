@@ -36,11 +36,10 @@ const detachWhere = (condition: SQL | undefined) =>
 const detachOfUser = detachWhere(ofUser(pushRegistrations));
 const detachOfTenant = detachWhere(and(ofStore(pushRegistrations), isNotNull(pushRegistrations.userId)));
 
-export type IssuedToken = ReturnType<typeof bindToken>["issued"];
 type OwnToken = ReturnType<typeof ownTokenOf>;
 
 /** Issues a token that replaces the user's previous one (specification, section 3). `seconds`: as for `bindToken`. */
-export async function issueToken(tx: Ctx, userId: string, seconds?: number): Promise<IssuedToken> {
+export async function issueToken(tx: Ctx, userId: string, seconds?: number) {
   const { issued, statements } = bindToken(tx, userId, seconds);
   await tx.db.batch(statements);
   return issued;

@@ -110,11 +110,9 @@ export function renewRecoveryCodes(ctx: Ctx, given: BothProofs): Promise<string[
   });
 }
 
-async function verifyBothThenAct<T>(
-  ctx: Ctx,
-  { password, otp }: BothProofs,
-  act: (tx: Ctx, user: SignInUser) => Promise<T>,
-): Promise<T> {
+type Act<T> = (tx: Ctx, user: SignInUser) => Promise<T>;
+
+async function verifyBothThenAct<T>(ctx: Ctx, { password, otp }: BothProofs, act: Act<T>): Promise<T> {
   const user = await requireSignedIn(ctx);
   requireOn(user);
   // The library is loaded before the transaction, so that the transaction does not wait for it.

@@ -1,18 +1,18 @@
 import { Type } from "@sinclair/typebox";
 import { defineRoute, reply, replyAfter, token } from "../../http/route.ts";
 import { input, nullable, output, text, timestamp, whole } from "../../values/schema.ts";
+import { currentPassword } from "../users/model.ts";
 import { beginTwoFactor, confirmTwoFactor, disableTwoFactor, renewRecoveryCodes } from "./enrolment.ts";
 import { getOwnTwoFactor } from "./service.ts";
 
-const password = text(1024, "Current password of the user.");
 const otp = text(
   64,
   "Six digits from the authenticator or, once two-factor authentication is enabled, a recovery code.",
 );
 
-const PasswordProof = input("PasswordProof", { password });
+const PasswordProof = input("PasswordProof", { password: currentPassword });
 const OtpProof = input("OtpProof", { otp });
-const PasswordAndOtpProof = input("PasswordAndOtpProof", { password, otp });
+const PasswordAndOtpProof = input("PasswordAndOtpProof", { password: currentPassword, otp });
 
 const TwoFactorState = output("TwoFactorState", {
   enabled: Type.Boolean(),

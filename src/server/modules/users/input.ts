@@ -45,16 +45,13 @@ export function phoneNumber(field: string, value: string): string {
 }
 
 function addressesText(addresses: readonly Address[]): string {
-  let hasDefault = false;
-  const checked = addresses.map((address, index) => {
-    const field = `addresses.${index}`;
-    const postal = postalAddress(field, address);
-    if (address.is_default && hasDefault) {
-      throw invalidField(`${field}.is_default`, "is already set on an earlier address");
-    }
-    hasDefault ||= address.is_default ?? false;
-    return { ...postal, ...(address.is_default !== undefined && { is_default: address.is_default }) };
-  });
+  const [, second] = addresses.flatMap((address, index) => (address.is_default ? [index] : []));
+  if (second !== undefined)
+    throw invalidField(`addresses.${second}.is_default`, "is already set on an earlier address");
+  const checked = addresses.map((address, index) => ({
+    ...postalAddress(`addresses.${index}`, address),
+    ...(address.is_default !== undefined && { is_default: address.is_default }),
+  }));
   return JSON.stringify(checked);
 }
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { idsPart, listParts, sortPart } from "../../pagination/list-query.ts";
 import { countryExpects, countryPattern } from "../../values/country.ts";
-import { closed, input, line, nullable, oneOf, output, patch, textUpTo, timestamp } from "../../values/schema.ts";
+import { closed, input, line, nullable, oneOf, output, patch, text, textUpTo, timestamp } from "../../values/schema.ts";
 
 const role = oneOf(["customer", "staff", "owner"], {
   description: "Staff manage the store's records; owners also manage staff.",
@@ -18,6 +18,11 @@ const password = textUpTo(
   "At least 16 characters with lowercase, uppercase, digit and special character; not a common password.",
 );
 const passwordForm = { minLength: 16, pattern: "^[^\\x00-\\x1f\\x7f-\\x9f]*$" };
+export const currentPassword = text(1024, "Current password of the user.");
+export const otp = textUpTo(
+  64,
+  "Six digits from the authenticator, or a recovery code. Required, and not empty, if two-factor authentication is enabled.",
+);
 /** A new password. The schema allows an empty one, because a short password gets the error weakPassword. */
 export const newPassword = Type.String({ ...password, form: passwordForm });
 export const phone = Type.String({
@@ -98,14 +103,8 @@ export const User = output("User", {
   pending_email: nullable(
     Type.String({ description: "Replaces `email` once the user enters the code that was mailed to it." }),
   ),
-  name: fields.name,
-  phone: fields.phone,
-  lang: nullable(Type.String({ description: "Language of the user's mail (BCP 47); null: the store's language." })),
-  role,
-  status,
-  email_verified: fields.email_verified,
-  addresses: fields.addresses,
-  metadata: fields.metadata,
+  lang: nullable(Type.String({ description: "Language of the user's mail (BCP 47). Null for the store's language." })),
+  ...fields,
   two_factor_enabled: Type.Boolean(),
   last_login_at: nullable(timestamp),
   version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),

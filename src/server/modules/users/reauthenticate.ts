@@ -28,7 +28,7 @@ export function reauthenticate<T, P = void>(
   const { password, prepare = async () => undefined as P, spend, failed } = proof;
   const { id, emailKey, passwordHash } = user;
   const attempt = async () => {
-    const isCorrect = password === undefined || (await verifyPassword(password, passwordHash, ctx.tenant.id));
+    const isCorrect = password === undefined || (await verifyPassword(password, passwordHash, ctx.tenant.id, id));
     if (!isCorrect) throw invalidLogin();
     const prepared = await prepare();
     return inTransaction(ctx, async (tx) => {

@@ -13,11 +13,12 @@ export const customerId = Type.Optional(
 const variantId = Type.Optional(nullable(textUpTo(100, "Id of the chosen variant of the product.")));
 const note = Type.Optional(nullable(lines(maxNote)));
 
-export const WishlistInput = Type.Object(
-  { product_id: textUpTo(100), variant_id: variantId, note, customer_id: customerId },
-  { $id: "WishlistInput", additionalProperties: false },
-);
-export type WishlistInput = Static<typeof WishlistInput>;
+export const WishlistInput = input("WishlistInput", {
+  product_id: textUpTo(100),
+  variant_id: variantId,
+  note,
+  customer_id: customerId,
+});
 
 export const WishlistReplacement = input("WishlistReplacement", { variant_id: variantId, note });
 export type WishlistReplacement = Static<typeof WishlistReplacement>;

@@ -24,8 +24,8 @@ const RemovedWishlistItem = output("RemovedWishlistItem", {
   deleted: Type.Literal(true),
 });
 
-function keyOf(params: { product_id: string }, query: { customer_id?: string }, subject: string | undefined): ItemKey {
-  return { product: params.product_id, customerId: query.customer_id, subject };
+function keyOf(named: { product_id: string }, owner: { customer_id?: string | undefined }, subject?: string): ItemKey {
+  return { product: named.product_id, customerId: owner.customer_id, subject };
 }
 
 export const wishlistRoutes = [
@@ -43,10 +43,8 @@ export const wishlistRoutes = [
     body: WishlistInput,
     reply: { status: 201, data: WishlistItem, existing: "The product was already on the list." },
     errors: ["notFound", "wrongState"],
-    handle: async ({ ctx, body: { customer_id, ...choice }, subject, lang }) => {
-      const { isNew, ...item } = await addToWishlist(ctx, { customerId: customer_id, subject }, { ...choice, lang });
-      return { ...item, status: isNew ? 201 : 200 };
-    },
+    handle: ({ ctx, body: { customer_id, product_id, ...choice }, subject, lang }) =>
+      addToWishlist(ctx, keyOf({ product_id }, { customer_id }, subject), { ...choice, lang }),
   }),
   defineRoute("GET", "/wishlist/:product_id/", "getWishlistItem", {
     ...read,
@@ -65,11 +63,8 @@ export const wishlistRoutes = [
     reply: { status: 201, data: WishlistItem, existing: "The product was on the list and has been changed." },
     errors: ["wrongState"],
     conditional: true,
-    handle: async ({ ctx, params, query, body, subject, lang, ifMatch }) => {
-      const key = keyOf(params, query, subject);
-      const { isNew, ...item } = await putOnWishlist(ctx, key, { ...body, lang }, ifMatch);
-      return { ...item, status: isNew ? 201 : 200 };
-    },
+    handle: ({ ctx, params, query, body, subject, lang, ifMatch }) =>
+      putOnWishlist(ctx, keyOf(params, query, subject), { ...body, lang }, ifMatch),
   }),
   defineRoute("DELETE", "/wishlist/:product_id/", "removeFromWishlist", {
     ...write,

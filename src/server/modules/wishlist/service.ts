@@ -111,29 +111,23 @@ export type ItemKey = Record<"customerId" | "subject", string | undefined> & { p
 type WishlistChoice = WishlistReplacement & { lang?: string | undefined };
 
 /** Adds a product at its current price. Returns an item that is already there. Errors: validationFailed, wrongState. */
-export async function addToWishlist(
-  ctx: Ctx,
-  owner: Omit<ItemKey, "product">,
-  { product_id: productId, ...choice }: WishlistChoice & { product_id: string },
-) {
-  const notSold = invalidField("product_id", notForSale.product);
+export async function addToWishlist(ctx: Ctx, { product: productId, ...owner }: ItemKey, choice: WishlistChoice) {
   const userId = await requireSubject(ctx, owner.customerId, owner.subject);
   if (!isId("prod", productId)) throw invalidField("product_id", notForSale.productId);
   const { isSaved, found, obstacles } = await write(ctx, addItem, { userId, productId, choice, ifMatch: null });
-  if (found) return { ...found, isNew: isSaved };
-  throw cannotSave(obstacles, notSold);
+  if (found) return { ...found, status: isSaved ? 201 : 200 } as const;
+  throw cannotSave(obstacles, invalidField("product_id", notForSale.product));
 }
 
 /** Sets variant and note of an item, or adds the item. Another variant resets `price_at_add`. Errors: notFound. */
 export async function putOnWishlist(ctx: Ctx, key: ItemKey, choice: WishlistChoice, ifMatch: number | null) {
   const { userId, productId } = await findKey(ctx, key);
   const { isSaved, found, obstacles } = await write(ctx, putItem, { userId, productId, choice, ifMatch });
-  if (isSaved && found) return { ...found, isNew: found.version === 1 };
+  if (isSaved && found) return { ...found, status: found.version === 1 ? 201 : 200 } as const;
   if (ifMatch !== null && (found ? found.version !== ifMatch : obstacles.isOnSale)) throw preconditionFailed();
-  throw cannotSave(
-    found ? { ...obstacles, isOnSale: true, hasVariant: false } : obstacles,
-    notFound("product", key.product),
-  );
+  // The product of a stored item exists, so only its variant can be wrong.
+  if (found) throw noSuchVariant();
+  throw cannotSave(obstacles, notFound("product", key.product));
 }
 
 export async function getWishlistItem(ctx: Ctx, key: ItemKey, lang?: string) {

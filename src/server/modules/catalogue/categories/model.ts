@@ -17,7 +17,7 @@ import { ProductPatch, productTexts, translations } from "../products/model.ts";
 export const limits = { depth: 8, categories: 2000 } as const;
 
 const { title, slug, description } = productTexts;
-const above = `Id of the parent category; writes accept its slug, too. Null at the top. At most ${limits.depth} levels.`;
+const above = `Id of the parent category; a write also accepts its slug. Null for a top category. At most ${limits.depth} levels.`;
 const fields = {
   parent_id: nullable(text(120, above)),
   slug,
@@ -26,7 +26,8 @@ const fields = {
   position: whole(0, 1_000_000, "Position among the categories with the same parent. Default: last."),
   published: Type.Boolean({
     default: true,
-    description: "Customers and keys of pages see a category only if it and all above it are published.",
+    description:
+      "Customers and storefront keys see a category only if the category and all its ancestors are published.",
   }),
 };
 const optional = Type.Partial(Type.Object({ ...fields, translations })).properties;
@@ -41,7 +42,9 @@ export const Category = output("Category", {
   id: Type.String({ description: "`cat_…`" }),
   ...fields,
   translations,
-  lang: Type.String({ description: "Language of the title; of one category also sent as `Content-Language`." }),
+  lang: Type.String({
+    description: "Language of the title. The reply with one category also has it as `Content-Language`.",
+  }),
   version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),
   created_at: timestamp,
   updated_at: timestamp,
@@ -55,6 +58,8 @@ export const CategoryParams = Type.Object({ id: Type.String({ description: "The 
 
 export const CategoryListQuery = closed({
   ...listParts,
-  parent_id: Type.Optional(textUpTo(200, "Only categories directly below this one, by its id; `none`: at the top.")),
+  parent_id: Type.Optional(
+    textUpTo(200, "Only the children of this category, by its id; `none` for the top categories."),
+  ),
 });
 export type CategoryListQuery = Static<typeof CategoryListQuery>;

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { keysetList } from "../../../db/keyset-list.ts";
+import { jsonOf } from "../../../db/selection.ts";
 import { all, byId, compiledOnce, get, ofStore, param, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
 import { invalidField, notFound, preconditionFailed, wrongState } from "../../../errors.ts";
@@ -28,8 +29,8 @@ const shown = { id, version, lang, json: localizedJson(sql`rendered`), language:
 const isNamed = sql`${ofStore(categories)} and ${param("name")} in (id, slug) and ${isVisible}`;
 const select = statement((q) => q.select(shown).from(categories).where(isNamed));
 
-// For moving the category `id` below `parent`: the level that its deepest descendant would have, and whether `parent`
-// is the category itself or below it.
+// Checks a move of the category `id` below `parent`. Selects the level that the deepest descendant would have, and
+// whether `parent` is the category itself or one of its descendants.
 const selectPlace = statement<{ parent: string; level: number; is_below: number }>(sql`
   with recursive above(id, up) as (
     select id, parent_id from ${categories} where ${ofTenant} and ${param("parent")} in (id, slug)
@@ -67,10 +68,8 @@ const readPage = keysetList({
 });
 
 export async function listCategories(ctx: Ctx, query: CategoryListQuery, lang?: string): Promise<ListPage> {
-  const isTop = query.parent_id === "none";
   const filters = {
-    top: isTop ? 1 : undefined,
-    parent_id: isTop ? undefined : query.parent_id,
+    ...(query.parent_id === "none" ? { top: 1 } : { parent_id: query.parent_id }),
     includesDrafts: isCatalogOnly(ctx) ? 0 : undefined,
   };
   const values = { languages: languageChain(lang, ctx.tenant.language) };
@@ -78,18 +77,19 @@ export async function listCategories(ctx: Ctx, query: CategoryListQuery, lang?: 
 }
 
 const selectAll = statement((q) =>
-  q.select({ json: inserted.json }).from(categories).where(ofStore(categories)).orderBy(position, id),
+  q
+    .select({ category: jsonOf<Category>(inserted.json) })
+    .from(categories)
+    .where(ofStore(categories))
+    .orderBy(position, id),
 );
 
-/** Lists all categories of the store, each after its parent, with its level (0 at the top). */
+/** Lists all categories of the store, each after its parent, with its level: 0 for a top category. */
 export async function listCategoryTree(ctx: Ctx): Promise<(Category & { level: number })[]> {
   const rows = await all(ctx.db, selectAll, { tenantId: ctx.tenant.id });
-  const children = Map.groupBy(
-    rows.map(({ json }) => JSON.parse(json) as Category),
-    (row) => row.parent_id,
-  );
+  const children = Map.groupBy(rows, ({ category }) => category.parent_id);
   const branch = (parent: string | null, level: number): (Category & { level: number })[] =>
-    (children.get(parent) ?? []).flatMap((row) => [{ ...row, level }, ...branch(row.id, level + 1)]);
+    (children.get(parent) ?? []).flatMap(({ category }) => [{ ...category, level }, ...branch(category.id, level + 1)]);
   return branch(null, 0);
 }
 
@@ -143,13 +143,13 @@ export async function updateCategory(ctx: Ctx, named: string, patch: CategoryPat
   });
 }
 
-/** Deletes a category. Returns its id. Errors: notFound, preconditionFailed, wrongState (has products or children). */
+/** Deletes a category. Returns its id. Errors: notFound; preconditionFailed; wrongState if it has products or children. */
 export async function deleteCategory(ctx: Ctx, named: string, ifMatch: number | null): Promise<string> {
   return inTransaction(ctx, async (tx) => {
     const { id, version } = await requireVersion(tx, named, ifMatch);
     const token = `"${termToken(tx.tenant.id, "category", id)}"`;
     const deleted = await run(tx.db, deleteCategoryRow, { tenantId: tx.tenant.id, id, term: token });
-    if (deleted === 0) throw wrongState(`Category ${named} has products or categories below it. Move them first.`);
+    if (deleted === 0) throw wrongState(`Category ${named} has products or subcategories. Move them first.`);
     await recordEvent(tx, { type: "category.deleted", subject: id, data: { version } });
     return id;
   });

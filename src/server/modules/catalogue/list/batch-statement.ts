@@ -17,9 +17,9 @@ import {
   sortColumns,
 } from "./page-statement.ts";
 
-/** Maximum rows that a statement scans, because other requests wait; `returned` if it returns columns for facets. */
+/** Maximum rows of a scan, because other requests wait for it; `returned` for a scan that returns columns for facets. */
 export const sizes = { scanned: 2000, returned: 500 };
-/** Maximum rows that a statement scans for a page; fewer if it looks up each row's words in the search index. */
+/** Maximum rows of a scan for a page. Looking up each row's words in the search index takes longer. */
 export const batchSize = (plan: ListPlan) =>
   searchHasOrder(plan) || plan.filters.words === undefined ? sizes.scanned : 200;
 
@@ -47,7 +47,7 @@ export function batchStatement(plan: ListPlan): Statement<BatchRow> {
 
 const options = sql`case when has_variants and ${param("hasOptions")} then (select json_group_array(options_key)
   from ${productVariants} where product_id = products.id and deleted_at is null) else '[]' end`;
-/** The columns that a statement returns of each match: the row number, or the fields that facets count. */
+/** SQL for what a scan returns of each match: the row number, or the fields that facets count. */
 const returned = {
   numbers: sql`near.number`,
   facets: sql`json_array(json(tags), json(category_ids), price_minor, json(${options}))`,
@@ -69,19 +69,12 @@ export function scanStatement(
 }
 
 function compileBatch(plan: ListPlan): Statement<BatchRow> {
-  const { key, descending, filters, isContinued, includesDrafts } = plan;
+  const { key, descending, includesDrafts } = plan;
   const column = sortColumns[key] as FilterColumn;
-  const index = indexRows({
-    column,
-    filters,
-    descending,
-    isContinued,
-    size: batchSize(plan),
-    isSorted: searchHasOrder(plan),
-  });
-  const { rows, others, scanCursor, isVisible } = index;
+  const scan = { ...plan, column, size: batchSize(plan), isSorted: searchHasOrder(plan) };
+  const { rows, others, scanCursor, isVisible } = indexRows(scan);
   const reverse = directionOf(!descending);
-  // A cursor contains the title or price of its row, so it must not be that of a product that the caller may not see.
+  // A cursor contains the title or price of a row, which must be a row that the caller may see.
   const lastVisibleCursor =
     includesDrafts || isVisible
       ? scanCursor
@@ -101,11 +94,11 @@ const joinedProducts = sql`cross join products on products.row_number = near.num
 interface IndexScan extends Pick<ListPlan, "filters" | "descending" | "isContinued"> {
   column: FilterColumn;
   size: number;
-  /** Whether the search index has the order of the list, so that rows are read from it in order. Default: yes. */
+  /** Whether the search index has the order of the list, so that a search can read rows in order. Default: true. */
   isSorted?: boolean;
 }
 
-/** SQL for the rows of an index in order, their last position, and the conditions that the index does not cover. */
+/** SQL for a scan of an index: its rows, the position where it ends, and the conditions that the index does not check. */
 function indexRows(scan: IndexScan): { rows: SQL; scanCursor: SQL; others: SQL[]; isVisible: boolean } {
   const { column, filters, descending, isContinued, size, isSorted = true } = scan;
   if (filters.terms !== undefined && isSorted) return searchRows(scan);
@@ -129,8 +122,8 @@ function indexRows(scan: IndexScan): { rows: SQL; scanCursor: SQL; others: SQL[]
 }
 
 /**
- * The matches of `match` in a window of the search index. Numbers are cast, because JavaScript numbers bind as REAL,
- * with which FTS5 would scan its whole table. SQLite sorts a subquery only if it has a limit, hence the large one.
+ * SQL for the rows in a window of the search index. Numbers are cast, because JavaScript numbers bind as REAL, for which
+ * FTS5 scans its whole table. SQLite sorts a subquery only if the subquery has a limit, so there is a very large one.
  */
 function searchRows({ filters, descending, isContinued }: IndexScan) {
   const offset = sql`cast(${param("titleOffset")} as integer)`;
@@ -142,7 +135,7 @@ function searchRows({ filters, descending, isContinued }: IndexScan) {
       order by rowid ${directionOf(descending)} limit 1000000000`,
     scanCursor: sql`${param("scanCursor")}`,
     others: [sql`tenant_id = ${param("tenantId")}`, sql`deleted_at is null`, ...otherConditions(filters, "words")],
-    // This cursor contains only a row number, so it may be that of a product that the caller may not see.
+    // The cursor contains only a row number, which may be that of a hidden product.
     isVisible: true,
   };
 }

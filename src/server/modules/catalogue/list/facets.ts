@@ -13,12 +13,12 @@ import type { SearchWord } from "./search-words.ts";
 
 const maxValues = 100;
 
-/** The fields of a product that facets count. The price is in minor units; each variant is the JSON of its options. */
+/** The fields of a product that facets count. The price is in minor units. A variant is the JSON of its options. */
 type Match = [tags: string[], categoryIds: string[], price: number, variants: string[]];
 type Counted = { query: ProductListQuery; words: SearchWord[] | undefined; lang: string | undefined };
 type Count = (ctx: Ctx, matches: readonly Match[], list: Counted) => Promise<object[]> | object[];
 
-/** For each facet: `own`, the prefix of the names of its own filters, and the function that counts its values. */
+/** Each facet has `own`, the prefix of the names of its filters, and a function that counts its values. */
 const facets = {
   tags: { own: "tag", count: (_, matches) => rankValues(matches.map(([tags]) => tags)) },
   categories: { own: "category", count: countCategories },
@@ -29,7 +29,7 @@ export type Facet = keyof typeof facets;
 
 export const facetNames = Object.keys(facets);
 
-/** Counts each facet's values among the products that match all filters except the facet's own. */
+/** Counts each facet's values in the products that match the filters of the list, without the facet's own filters. */
 export async function countFacets(ctx: Ctx, names: Facet[], list: Counted): Promise<ProductFacets> {
   const hasOptions = names.includes("options") ? 1 : 0;
   const scans = new Map<string, { matches: unknown[]; isWhole: boolean }>();
@@ -75,7 +75,7 @@ async function countCategories(ctx: Ctx, matches: readonly Match[], { lang }: Co
   return ranked.map(({ value: id, count }) => ({ ...known.get(id), id, parent: undefined, count }));
 }
 
-/** Counts for each value the products with a variant that has the value and matches the filters of other options. */
+/** Counts products by option value. One variant must have the value and match the filters of all other options. */
 function countOptions(_: Ctx, matches: readonly Match[], { query: { option = {} } }: Counted): object[] {
   const asked = Object.entries(option).map((pair) => [pair[0].normalize("NFC"), optionKey(pair)] as const);
   const valuesOf = (variant: string) => {

@@ -19,8 +19,8 @@ type Texts = "status" | "slug" | "ids" | "tags" | "categories" | "options" | "wo
 /** The name of a range's bound, such as `created_at >=`. */
 type Bound = `${"price_minor" | "created_at" | "updated_at"} ${string}`;
 /**
- * The filters of a list, as parameters of SQL. Filters with several values are JSON arrays. `words`, `titles` (words in
- * titles) and `terms` (other filters of the search index) contain FTS5 expressions.
+ * The filters of a list, as parameters of SQL. Filters with several values are JSON arrays. `words`, `titles` and `terms`
+ * contain FTS5 expressions: for words anywhere, for words in titles, and for other filters of the search index.
  */
 export type ProductFilters = Partial<
   Record<Texts, string> & Record<Bound, string | number> & Record<"available" | "onSale" | "hasOptions", 0 | 1>
@@ -28,7 +28,7 @@ export type ProductFilters = Partial<
 
 /** Returns a query's filters; null if nothing can match. Errors: validationFailed; forbidden for drafts. */
 export async function readFilters(ctx: Ctx, query: ProductListQuery, words: SearchWord[] | undefined) {
-  // Most lists have no range. Looking for ranges only if a name ends with `]` saves a tenth of the page's time.
+  // Most queries have no range. Reading ranges only if a name ends with `]` saves a tenth of a page's time.
   const filters: ProductFilters = Object.keys(query).some((name) => name.endsWith("]")) ? readRanges(ctx, query) : {};
   const status = readStatus(ctx, query);
   if (status !== undefined) filters.status = status;
@@ -63,11 +63,8 @@ async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilt
   }
   if (category !== undefined) {
     const includesDrafts = isCatalogOnly(ctx) ? 0 : 1;
-    const rows = await all(ctx.db, selectBelow, {
-      tenantId: ctx.tenant.id,
-      name: category.normalize("NFC"),
-      includesDrafts,
-    });
+    const values = { tenantId: ctx.tenant.id, name: category.normalize("NFC"), includesDrafts };
+    const rows = await all(ctx.db, selectBelow, values);
     if (rows.length === 0) throw invalidField("category", unknownCategory);
     filters.categories = JSON.stringify(rows.map(({ id }) => id));
     terms.push(`(${rows.map(({ id }) => term("category", id)).join(" OR ")})`);
@@ -84,7 +81,7 @@ async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilt
   return terms;
 }
 
-/** Throws validationFailed for a tag with a comma, which probably means two tags, unless a visible product has it. */
+/** Throws validationFailed for a tag with a comma that no visible product has. The caller probably means two tags. */
 export async function refuseJoinedTags(ctx: Ctx, { tag: tags = [] }: ProductListQuery): Promise<void> {
   const joined = tags.filter((tag) => tag.includes(","));
   if (joined.length === 0) return;
@@ -121,7 +118,7 @@ const maxNear = 8;
 /** Maximum look-ups in one turn of the event loop. All at once would delay other requests for many milliseconds. */
 const lookUps = 50;
 
-// A word counts as known if one of its newest products is visible, so that corrections reveal nothing about drafts.
+// A word is known if one of its 50 newest products is visible, so that corrections reveal nothing about drafts.
 const isKnown = sql`exists (select 1 from
   (select rowid from product_search where product_search match asked.value order by rowid desc limit 50) as hit
   cross join ${products} as p on p.row_number = hit.rowid
@@ -136,7 +133,7 @@ async function findPlaces(ctx: Ctx, expressions: string[], known: 0 | 1, max: nu
   return (await all(ctx.db, select, values)).map(({ place }) => place);
 }
 
-/** Returns the words of a search. For an unknown word, known words one typing error away are searched as well. */
+/** Returns the words of a search. For an unknown word, also searches known words that are one typing error away. */
 export async function correctWords(ctx: Ctx, q: string): Promise<SearchWord[]> {
   const words = searchWords(ctx.tenant.id, q);
   const anywhere = words.map((word) => word.anywhere);
@@ -159,7 +156,7 @@ export async function correctWords(ctx: Ctx, q: string): Promise<SearchWord[]> {
   return words;
 }
 
-/** Returns the stems of the spellings one typing error away with the same first letter; none for a very short word. */
+/** Returns the stems of spellings that differ by one typing error after the first letter; none for a short word. */
 function stemsNear(word: string): string[] {
   const alphabet = alphabets.find((letters) => [...word].every((letter) => letters.includes(letter)));
   if (word.length < minStem || word.length > longestCorrected || alphabet === undefined) return [];

@@ -14,7 +14,7 @@ import { type ProductListQuery, type ProductSortKey, readableFields } from "./mo
 import type { PageRow } from "./page-statement.ts";
 import { countMatches, findPage, uniqueFilter } from "./plan.ts";
 
-/** Ids of stores known to have translated products. For other stores, a page that needs translations is read twice. */
+/** Ids of stores that are known to have translations. In other stores, a page that needs translations is read twice. */
 const translated = new LruCache<true>(10_000);
 
 export type ProductDocument = Static<typeof Product>;
@@ -30,9 +30,9 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
   const includesDrafts = !isCatalogOnly(ctx);
   const asked = [ctx.tenant.id, "products", sort, includesDrafts, askedFilters(query)];
   const after = cursor === undefined ? undefined : decodeCursor(cursor, asked);
-  // A search runs several statements, so the state for the ETag is read first: a later state would hide changes.
+  // A search runs several statements. The state for the ETag is read before them, so that it hides no later change.
   const isSearch = searches.some((name) => query[name] !== undefined);
-  // Searches and facets wait in a queue of their own, so that they do not delay the store's short requests.
+  // Searches and facets wait in a separate queue, so that they do not delay the store's short requests.
   if (isSearch || names !== undefined) await yieldToEventLoop(ctx.tenant.id, ctx);
   const early = isSearch ? await readCatalogueState(ctx) : undefined;
   const words = q === undefined ? undefined : await correctWords(ctx, q);
@@ -58,7 +58,7 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
   return { ...list, state: early?.state ?? row?.state ?? "" };
 }
 
-/** Reads a page untranslated, unless the store has known translations. If a row needs one, reads the page again. */
+/** Reads a page. If a row needs a translation and the page was read without translations, reads the page again. */
 async function findLocalized(ctx: Ctx, find: (isLocalized: boolean) => Promise<PageRow | undefined> | undefined) {
   const row = await find(translated.get(ctx.tenant.id) !== undefined);
   if (!row?.needsLocalization) return row;
@@ -75,6 +75,6 @@ function readSort({ q, sort = "-created_at" }: ProductListQuery) {
 
 function askedFilters(query: ProductListQuery): unknown[] {
   const { limit: _1, cursor: _2, fields: _3, include_total: _4, facets: _5, ...filters } = query;
-  // Sorts by name only. Comparing whole entries would fail, because `option` has no prototype and so no `toString`.
+  // Sorts by name. Comparing whole entries would fail, because the value of `option` has no `toString`.
   return Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1));
 }

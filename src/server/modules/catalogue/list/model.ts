@@ -37,11 +37,14 @@ export const ProductListQuery = closed({
     Type.Array(text(100), {
       maxItems: 10,
       description:
-        "Only products with this tag. May be repeated: a product must have all of them. `a,b` is one tag with a comma; if no product has it, the reply is 5102.",
+        "Only products with this tag. If the parameter is repeated, only products with all of these tags. `a,b` is one tag with a comma; if no product has it, the reply is 5102.",
     }),
   ),
   category: Type.Optional(
-    textUpTo(200, "Id or slug of a category: only products in it or below it. For an unknown one, the reply is 5102."),
+    textUpTo(
+      200,
+      "Id or slug of a category: only products in the category or its descendants. For an unknown category, the reply is 5102.",
+    ),
   ),
   option: Type.Optional(
     Type.Record(textUpTo(50), text(100), {
@@ -50,10 +53,12 @@ export const ProductListQuery = closed({
         'Such as `{"colour": "blue"}` or `option[colour]=blue`: only products with a variant that has all given options.',
     }),
   ),
-  sku: Type.Optional(text(100, "Only the product with this SKU, or with a variant that has it, in any case.")),
+  sku: Type.Optional(text(100, "Only the product that has this SKU, or a variant with it. Ignores case.")),
   available: Type.Optional(Type.Boolean({ description: "If true, only products that can be ordered now." })),
   on_sale: Type.Optional(
-    Type.Boolean({ description: "If true, only products that have a higher former price, or a variant that has one." }),
+    Type.Boolean({
+      description: "If true, only products with a former price above the present one, or with such a variant.",
+    }),
   ),
   facets: Type.Optional(
     textUpTo(

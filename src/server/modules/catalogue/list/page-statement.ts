@@ -9,7 +9,7 @@ import type { ProductSortKey } from "./model.ts";
 
 export type FilterColumn = "price_minor" | "created_at" | "updated_at" | "status";
 
-/** The source of a page's rows: an index in sort order (`index-scan`), one column's index, or a few named rows. */
+/** Where a page's rows come from: an index in sort order (`index-scan`), a column's index, or a few named rows. */
 export type Source = "index-scan" | FilterColumn | "ids" | "slug" | "numbers";
 
 export interface ListPlan {
@@ -17,17 +17,17 @@ export interface ListPlan {
   descending: boolean;
   filters: ProductFilters;
   isContinued: boolean;
-  /** Whether the caller sees drafts, and all fields of products. */
+  /** Whether the caller sees drafts. Such a caller also sees all fields of products. */
   includesDrafts: boolean;
   /** Whether the statement counts all matches, which takes long for many. */
   isCounted: boolean;
-  /** Whether texts are translated; otherwise rows are returned as stored. */
+  /** Whether the statement translates texts. Without this, it returns rows as stored. */
   isLocalized: boolean;
 }
 
 export const rangeColumns = ["price_minor", "created_at", "updated_at"] as const;
 
-/** The columns of sort keys. For relevance, products with the words in their titles come first, then the newest. */
+/** The column of each sort key. For relevance, products with all words in a title come first, then the newest. */
 export const sortColumns: Record<ProductSortKey, string> = {
   created_at: "created_at",
   updated_at: "updated_at",
@@ -38,7 +38,7 @@ export const sortColumns: Record<ProductSortKey, string> = {
   relevance: "created_at",
 };
 
-/** Larger than any row number. It is added if a title has all words, so that the product comes first (relevance). */
+/** Larger than any row number. Added to the row number of a product with all words in a title, which comes first. */
 export const firstTitlePosition = 2 ** 50;
 
 export const indexes: Record<string, string> = {
@@ -68,7 +68,7 @@ export function boundsOf(filters: ProductFilters, column: string): string[] {
   return Object.keys(filters).filter((name) => name.startsWith(`${column} `));
 }
 
-/** SQL conditions on a column's range, or on the status. Bounds whose operator is in `passed` do not use the index. */
+/** SQL conditions for a column's range, or for the status. Bounds with an operator in `passed` do not use an index. */
 export function rangeConditions(filters: ProductFilters, column: string, passed = ""): SQL[] {
   if (column === "status") return filters.status === undefined ? [] : [sql`status = ${param("status")}`];
   return boundsOf(filters, column).map((name) => {
@@ -77,12 +77,12 @@ export function rangeConditions(filters: ProductFilters, column: string, passed 
   });
 }
 
-/** Returns the operators of bounds that every row after the cursor fulfils. */
+/** Returns the operator of bounds that all rows after a cursor fulfil, so that they need no index; "" without cursor. */
 export function passedBounds(descending: boolean, isContinued: boolean): string {
   return isContinued ? (descending ? "<" : ">") : "";
 }
 
-/** SQL conditions of all filters except those of `columns`. Name `words` if the rows already match the words. */
+/** SQL conditions of all filters except those of `columns`. Pass `words` if the rows already match the words. */
 export function otherConditions(filters: ProductFilters, ...columns: string[]): SQL[] {
   const others = ["status", ...rangeColumns].filter((column) => !columns.includes(column));
   const conditions = others.flatMap((column) => rangeConditions(filters, column, "<>"));
@@ -90,7 +90,7 @@ export function otherConditions(filters: ProductFilters, ...columns: string[]): 
   return [...conditions, ...given.map(([, condition]) => condition)];
 }
 
-/** SQL to check filters in a row: the index checks only the rarest term, and not if one variant has all options. */
+/** SQL conditions on a row. The search index checks only the rarest term, and never that one variant has all options. */
 const rowConditions = {
   available: sql`(allow_backorder
   or coalesce(case when has_variants then variants_available else stock - reserved end, 1) > 0)`,
@@ -111,12 +111,12 @@ const rowConditions = {
 } satisfies Partial<Record<keyof ProductFilters, SQL>>;
 
 export interface PageRow extends CommonRow {
-  /** 1 if rows are returned as stored, although some have translations or another language than the store's. */
+  /** 1 if rows are returned as stored, and one has translations or another language than the store's. */
   needsLocalization: number | null;
   state?: string | null;
 }
 
-/** One statement reads page, last position and whether more follow, so that they are from one snapshot. */
+/** Returns one statement for the page, its last position and `has_more`, so that all are from one snapshot. */
 export function pageStatement(plan: ListPlan, source: Source): Statement<PageRow> {
   const { key, descending, filters, isContinued, isCounted, isLocalized, includesDrafts } = plan;
   const flags = [isContinued, isCounted, isLocalized, includesDrafts].join(" ");
@@ -124,7 +124,7 @@ export function pageStatement(plan: ListPlan, source: Source): Statement<PageRow
   return compiledOnce(name, () => (source === "index-scan" ? compileIndexScan(plan) : compileSorted(plan, source)));
 }
 
-/** Sorts the keys first, and reads the wide rows only for the page. */
+/** Sorts row numbers first, and then reads the long rows of the page only. */
 function compileSorted(plan: ListPlan, source: Source): Statement<PageRow> {
   const column = sortColumn(plan);
   const found = sql`select row_number as number, id, ${column} as value ${orderedRows(plan, source)}`;
@@ -151,13 +151,13 @@ export function foundPage(plan: ListPlan, found: SQL, more: SQL): SQL {
     from ${joinedRows(plan, listed)}`;
 }
 
-/** SQL for the JSON of rows, and for whether they need translation: a check that takes a tenth of the page's time. */
+/** SQL for the JSON of rows, and for whether a row needs a translation. That check takes a tenth of a page's time. */
 function joinedRows({ isLocalized, includesDrafts }: ListPlan, rows: SQL): SQL {
   const audience = includesDrafts ? "staff" : "public";
   const document = productViews[audience].json;
   const json = isLocalized ? localizedJson(document) : document;
   const other = isLocalized ? sql`0` : sql`lang <> ${param("language")} or translations <> '{}'`;
-  // The size is compared first, because otherwise SQLite would read even a row that is too large.
+  // The size is compared first, so that SQLite does not read rows that are too large.
   const bounded = sql`case when octet_length(rendered) <= ${param("maxBytes")} then ${json} end as json`;
   return sql`(select group_concat(json) as json, sum(size) as bytes, max(size) > ${param("maxBytes")} as exceeds_bytes,
     max(other) as needsLocalization, (${newestEvents[audience]}) as state
@@ -171,7 +171,7 @@ function total(plan: ListPlan, source: Source): SQL {
 const inTitles = sql`not exists (select 1 from json_each(${param("titles")}) as title where not exists (
   select 1 from product_search where product_search match title.value and rowid = products.row_number))`;
 
-/** The column that orders the rows: the row number if the search index gives the order, as it has no other column. */
+/** The column that orders the rows. The search index has only row numbers, so its order is that of row numbers. */
 function sortColumn(plan: ListPlan): SQL {
   if (plan.key === "relevance") return sql`(row_number + ${sql.raw(String(firstTitlePosition))} * ${inTitles})`;
   return sql.raw(searchHasOrder(plan) ? "row_number" : sortColumns[plan.key]);

@@ -18,7 +18,7 @@ const maxCounted = 10_000;
 const maxScans = 20;
 /** After this many scanned rows, a page ends even if it is not full. */
 const maxRows = 20_000;
-/** Maximum rows of each term of a search in the first window of a page, and in later windows. */
+/** Maximum rows that each word or term of a search has in the first window of a page, and in later windows. */
 const windows = { first: 200, later: 2000 };
 
 type Values = Record<string, unknown> & { limit: number };
@@ -52,7 +52,7 @@ function readPage(ctx: Ctx, plan: ListPlan, source: Source, values: Values): Pro
   return get(ctx.db, pageStatement(plan, source), values);
 }
 
-/** Sorts the matches of a search in an order that the index does not have. Returns undefined if there are too many. */
+/** Sorts the matches of a search in an order that the search index does not have; undefined if there are too many. */
 async function sortMatches(ctx: Ctx, plan: ListPlan, values: Values, isBrief: boolean) {
   const options = { by: "created_at", part: "numbers", max: maxSorted, isBrief } as const;
   const { found, isWhole, matches } = await scan(ctx, plan.filters, options);
@@ -66,7 +66,7 @@ async function fillPage(ctx: Ctx, plan: ListPlan, values: Values, first?: BatchR
   if (!begun || begun.exceeds_bytes) return begun;
   let page = begun;
   for (let batches = 1; page.scanCursor !== null && page.found < values.limit; batches++) {
-    // The cursor names the last row, so the page can only end at a row that the caller may see.
+    // The cursor contains values of the last row, so a page must end at a row that the caller may see.
     const last = page.lastVisibleCursor;
     if (batches * batchSize(plan) >= maxRows && last !== null) return { ...page, last, has_more: 1 };
     await yieldToEventLoop(ctx.tenant.id, ctx);
@@ -98,7 +98,7 @@ const parsePosition = (cursor: string) => JSON.parse(cursor) as Position;
 
 function joinBatches(page: BatchRow, next: BatchRow): BatchRow {
   const lastVisibleCursor = next.lastVisibleCursor ?? page.lastVisibleCursor;
-  // Keeps the state that was read with the first batch: the ETag must not be newer than any part of the page.
+  // The state is that of the first batch, because the ETag must not be newer than any part of the page.
   const { state } = page;
   if (page.json === null) return { ...next, state, lastVisibleCursor };
   const { last, scanCursor, has_more } = next;
@@ -121,7 +121,7 @@ const selectCount = statement<{ products: number }>(sql`
   select coalesce(sum(products), 0) as products from ${productCounts}
   where tenant_id = ${param("tenantId")} and status = coalesce(${param("status")}, status)`);
 
-/** Counts the matches: all of them if there is no filter but the status, otherwise as many as `scanMatches` counts. */
+/** Counts the matches. If another filter than the status is given, counts only as far as `scanMatches`. */
 export async function countMatches(ctx: Ctx, filters: ProductFilters | null) {
   if (filters === null) return { found: 0, isWhole: true };
   const { status = null, ...others } = filters;
@@ -130,7 +130,7 @@ export async function countMatches(ctx: Ctx, filters: ProductFilters | null) {
   return { found: row?.products ?? 0, isWhole: true };
 }
 
-/** Counts matches until there are more than `maxCounted`, at most `maxScans` batches. Returns `part` of each match. */
+/** Counts matches until there are more than `maxCounted`, in at most `maxScans` scans. Returns `part` of each match. */
 export async function scanMatches(ctx: Ctx, filters: ProductFilters, part?: "facets") {
   const columns = filteredColumns(filters, undefined);
   const few = filters.terms ? undefined : await rarestColumn(ctx, filters, columns, maxSorted);
@@ -146,7 +146,7 @@ interface ScanOptions {
   isBrief?: boolean;
 }
 
-/** Scans until there are more than `max` matches. With `isBrief`, scans only if one search window has all matches. */
+/** Scans until there are more than `max` matches. With `isBrief`, scans only if one window has all matches. */
 async function scan(ctx: Ctx, filters: ProductFilters, { by, part, max, isBrief }: ScanOptions) {
   const size = part === "facets" ? sizes.returned : sizes.scanned;
   const matches: unknown[] = [];
@@ -168,7 +168,7 @@ async function scan(ctx: Ctx, filters: ProductFilters, { by, part, max, isBrief 
   }
 }
 
-/** Returns the filtered columns that neither the sort column's index nor the search index covers. */
+/** Returns the columns with a filter that neither the index of the sort column nor the search index checks. */
 function filteredColumns(filters: ProductFilters, sorted: string | undefined): FilterColumn[] {
   const columns: FilterColumn[] = rangeColumns.filter(
     (column) => column !== sorted && boundsOf(filters, column).length > 0,

@@ -37,9 +37,8 @@ const selectSpans = (descending: boolean, isContinued: boolean) =>
   });
 
 /**
- * Reads the next rows of each expression, at most `size`: how many there are, and their first and last positions.
- * Positions decrease in the direction of the scan (an ascending scan negates them), so the smallest end is the
- * farthest.
+ * Reads for each expression how many rows follow, at most `size`, and the first and last of their positions. Positions
+ * decrease in the direction of the scan, because an ascending scan negates them. So the smallest end is the farthest.
  */
 async function readSpans(ctx: Ctx, expressions: readonly string[], { descending, after, size }: WindowOptions) {
   const values = { expressions: JSON.stringify(expressions), size, after };
@@ -50,7 +49,7 @@ async function readSpans(ctx: Ctx, expressions: readonly string[], { descending,
   });
 }
 
-/** Returns the next window of a search (see README.md); `{}` for a list without search; undefined if no rows follow. */
+/** Returns the next window of a search (see README.md); undefined if no rows follow; `{}` for a list without search. */
 export async function nextWindow(ctx: Ctx, filters: ProductFilters, options: WindowOptions): Promise<NextWindow> {
   if (filters.terms === undefined) return {};
   const { descending, after, size, isRanked = false } = options;
@@ -78,7 +77,7 @@ export async function nextWindow(ctx: Ctx, filters: ProductFilters, options: Win
   };
 }
 
-/** Without `end`, a window extends to the end of the index. After the last window of titles, other products follow. */
+/** Without `end`, the window extends to the end of the index. Other products follow the last window of titles. */
 function boundsAt(end: number | undefined, titleOffset: number, descending: boolean) {
   const isEnd = end === undefined && titleOffset === 0;
   return {

@@ -1,23 +1,23 @@
 import { spellPlainly } from "../../../values/fold-letters.ts";
 
-/** Words with fewer letters are their own stems, and are not corrected. */
+/** A word with fewer letters is its own stem, and is not corrected. */
 export const minStem = 4;
 const latin = /^[a-z]+$/;
 /** Maximum characters of a word that are indexed and searched. The rest of the word is ignored. */
 const maxWordLength = 24;
 /** Maximum words of a search, because each can match most products. */
 const maxSearched = 12;
-/** Maximum indexed tokens, and folded characters, of a product. The rest of a very long description is not found. */
+/** Maximum indexed tokens and characters of a product. A search does not find the rest of a very long description. */
 const maxTokens = 12_000;
 const maxCharacters = 65_536;
-/** Maximum blocks in an expression. Wider ranges are searched without blocks, which is as fast for rare terms. */
+/** Maximum blocks in an expression. Only rare terms need a wider range, and for them blocks save no time. */
 const maxBlocks = 64;
-/** Maximum indexed characters of a folded text, which can be longer than the text; ordinary texts grow by 1%. */
+/** Maximum indexed characters of a folded text. Folding makes an ordinary text 1 % longer, but others much longer. */
 const maxFolded = (text: string) => text.length * 1.125 + 1000;
 
 /** Accents and vowel signs. In the scripts of India and South-East Asia such marks are part of the word. */
 const accents = /(?<=[\p{scx=Latn}\p{scx=Grek}\p{scx=Cyrl}\p{scx=Arab}\p{scx=Hebr}])\p{M}+/gu;
-/** Words, also joined ones such as `t-shirt`. A pattern that requires the joint would take quadratic time. */
+/** Words, also hyphenated words such as `t-shirt`. A separate pattern for those would take quadratic time. */
 const wordRun = /[\p{L}\p{M}\p{N}]+(?:['’._-][\p{L}\p{M}\p{N}]+)*|\p{Extended_Pictographic}/gu;
 const connectors = /['’._-]/g;
 const unspaced = /([\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}]+)/u;
@@ -38,7 +38,7 @@ function tagOf(tenantId: string): string {
   return tenantId.slice(-6);
 }
 
-/** Kinds of tokens. No word contains the dot, so words and terms cannot be confused. */
+/** Kinds of tokens. No word contains the dot, so a word never equals a token of another kind. */
 const kinds = {
   stem: "·w",
   title: "·h",
@@ -52,7 +52,7 @@ const kinds = {
 } as const;
 export type TermKind = Exclude<keyof typeof kinds, "stem" | "title" | "block">;
 
-/** The token for a tag, category, option, SKU, status or sale. Its length does not depend on the value. */
+/** Returns the token for a tag, category, option, SKU, status or sale. All have the same length. */
 export function termToken(tenantId: string, kind: TermKind, value: string): string {
   return tagOf(tenantId) + kinds[kind] + Bun.SHA256.hash(value, "hex").slice(0, 20);
 }
@@ -64,7 +64,7 @@ export function blockPrefix(tenantId: string): string {
   return tagOf(tenantId) + kinds.block;
 }
 
-/** Returns an FTS5 expression for the blocks that contain a range of row numbers; none if there are too many blocks. */
+/** Returns an FTS5 expression for the blocks of a range of row numbers; none if there are too many blocks. */
 export function blocksOf(tenantId: string, from: number, to: number): string[] {
   const size = 2 ** blockBits;
   const [first, last] = [Math.floor(Math.min(from, to) / size), Math.floor(Math.max(from, to) / size)];
@@ -77,7 +77,7 @@ export function stemToken(tenantId: string, kind: "stem" | "title", stem: string
   return tagOf(tenantId) + kinds[kind] + stem;
 }
 
-/** Returns the prefixes and stems of words, and the stems of titles; in unspaced scripts, letters and pairs of them. */
+/** Returns the tokens of texts: prefixes, stems, and stems in titles; in unspaced scripts, letters and pairs of letters. */
 export function indexTokens(tenantId: string, texts: readonly string[], titles: readonly string[] = []): string {
   const tokens = new Set<string>();
   for (const word of wordsOf(titles)) {
@@ -135,7 +135,7 @@ function addWord(tokens: Set<string>, word: string): void {
     } else {
       const whole = cutWord(text);
       tokens.add(kinds.stem + stemOf(whole));
-      // If a prefix is in `tokens`, all shorter ones are, so the loop can end.
+      // If a prefix is in `tokens`, all shorter prefixes are, too.
       for (let begun = whole; begun !== "" && !tokens.has(begun); begun = begun.slice(0, -1)) {
         if (begun.isWellFormed()) tokens.add(begun);
       }
@@ -146,12 +146,12 @@ function addWord(tokens: Set<string>, word: string): void {
 export interface SearchWord {
   /** The word without case and accents. Undefined in scripts without spaces, whose words are not corrected. */
   word?: string;
-  /** The FTS5 expression for products with a word that begins with `word`, or with another form of `word`. */
+  /** The FTS5 expression for products with a word that begins with `word`, or with its singular or plural. */
   anywhere: string;
   inTitle: string;
 }
 
-/** The words of `q`, all of which a product must have. Words after the first `maxSearched` are ignored. */
+/** Returns the words of `q`. A product must have all of them. Words after the first `maxSearched` are ignored. */
 export function searchWords(tenantId: string, q: string): SearchWord[] {
   const parts = (foldText(q).match(wordRun) ?? []).flatMap((joined) => joined.split(connectors)).flatMap(splitScripts);
   const words = parts.flatMap(({ text, isUnspaced }) =>
@@ -162,7 +162,7 @@ export function searchWords(tenantId: string, q: string): SearchWord[] {
 
 function searchWord(tenantId: string, word: string): SearchWord {
   const [stem, begun] = [stemOf(word), `"${tagOf(tenantId)}${word}"`];
-  // All words with a stem begin with it, so the prefix is enough, and twice as fast. But a final `i` may stand for `y`.
+  // All words with a stem begin with the stem, so the prefix is enough, and twice as fast. But a final `i` can be a `y`.
   const isEnough = stem === word && !word.endsWith("i");
   const anywhere = isEnough ? begun : `(${begun} OR "${stemToken(tenantId, "stem", stem)}")`;
   return { word, anywhere, inTitle: `"${stemToken(tenantId, "title", stem)}"` };
@@ -186,7 +186,7 @@ function splitScripts(text: string): { text: string; isUnspaced: boolean }[] {
   return parts.filter((part) => part.text !== "");
 }
 
-/** A folded word without its plural ending: `berries` and `berry` become `berri`. A stem need not be a real word. */
+/** Removes the plural ending of a folded word. `berries` and `berry` become `berri`: a stem need not be a word. */
 export function stemOf(word: string): string {
   if (word.length < minStem || !latin.test(word)) return word;
   let stem = word;

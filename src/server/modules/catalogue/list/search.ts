@@ -18,11 +18,11 @@ const columns = sql.raw(
   `row_number as row, tenant_id as tenantId, title, description, tags, sku, translations, variants, status,
   deleted_at as deletedAt, category_ids as categoryIds, price_minor as price, compare_at_minor as compare_at_price`,
 );
-// The order is ascending, because FTS5 writes a segment whenever a row number is lower than the one before.
+// Row numbers ascend, because FTS5 writes a segment whenever a row number is lower than the previous one.
 const selectPending: Statement<Searched> = statement(sql`
   select ${columns} from ${productsToIndex} join ${products} using (row_number)
   order by row_number limit ${sql.raw(String(batch))}`);
-// One insert per product: before an `insert … select`, FTS5 would write the words of previous products as a segment.
+// Each product has its own insert. Before an `insert … select`, FTS5 would write earlier products as a segment.
 const writeWords = statement(sql`
   insert or replace into product_search (rowid, words)
   values (${param("row")}, ${param("words")} || ${sql.raw(blockOf("?1"))})`);
@@ -70,7 +70,7 @@ function indexing({ row, tenantId, ...product }: Searched): InStatement {
   const described = [description, ...translated.map((one) => one.description)];
   // Descriptions come last, because the number of tokens is limited.
   const texts = [...named, ...options.map(([, value]) => value), ...titles.slice(1), ...described].filter(isText);
-  // `writeWords` appends the number of the row's block to the prefix, with which the text ends.
+  // The text ends with the prefix of the block token. `writeWords` appends the number of the block.
   const words = [...terms, indexTokens(tenantId, texts, titles), blockPrefix(tenantId)].join(" ");
   return bind(writeWords, { row, words });
 }

@@ -15,11 +15,11 @@ const mediaId = Type.String({ description: "`med_…` of an uploaded picture." }
 export const ImageInput = input("ImageInput", {
   media_id: Type.Optional(mediaId),
   url: Type.Optional(
-    text(2048, "An http or https address; ignored beside a `media_id`.", { expects: "an http or https address" }),
+    text(2048, "An http or https address. Ignored if `media_id` is sent.", { expects: "an http or https address" }),
   ),
   alt: Type.Optional(alt),
   position: Type.Optional(whole(0, 1_000_000, "Position among the pictures. Default: as in the list.")),
-  width: Type.Optional(whole(1, 16_383, "Ignored, so that the pictures of a reply can be sent.")),
+  width: Type.Optional(whole(1, 16_383, "Ignored. Accepted because replies have this field.")),
   height: Type.Optional(whole(1, 16_383, "Ignored.")),
 });
 export type ImageInput = Static<typeof ImageInput>;
@@ -29,7 +29,7 @@ export const Image = output("Image", {
   media_id: Type.Optional(mediaId),
   url: Type.String({
     description:
-      "Address of the picture; a path for an uploaded one on a server without a public URL. A width can replace `original`.",
+      "Address of the picture. An uploaded picture has only a path if the server has no public URL; a width can replace `original`.",
   }),
   alt,
   position: Type.Integer({ minimum: 0 }),
@@ -39,14 +39,11 @@ export const Image = output("Image", {
 
 export const unknownPicture = "contains the media_id of a picture that this store does not have";
 
-/** Returns pictures as JSON, in order, for the database. `field` names them in errors. Errors: validationFailed. */
+/** Returns the JSON of pictures for the database, sorted by position. `field` is their name in errors. */
 export function imagesText(ctx: Ctx, images: readonly ImageInput[], field: string): string {
   const placed = images.map((image, index) => ({
     place: image.position ?? index,
-    image: {
-      ...source(ctx, image, `${field}.${index}`),
-      alt: requireSafeText(`${field}.${index}.alt`, image.alt ?? ""),
-    },
+    image: checkImage(ctx, image, `${field}.${index}`),
   }));
   const inOrder = placed.toSorted((a, b) => a.place - b.place);
   return JSON.stringify(inOrder.map(({ image }, position) => ({ ...image, position })));
@@ -60,13 +57,14 @@ export function withSizes(images: SQL | Placeholder): SQL {
     from json_each(${images}) i) else ${images} end`;
 }
 
-function source(ctx: Ctx, { media_id: id, url }: ImageInput, field: string): { media_id?: string; url: string } {
+function checkImage(ctx: Ctx, { media_id: id, url, alt = "" }: ImageInput, field: string) {
+  requireSafeText(`${field}.alt`, alt);
   if (id !== undefined) {
     if (!isId("med", id)) throw invalidField(`${field}.media_id`, "is not the id of a picture");
-    return { media_id: id, url: pictureUrl(ctx.tenant.namespace, id) };
+    return { media_id: id, url: pictureUrl(ctx.tenant.namespace, id), alt };
   }
   if (url === undefined) throw invalidField(`${field}.url`, "is required without a media_id");
   requireSafeText(`${field}.url`, url);
-  if (URL.canParse(url) && /^https?:/i.test(url)) return { url };
+  if (URL.canParse(url) && /^https?:/i.test(url)) return { url, alt };
   throw invalidField(`${field}.url`, "must be an http or https address");
 }

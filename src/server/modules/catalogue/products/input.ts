@@ -14,13 +14,13 @@ export const maxLanguages = 50;
 export const tooManyLanguages = `a product has translations into at most ${maxLanguages} languages`;
 export const translationsTooLarge = "would be larger than 512 KiB once merged";
 
-/** The columns that a write of a product sets. Booleans are 0 or 1. */
+/** The columns of a product that a write sets. Booleans are 0 or 1, because libSQL cannot bind them. */
 export type ProductColumns = Partial<
   Omit<typeof products.$inferSelect, "allowBackorder" | "requiresShipping"> &
     Record<"allowBackorder" | "requiresShipping", 0 | 1>
 >;
 
-/** If the price is null, or missing in a new variant, then price, compare-at price and currency are the product's. */
+/** The columns of a variant that a write sets. With a price of null, the variant gets its product's prices. */
 export type VariantColumns = Partial<Omit<typeof productVariants.$inferSelect, "priceMinor">> & {
   priceMinor?: number | null;
 };
@@ -76,7 +76,7 @@ export function columnName(name: string): SQL {
   return sql.raw(name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`));
 }
 
-/** Returns the stored form of a SKU: NFC, without spaces at the ends. */
+/** Returns a SKU as it is stored: normalized (NFC), without spaces at the ends. */
 export function normalizeSku(sku: string): string {
   return sku.normalize("NFC").trim();
 }

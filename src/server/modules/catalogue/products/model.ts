@@ -58,13 +58,9 @@ const variantFields = {
     maxProperties: 10,
     description: 'Such as `{"size": "M"}`. No two variants of a product may have the same options.',
   }),
-  price: nullable(
-    amount("Price of the variant. If it is null or missing at creation, the variant uses the product's price.", 19.99),
-  ),
-  compare_at_price: nullable(
-    amount("The former price. It requires the variant's own `price`; without it, both are the product's.", 24.99),
-  ),
-  weight_g: nullable(whole(0, maxWeight, "Grams of one piece. If null, the product's.")),
+  price: nullable(amount("The variant's own price. Null, or missing at creation, for the product's prices.", 19.99)),
+  compare_at_price: nullable(amount("The former price. It requires the variant's own `price`.", 24.99)),
+  weight_g: nullable(whole(0, maxWeight, "Grams of one piece. Null for the product's weight.")),
   images: Type.Array(ImageInput, { maxItems: 20 }),
   position: whole(0, 1_000_000, "Place among the variants. Default: last."),
 };
@@ -80,7 +76,7 @@ export const Variant = output("Variant", {
   has_own_price: Type.Boolean({ description: "False if `price` and `compare_at_price` are the product's." }),
 });
 
-/** A product in a path. A malformed name gets the same error as an unknown one: notFound. */
+/** Names a product in a path. A malformed name gets notFound, like an unknown name. */
 export const ProductParams = Type.Object({ id: Type.String({ description: "The id or the slug of the product." }) });
 
 export const VariantParams = Type.Object({ ...ProductParams.properties, variant_id: Type.String() });
@@ -103,14 +99,11 @@ const fields = {
   ...stocked,
   allow_backorder: Type.Boolean({ description: "Whether more than the stock can be ordered." }),
   weight_g: nullable(whole(0, maxWeight, "Grams of one piece.")),
-  requires_shipping: Type.Boolean({ description: "Whether it is sent. Default: true." }),
+  requires_shipping: Type.Boolean({ description: "Whether the product is shipped. Default: true." }),
   tax_class: taxClass,
   images: Type.Array(ImageInput, { maxItems: 50 }),
   tags: Type.Array(line(100), { maxItems: 100, description: "No tag may be repeated." }),
-  category_ids: Type.Array(text(120), {
-    maxItems: maxCategories,
-    description: "Categories of the product, by their ids; a write also accepts slugs.",
-  }),
+  category_ids: Type.Array(text(120), { maxItems: maxCategories, description: "A write also accepts slugs." }),
   metadata: Type.Record(textUpTo(100), Type.Unknown(), {
     description: "Any JSON object of at most 16 KiB. PATCH merges it (RFC 7396).",
   }),
@@ -119,7 +112,7 @@ const fields = {
 export const productTexts = { title, slug: fields.slug, description };
 
 const texts = input("Translation", { title: Type.Optional(title), description: Type.Optional(description) });
-// A PATCH merges translations with existing ones, so only the database can check the number of languages.
+// A PATCH merges translations with existing ones, so the update checks the number of languages.
 export const translations = Type.Record(languageTag, texts, {
   description: "Texts in languages other than `lang`, by language code; at most 50 languages.",
   form,
@@ -132,12 +125,7 @@ export type ProductReplacement = Static<typeof ProductReplacement>;
 
 export const ProductInput = input("ProductInput", {
   ...ProductReplacement.properties,
-  variants: Type.Optional(
-    Type.Array(VariantInput, {
-      maxItems: maxVariants,
-      description: "Forms in which the product is sold, such as sizes.",
-    }),
-  ),
+  variants: Type.Optional(Type.Array(VariantInput, { maxItems: maxVariants, description: "Such as sizes." })),
 });
 export type ProductInput = Static<typeof ProductInput>;
 

@@ -29,7 +29,7 @@ function changePictures(ctx: Ctx, item: StockItem, change: (images: Image[]) => 
   });
 }
 
-/** Stores files, and adds the pictures that the item does not have yet. Errors: those of files and uploads. */
+/** Stores picture files, and adds those to the item that it does not have. Errors: as `addPicture`; validationFailed. */
 export async function addPictures(ctx: Ctx, item: StockItem, paths: readonly string[], alt = ""): Promise<Image[]> {
   const stored: Media[] = [];
   for (const path of paths) stored.push(await addPicture(ctx, await readPictureFile(path)));
@@ -58,7 +58,7 @@ async function readPictureFile(path: string): Promise<Uint8Array> {
 
 type Storing = { folder: string; isDryRun: boolean };
 
-/** Stores the pictures of imported items, before the items are written. A dry run only checks the files in `folder`. */
+/** Stores the picture files that imported items name, relative to `folder`. A dry run only checks the files. */
 export async function* storePictures(ctx: Ctx, items: AsyncIterable<ImportItem>, storing: Storing) {
   for await (const item of items) {
     const { line, document, variants, faults, isCsv } = item;
@@ -79,20 +79,19 @@ async function storeImages(ctx: Ctx, images: unknown, { folder, isDryRun }: Stor
     if (!isPath(image)) continue;
     const { url, ...rest } = image;
     try {
-      images[index] = { ...rest, ...(await storeFile(ctx, resolve(folder, url), isDryRun)) };
+      const bytes = await readPictureFile(resolve(folder, url));
+      if (isDryRun) await checkPicture(bytes);
+      // In a dry run, an address stands for the file that would be stored.
+      const stored = isDryRun
+        ? { url: "https://not-stored.invalid/" }
+        : { media_id: (await addPicture(ctx, bytes)).id };
+      images[index] = { ...rest, ...stored };
     } catch (error) {
       if (!(error instanceof AppError) || error.kind === "unavailable") throw error;
       faults.push(`${url}: ${error.details?.[0]?.message ?? error.message}`);
     }
   }
   return faults;
-}
-
-async function storeFile(ctx: Ctx, file: string, isDryRun: boolean): Promise<ImageInput> {
-  const bytes = await readPictureFile(file);
-  if (!isDryRun) return { media_id: (await addPicture(ctx, bytes)).id };
-  await checkPicture(bytes);
-  return { url: `https://not-stored.invalid/${encodeURIComponent(file)}` };
 }
 
 function isPath(image: unknown): image is { url: string } {

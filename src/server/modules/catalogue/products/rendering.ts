@@ -3,14 +3,14 @@ import { type Ctx, isCatalogOnly } from "../../../context.ts";
 import { param } from "../../../db/statement.ts";
 import { moneyJson } from "../../../values/money.ts";
 
-/** The largest stock that the public sees. Larger numbers are not shown, so that nobody can follow a store's sales. */
+/** The largest stock that the public sees. Exact numbers above it would show a store's sales. */
 export const maxShownStock = 10;
 
 const ownStock = "case when stock is null then null else stock - reserved end";
 const ofProduct = `case when has_variants then variants_available else ${ownStock} end`;
 const shown = (available: string) => `min(max(${available}, 0), ${maxShownStock})`;
 
-/** SQL for the version after a change of stock. The public version skips changes that the public does not see. */
+/** SQL that increases the version after a change of stock. The public's version increases if the shown stock changes. */
 export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
   const isShown = sql`(${sql.raw(shown("stock - reserved"))} is not min(max(${available}, 0), ${sql.raw(`${maxShownStock}`)}))`;
   const more = sql.raw(`${by}`);
@@ -18,7 +18,7 @@ export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
     updated_at = iif(${isShown}, ${param("now")}, updated_at)`;
 }
 
-/** Everybody sees the fields before `allow_backorder`. With variants, `sku` is null, and `stock` is their total. */
+/** SQL for a product's JSON. With variants, `sku` is null and `stock` is their sum. `catalogBytes` needs the order. */
 export const productJson = sql.raw(`json_object(
   'id', id, 'title', title, 'slug', slug, 'description', description, 'status', status,
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
@@ -32,7 +32,7 @@ export const productJson = sql.raw(`json_object(
   'available', ${ofProduct}, 'variants', json(variants),
   'stock', case when has_variants then variants_stock else stock end, 'metadata', json(metadata))`);
 
-/** SQL for how many bytes of the stored JSON are the fields that every caller sees: those before `allow_backorder`. */
+/** SQL for the number of bytes of the stored JSON before `allow_backorder`. Every caller sees this part. */
 export const catalogBytes = sql.raw(`instr(cast(rendered as blob), cast(',"allow_backorder":' as blob)) - 1`);
 
 export const variantJson = sql.raw(`json_object(
@@ -43,7 +43,7 @@ export const variantJson = sql.raw(`json_object(
   'stock', stock, 'available', ${ownStock}, 'weight_g', weight_g, 'images', json(images), 'position', position,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
 
-/** The audience of a record. The public are callers for whom `isCatalogOnly` is true; staff sees all fields. */
+/** `public`: callers for whom `isCatalogOnly` is true. `staff`: callers who see all fields. */
 export type Audience = "public" | "staff";
 
 export function audienceOf(ctx: Pick<Ctx, "actor">): Audience {
@@ -56,7 +56,7 @@ export function forEachAudience<T>(make: (audience: Audience) => T): Record<Audi
 
 const shownStock = sql.raw(shown(ofProduct));
 
-/** SQL for a stored product: its JSON, its version, and `state`, a text that changes with every change but a view. */
+/** SQL for the JSON of a product, its version, and `state`: a text that every change except a view changes. */
 export const productViews = {
   staff: {
     json: sql<string>`rendered`,
@@ -64,7 +64,7 @@ export const productViews = {
     state: sql<string>`json_array(updated_at, reserved, likes_count, case when has_variants then variants end)`,
   },
   public: {
-    // Cutting takes a tenth of the time of `json_remove`. The long text is joined last, because each join copies it.
+    // Cutting the text takes a tenth of the time of `json_remove`. Each `||` copies its texts, so short ones are joined first.
     json: sql<string>`cast(substr(cast(rendered as blob), 1, catalog_bytes) as text) || (
       ',"allow_backorder":' || case when allow_backorder then 'true' else 'false' end ||
       ',"version":' || (version - hidden_versions) || ',"available":' || coalesce(${shownStock}, 'null') ||
@@ -86,7 +86,7 @@ export const variantViews = {
   },
 };
 
-/** SQL for whether the public sees the change of a product or variant at the time `now`. */
+/** SQL condition: the public sees the change that a product or variant got at the time `now`. */
 export const isChangeShown = sql`updated_at = ${param("now")}`;
 
 export interface Rendered {

@@ -18,7 +18,7 @@ export const unknownCategory = "is not a category of this store";
 
 const isProduct = ofStoreNotDeleted(products);
 const isVariant = ofStoreNotDeleted(productVariants);
-/** Finds the first value that another record has. Returns the value's index, and that record's id and slug. */
+/** Finds the first of `values` that another record has. Returns its index, and the record's id and slug. */
 const findFirst = (other: SQL, table: typeof products | typeof categories = products) =>
   statement<{ place: number; other: string; slug: string }>(sql`
     with found as (select key as place, ${other} as other from json_each(${param("values")}))
@@ -66,7 +66,7 @@ function explained(error: unknown): unknown {
   if (["products", "categories"].some((table) => isCheckViolation(error, `${table}_translations_size`)))
     return invalidField("translations", translationsTooLarge);
   if (isCheckViolation(error, "known_pictures")) return invalidField("images", unknownPicture);
-  // The category was deleted between the look-up of its id and this write.
+  // A category was deleted after its id was looked up.
   if (isCheckViolation(error, "products_categories")) return invalidField("category_ids", unknownCategory);
   if (isUniqueViolation(error, "product_variants.options_key")) {
     return fieldError(conflict, "options", "another variant of the product has the same options", { cause: error });

@@ -30,7 +30,7 @@ async function findDeleted(ctx: Ctx, named: string) {
   throw notFound("deleted product", named, { in: `store ${JSON.stringify(ctx.tenant.namespace)}`, remedy });
 }
 
-// Drops pictures and categories that were deleted meanwhile. Setting `sku` makes triggers check that it is free.
+// Pictures that were deleted meanwhile are left out. Setting `sku` runs the triggers that refuse a taken SKU.
 const restored = sql`deleted_at = null, sku = sku, updated_at = ${param("now")}, version = version + 1,
   images = (select json_group_array(json(value)) from (select value from json_each(images) where value ->> 'media_id' is null
     or value ->> 'media_id' in (select id from ${media} where ${ofStore(media)}) order by key))`;
@@ -52,10 +52,8 @@ export async function restoreProduct(ctx: Ctx, named: string): Promise<RenderedP
       if (!(cause instanceof AppError) || cause.kind !== "conflict") throw cause;
       const taken = cause.details?.[0]?.field === "slug" ? "slug" : "SKU";
       const message = `Product ${JSON.stringify(named)} cannot be restored: another product has its ${taken}.`;
-      throw conflict(message, {
-        remedy: `Change the ${taken} of the other product first: bodega product update`,
-        cause,
-      });
+      const remedy = `Change the ${taken} of the other product first: bodega product update`;
+      throw conflict(message, { remedy, cause });
     });
     const product = await getProduct(tx, id);
     await recordEvent(tx, { type: "product.created", subject: id, data: { version: product.version } });

@@ -54,7 +54,7 @@ const deleteProductRow = statement((q) =>
 );
 const ofProduct = sql`tenant_id = ${param("tenantId")} and product_id = ${param("id")} and deleted_at is null`;
 const deleteVariants = statement((q) => q.update(productVariants).set(deletion).where(ofProduct));
-// Copies a changed price to the variants that use the product's price. Returns their ids.
+// Copies the product's price to variants without their own price. Returns the ids of changed variants.
 const syncVariantPrices = statement(sql`
   update ${productVariants} set ${priceColumns} = ${productPrice}, version = version + 1, updated_at = ${param("now")}
   where ${ofProduct} and not has_own_price and ${priceColumns} is not ${productPrice}
@@ -95,9 +95,9 @@ export async function createProduct(ctx: Ctx, input: ProductInput, lang?: string
       const [inserted] = await ctx.db.batch(statements);
       return rowsOf(insertProduct, inserted)[0] as RenderedProduct;
     }
+    const added = withDeferredSummaries([bind(insertVariants, newVariants(ctx, id, variants))]);
     return inTransaction(ctx, async (tx) => {
-      await tx.db.batch(statements);
-      await tx.db.batch(withDeferredSummaries([bind(insertVariants, newVariants(tx, id, variants))]));
+      await tx.db.batch([...statements, ...added]);
       return getProduct(tx, id, language);
     });
   });
@@ -113,7 +113,7 @@ export async function getProduct(ctx: Ctx, named: string, lang?: string): Promis
   return product;
 }
 
-/** Returns the product's `state` (see `productViews`); undefined if it is not visible. Errors: notFound for a slug. */
+/** Returns a product's `state` (see `productViews`) and version, or undefined. Errors: notFound for an unknown slug. */
 export async function getProductState(ctx: Ctx, named: string) {
   const id = await findProductId(ctx, named);
   return get(ctx.db, reads[audienceOf(ctx)].state, { tenantId: ctx.tenant.id, id });
@@ -123,12 +123,12 @@ export async function replaceProduct(ctx: Ctx, id: string, input: ProductReplace
   return write(ctx, id, { columns: { ...defaults, ...productColumns(ctx, input) }, merge: false, ...options });
 }
 
-/** Merges metadata and translations (RFC 7396). Errors: notFound, preconditionFailed, validationFailed, conflict. */
+/** Changes the given fields. Merges metadata and translations (RFC 7396). Errors: notFound, preconditionFailed, conflict. */
 export async function patchProduct(ctx: Ctx, id: string, patch: ProductPatch, options: WriteOptions) {
   return write(ctx, id, { columns: productColumns(ctx, patch), merge: true, ...options }, Object.keys(patch));
 }
 
-/** Sets fields from an import file. Replaces metadata and translations. `lang` is the product's language. */
+/** Sets the fields of an import file. Replaces metadata and translations. `lang` is the product's language. */
 export async function setProductFields(ctx: Ctx, id: string, fields: ProductPatch, lang: string) {
   const change = { columns: productColumns(ctx, fields), merge: false, lang, ifMatch: null };
   return write(ctx, id, change, Object.keys(fields));
@@ -162,7 +162,7 @@ async function write(ctx: Ctx, named: string, given: ProductChange, fields?: str
     if (updated.hasVariants && (priceMinor !== undefined || compareAtMinor !== undefined)) {
       const follow = bind(syncVariantPrices, { tenantId: tx.tenant.id, productId: id, id, now });
       const [, followed] = await tx.db.batch(withDeferredSummaries([follow]));
-      // The product's JSON contains the prices of its variants, so it is read again.
+      // The product's JSON contains the variants' prices, so the product is read again.
       if (followed?.rows.length) product = await getProduct(tx, id, change.lang);
     }
     if (before && !before.hasVariants && before.stock !== stock) {

@@ -21,14 +21,11 @@ export interface StockItem {
   variantId: string | null;
 }
 
-/** A product or variant to order; a variant may lack its product's id. `field` names the item in errors: `items.0`. */
+/** A product or variant to order. For a variant, `productId` may be null. `field` is the item's name in errors: `items.0`. */
 export type WantedItem = Record<keyof StockItem, string | null> & { field: string; quantity: number };
 
 type Row = typeof products.$inferSelect;
-/**
- * The texts are in the language `lang`, and `translations` is JSON of the other languages. `weight` is the weight of
- * one piece in grams.
- */
+/** The texts are in the language `lang`; `translations` is JSON. `weight` is that of one piece, in grams. */
 type ItemRow = StockItem &
   Pick<Row, "title" | "lang" | "translations" | "sku" | "priceMinor" | "currency" | "taxClass"> &
   Record<"variantTitle" | "image", string | null> &
@@ -95,22 +92,22 @@ function orderItemError(tx: Ctx, found: ItemRow | undefined, wanted: WantedItem)
   return shortage(tx, `${field}.quantity`, message);
 }
 
-/** The outOfStock error. Its message reveals the stock only to callers who may see the exact stock. */
+/** Returns outOfStock. Its message reveals the stock only to callers who may see the exact stock. */
 export function shortage(ctx: Ctx, field: string, message: string): AppError {
   return fieldError(outOfStock, field, isCatalogOnly(ctx) ? "is more than can be ordered now" : message);
 }
 
 const ofProduct = sql`tenant_id = ${param("tenantId")} and id = ${param("productId")}`;
 const ofVariant = sql`tenant_id = ${param("tenantId")} and id = ${param("variantId")}`;
-// Needs no guard: `findItems` has checked the stock in the same transaction, during which nobody else writes.
+// This needs no condition on the stock: `findItems` checks the stock in the same transaction.
 const reserved = sql`(reserved + ${param("quantity")})`;
 const reserve = sql`reserved = ${reserved}, ${stockVersion(sql`stock - ${reserved}`, 0)}`;
-// An inconsistent `reserved` must not block payment or cancellation, so it becomes 0. `bodega doctor` corrects it.
+// A wrong `reserved` must not block a payment or cancellation, so it never falls below 0. `bodega doctor` corrects it.
 const unreserved = sql`max(reserved - ${param("quantity")}, 0)`;
 const unreserve = sql`reserved = ${unreserved}, ${stockVersion(sql`stock - ${unreserved}`, 0)}`;
 const sold = sql`stock - ${param("quantity")}`;
 const sell = sql`stock = ${sold}, reserved = ${unreserved}, ${stockVersion(sql`${sold} - ${unreserved}`)}`;
-// A refund that puts pieces back must not fail at the maximum stock; pieces above it are not counted.
+// A refund must not fail because of the maximum stock, so pieces above the maximum are not counted.
 const max = sql.raw(String(maxStock));
 const more = sql`max(stock, min(stock + ${param("quantity")}, ${max}))`;
 const putBack = sql`stock = ${more}, ${stockVersion(sql`${more} - reserved`)}`;
@@ -123,11 +120,11 @@ const move = (set: SQL) => ({
 const moves = { reserve: move(reserve), release: move(unreserve), commit: move(sell), restock: move(putBack) };
 export const touchProduct = statement(sql`
   update ${products} set version = version + 1, updated_at = ${param("now")} where ${ofProduct}`);
-/** Increases the version of a variant's product, but not the public one. Triggers do that if the change is public. */
+/** Increases the version of a variant's product. Triggers increase the public's version if the public sees the change. */
 export const hideVersion = statement(sql`
   update ${products} set version = version + 1, hidden_versions = hidden_versions + 1 where ${ofProduct}`);
 
-// With `isRelative`, adds the amount, but never takes stock that unpaid orders reserve. Otherwise, it is the new stock.
+// With `isRelative`, adds the amount to the stock, but leaves what orders reserve. Otherwise, the amount is the new stock.
 const edited = sql`iif(${param("isRelative")}, stock, 0) + ${param("amount")}`;
 const edit = sql`stock = ${edited}, ${stockVersion(sql`${edited} - reserved`)}`;
 const editable = sql`deleted_at is null and ${edited} <= ${max}
@@ -142,7 +139,7 @@ const selectFree = statement<{ free: number | null; hasVariants: number }>(sql`
   where ${ofProduct} and ${param("variantId")} is null
   union all select stock - reserved, 0 from ${productVariants} where ${ofVariant}`);
 
-/** Adds to the stock of an item or sets it, in one statement. Errors: validationFailed if that is impossible. */
+/** Adds to the stock of an item, or sets it. Errors: validationFailed if the stock is not counted or out of range. */
 export async function changeStock(tx: StockCtx, item: StockItem, change: { isRelative: boolean; amount: number }) {
   const values = { ...item, ...change, tenantId: tx.tenant.id, now: toTimestamp(tx.now()) };
   if ((await run(tx.db, edits[kindOf(item)], values)) > 0) {
@@ -156,7 +153,7 @@ export async function changeStock(tx: StockCtx, item: StockItem, change: { isRel
   throw invalidField("change", `must leave 0 to ${maxStock}. ${free}`);
 }
 
-// The event of a deleted item shows a stock of 0. Such events exist, because orders still release what they reserved.
+// Orders also release the reserved stock of deleted items. The event then shows a stock of 0.
 const remaining = sql`case when deleted_at is null or stock is null then stock else 0 end`;
 const event = {
   type: sql`'stock.changed'`,

@@ -44,7 +44,7 @@ const soldConstraints = (table: string, t: Record<SoldColumn, SQLiteColumn>) => 
 export const products = sqliteTable(
   "products",
   {
-    /** Increases with creation time, and stays the same after VACUUM, because the search index refers to rows by it. */
+    /** The search index refers to rows by this number. It increases with creation time, and VACUUM keeps it. */
     rowNumber: integer("row_number").primaryKey(),
     id: text("id").notNull().unique(),
     ...soldColumns(),
@@ -60,7 +60,7 @@ export const products = sqliteTable(
     metadata: text("metadata").notNull().default("{}"),
     /** JSON object with a `{title, description}` for each language other than `lang`. */
     translations: text("translations").notNull().default("{}"),
-    /** Triggers on the variants write these columns: the variants' JSON in order, whether there are any, and sums. */
+    /** Triggers on variants write these five columns: the variants as sorted JSON, whether there are any, and sums. */
     variants: text("variants").notNull().default("[]"),
     catalogVariants: text("catalog_variants").notNull().default("[]"),
     hasVariants: integer("has_variants", { mode: "boolean" }).notNull().default(false),
@@ -108,7 +108,7 @@ export const productCounts = sqliteTable(
   (t) => [primaryKey({ columns: [t.tenantId, t.status] })],
 );
 
-/** Variants of products, such as sizes. Deleted rows are kept, as those of products. */
+/** Variants of products, such as sizes. Deleted rows are kept. */
 export const productVariants = sqliteTable(
   "product_variants",
   {
@@ -130,8 +130,8 @@ export const productVariants = sqliteTable(
   ],
 );
 
-// Products whose `variants` are out of date within a transaction. While the row '' exists, triggers do not update them.
-// SQLite refuses to commit these rows: they refer to no product, which the migration allows only until the COMMIT.
+// Products whose `variants` column is out of date. While the row '' exists, triggers do not update that column. The
+// deferred foreign key of `blocks_commit` refers to no product, so SQLite refuses to commit any row of this table.
 export const staleSummaries = sqliteTable("stale_summaries", {
   productId: text("product_id").primaryKey(),
   blocksCommit: text("blocks_commit")

@@ -1,12 +1,12 @@
 import { type SQL, sql } from "drizzle-orm";
 import { param } from "../../../db/statement.ts";
 
-/** The parameter `languages` of the SQL below, built by `languageChain`. */
+/** A parameter of the SQL below. `languageChain` returns its value. */
 const languages = param("languages");
 
 /** Returns the preferred languages as a JSON array: the requested one, its parents (`zh-Hant`, `zh`), the store's. */
 export function languageChain(lang: string | undefined, tenantLanguage: string): string {
-  // The usual case, without `JSON.stringify`, because a language tag needs no escaping.
+  // The usual case needs no `JSON.stringify`, because a language tag needs no escaping.
   if (lang === undefined) return `["${tenantLanguage}"]`;
   const chain: string[] = [];
   for (let tag = lang; tag !== ""; tag = tag.slice(0, Math.max(0, tag.lastIndexOf("-")))) {
@@ -38,7 +38,7 @@ export const localizedLanguage = sql<string>`case when translations = '{}' then 
 export const localizedTitle = sql<string>`case when translations = '{}' then title
   else (select ${localizedText("title")} from (select ${languages} as chain)) end`;
 
-/** SQL for a product's JSON with each text in the first of the `languages` that has it, else the original. */
+/** SQL for a record's JSON, with each text in the first of the `languages` that has it, or in the record's own language. */
 export const localizedJson = (
   document: SQL,
 ) => sql<string>`case when translations = '{}' or ${languages} = json_array(lang) then ${document} else (

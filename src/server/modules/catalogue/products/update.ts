@@ -24,7 +24,7 @@ type UpdatedProduct = RenderedProduct & Record<"hasVariants" | "isShown", number
 export async function updateProduct(ctx: Ctx, id: string, change: ProductChange, now: string): Promise<UpdatedProduct> {
   const { columns, merge, lang, ifMatch } = change;
   const names = columnsOf(columns);
-  // A GET shows neither the SKU nor the own stock of a product with variants, so a PUT without them keeps them.
+  // A GET of a product with variants shows no SKU and no stock of its own. So a PUT with null keeps both.
   const own = (["sku", "stock"] as const).filter((name) => names.includes(name) && (merge || columns[name] !== null));
   const values = { ...columns, ...textValues(ctx, columns, lang), tenantId: ctx.tenant.id, id, now, ifMatch };
   const name = `update product ${merge} ${own.join(" ")} ${names.join(" ")}`;
@@ -48,7 +48,7 @@ function compileUpdate(names: readonly string[], own: readonly string[], merge: 
       then coalesce(published_at, ${param("now")}) else published_at end`;
   }
   if (names.join() === "stock") special.version = stockVersion(sql`${param("stock")} - reserved`);
-  // A GET shows the sum of the variants' stocks as `stock`, so a PUT may contain that sum.
+  // A GET shows the sum of the variants' stock as `stock`, so a PUT may contain the sum.
   const sum = merge ? sql`` : sql` or variants_stock is ${param("stock")}`;
   const guards = [isNull(products.deletedAt)];
   for (const name of own) guards.push(sql`(not has_variants${name === "stock" ? sum : sql``})`);
@@ -71,7 +71,7 @@ async function failedUpdateError(ctx: Ctx, id: string, change: ProductChange, ow
   const lang = change.merge ? current.lang : (change.lang ?? current.lang);
   const clash = ownLanguageError(change.columns.translations, lang);
   if (clash || !change.merge) return clash ?? preconditionFailed();
-  // The transaction has read this row before, so only the number of languages can have prevented the update.
+  // Every other condition of the update is checked above, so there are too many languages.
   return tooManyLanguagesError(change.columns);
 }
 
@@ -104,7 +104,7 @@ interface TextUpdate {
   more?: SQL;
 }
 
-/** Builds an update of a record with texts: title and description in `lang`, and `translations`. */
+/** Builds an update of a product or category: the columns `names`, and its version. */
 export function updateStatement<Row = RenderedProduct>(names: readonly string[], update: TextUpdate) {
   const { table, json, merge, special = {}, guards = [], more = sql`` } = update;
   const merged = merge ? mergedTranslations(names) : undefined;
@@ -122,7 +122,7 @@ export function updateStatement<Row = RenderedProduct>(names: readonly string[],
     const lang = merge ? sql.raw("lang") : sql`coalesce(${param("lang")}, lang)`;
     all.push(sql`json_type(${param("translations")}, ${pathOf(lang)}) is null`);
   }
-  // Merging large texts takes milliseconds, so the merged text is computed once for all expressions.
+  // Merging large translations takes milliseconds, so all expressions use one merged text.
   const start = merged
     ? sql`with merged as materialized (select json_group_object(key, json(value)) as texts, count(*) as languages
         from (select ${merged} as merged from ${table} where ${byId(table)}), json_each(merged) where value <> '{}')`
@@ -138,7 +138,7 @@ const textsOf = (names: readonly string[]) =>
 const ownText = (text: "title" | "description") =>
   sql`${sql.raw(text)} = case when ${isOwnText(text)} then ${param(text)} else ${sql.raw(text)} end`;
 
-/** SQL for whether a given text replaces the text in the record's own language, and not a translation. */
+/** SQL condition: the given text replaces the text in the record's own language, not a translation. */
 function isOwnText(text: "title" | "description"): SQL {
   const target = param("target");
   return sql`(lang = ${target} or (${param("isAsked")} = 0
@@ -157,7 +157,7 @@ function mergedTranslations(names: readonly string[]): SQL | undefined {
 }
 
 export function ownLanguageError(translations: string | undefined, lang: string): AppError | undefined {
-  // Most translations do not contain the name of the language anywhere, so they need not be parsed.
+  // Parses only translations that contain the name of the language, which few do.
   if (!translations?.includes(`"${lang}":`) || !Object.hasOwn(JSON.parse(translations), lang)) return undefined;
   return invalidField(
     `translations.${lang}`,

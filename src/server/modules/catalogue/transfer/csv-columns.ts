@@ -5,7 +5,7 @@ import { ambiguousAmount } from "../../../values/money.ts";
 import { isId } from "../../../values/stamps.ts";
 import type { Image } from "../products/images.ts";
 
-/** The cell that removes a field; an empty cell leaves it unchanged. A text `-` needs an apostrophe before it. */
+/** A cell with this text removes a value; an empty cell keeps it. The text `-` itself is written as `'-`. */
 export const noValue = "-";
 
 /** A cell that cannot be read. The message is appended to the column's name. */
@@ -14,7 +14,7 @@ export class CellError extends Error {}
 interface CellFormat {
   /** With `decimalComma`, 19,99 is a number. Errors: CellError. */
   read: (cell: string, decimalComma: boolean) => unknown;
-  /** Returns a short form for the cell, and a value, whose JSON is written if `read` cannot read the short form. */
+  /** Returns a short text and a value. The cell is the short text if `read` gets the value back from it, or JSON. */
   write?: (value: never) => [short: string, value: unknown];
   /** The value that a hyphen stands for; undefined if the field cannot be empty. */
   none?: unknown;
@@ -112,7 +112,7 @@ export function writeCell({ read, write, none }: CsvColumn, value: unknown): str
   return /^-?\d+(\.\d+)?$/.test(cell) ? cell : guardFormula(cell);
 }
 
-/** Throws CellError for a long number that a spreadsheet has shortened, such as 4.01E+12. */
+/** Returns a cell without spaces at its ends. Errors: CellError for a number that a spreadsheet has shortened. */
 function readWord(cell: string): string {
   const given = cell.trim();
   if (!/^\d([.,]\d{1,15})?E\+\d\d$/i.test(given)) return given;
@@ -157,7 +157,7 @@ function readObject(cell: string): unknown {
   throw new CellError('must be a JSON object, such as {"colour": "red"}');
 }
 
-/** Reads pictures: addresses, ids of uploads or paths. An item that contains several addresses is an error. */
+/** Reads a list of addresses, paths and ids of uploads. Errors: CellError for an item with several addresses. */
 function readImages(cell: string): unknown {
   const items = readList(cell);
   const isList = cell.trimStart().startsWith("[");

@@ -2,15 +2,16 @@ import { CsvError, parse } from "csv-parse";
 import { validationFailed } from "../../../errors.ts";
 import { detectDelimiter } from "../../../values/csv-table.ts";
 import { CellError, type CsvColumn, csvColumns, findColumn, noValue, readCell } from "./csv-columns.ts";
-import type { Fields, ImportItem, Row, RowError } from "./import-item.ts";
-import { checkRow, findBadText, maxRecordLength, unreadableItem } from "./import-item.ts";
+import type { Fields, ImportItem, RowError } from "./import-item.ts";
+import { findBadText, maxRecordLength, unreadableItem } from "./import-item.ts";
 
-/** Consecutive rows are variants of one product if they are equal in the first of these columns that both fill. */
+/** Consecutive rows are one product if they have the same value in the first of these columns that both rows fill. */
 const keyColumns = ["id", "slug", "sku", "title"];
 
+type Row = { line: number; cells: string[] };
 type Table = { columns: CsvColumn[]; decimalComma: boolean };
 
-/** Reads a CSV file. Errors: validationFailed for a bad header. */
+/** Yields the products of a CSV file. Errors: validationFailed for an empty file or a bad header. */
 export async function* readCsv(text: AsyncGenerator<string>) {
   const [start, whole] = await peekHeader(text);
   const separator = detectDelimiter(start);
@@ -43,7 +44,7 @@ async function* groupRows(table: Table, rows: AsyncGenerator<Row>): AsyncGenerat
       current = { item: readProductRow(table, row), cells: row.cells };
     }
   } catch (error) {
-    // A product with variants is not yielded, because the unreadable row may be another of its variants.
+    // A last product with variants is not yielded, because the unreadable row may be one of its variants.
     if (current?.item.variants.length === 0) yield current.item;
     throw error;
   }
@@ -64,14 +65,14 @@ async function peekHeader(text: AsyncGenerator<string>): Promise<[string, AsyncG
   return [start, whole()];
 }
 
-/** Yields rows with their line numbers. At a faulty line, throws CsvError after all earlier rows were yielded. */
+/** Yields rows with their line numbers. Throws CsvError at a faulty line, after it has yielded all earlier rows. */
 async function* readRows(text: AsyncGenerator<string>, delimiter: string): AsyncGenerator<Row> {
   let records: string[][] = [];
   const parser = parse({
     delimiter,
     relax_column_count: true,
     max_record_size: maxRecordLength,
-    // As a stream, csv-parse would drop the records that it buffered before an error.
+    // Reading csv-parse as a stream would lose the records that it has buffered before an error.
     on_record: (record: string[]) => void records.push(record),
   });
   let failure: Error | null | undefined;
@@ -121,16 +122,22 @@ function readHeader(names: string[]): CsvColumn[] {
   return [...columns.values()];
 }
 
+function checkRow({ line, cells }: Row, columns: number): RowError | undefined {
+  const bad = findBadText(cells, line);
+  if (bad || cells.length === columns) return bad;
+  return { line, field: null, message: `has ${cells.length} cells, but the header has ${columns} columns` };
+}
+
 function readProductRow(table: Table, row: Row): ImportItem {
   const item: ImportItem = { line: row.line, document: {}, variants: [], faults: [], isCsv: true };
   const fault = checkRow(row, table.columns.length);
   if (fault) return { ...item, faults: [fault] };
   item.document = readCells(table, row, "product", item.faults);
-  if (hasVariant(table, row.cells)) pushVariant(table, item, row);
+  if (hasVariant(table, row.cells)) addVariantRow(table, item, row, row.cells);
   return item;
 }
 
-/** Adds a variant from another row of a product. The row's product columns must be empty or repeat the first row. */
+/** Adds the variant in a further row of a product. The row's product columns must be empty or as in the first row. */
 function addVariantRow(table: Table, item: ImportItem, row: Row, first: string[]): void {
   const fault = checkRow(row, table.columns.length);
   if (fault) return void item.faults.push(fault);
@@ -144,11 +151,7 @@ function addVariantRow(table: Table, item: ImportItem, row: Row, first: string[]
       : `is empty in line ${item.line}, the first row of this product. Put the row with the product's fields first`;
     item.faults.push({ line: row.line, field: table.columns[at]?.name ?? null, message });
   }
-  pushVariant(table, item, row);
-}
-
-function pushVariant(table: Table, { variants, faults }: ImportItem, row: Row): void {
-  variants.push({ line: row.line, document: readCells(table, row, "variant", faults) });
+  item.variants.push({ line: row.line, document: readCells(table, row, "variant", item.faults) });
 }
 
 function readCells({ columns, decimalComma }: Table, { line, cells }: Row, of: CsvColumn["of"], faults: RowError[]) {
@@ -159,11 +162,8 @@ function readCells({ columns, decimalComma }: Table, { line, cells }: Row, of: C
     try {
       const value = readCell(column, cells[index] as string, decimalComma);
       if (value === undefined) continue;
-      const chosen = option !== undefined && {
-        ...(document[field] as object),
-        ...(value !== null && { [option]: value }),
-      };
-      document[field] = chosen || value;
+      if (option === undefined) document[field] = value;
+      else document[field] = { ...(document[field] as object), ...(value !== null && { [option]: value }) };
     } catch (error) {
       if (!(error instanceof CellError)) throw error;
       faults.push({ line, field: column.name, message: error.message });

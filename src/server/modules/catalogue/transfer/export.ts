@@ -11,7 +11,7 @@ import type { Fields } from "./import-item.ts";
 const pageSize = 200;
 
 const chosen = sql`${ofStoreNotDeleted(products)} and status = coalesce(${param("status")}, status)`;
-// A file names categories by slug, because the ids differ in another store.
+// A file names categories by their slugs, because ids differ in another store.
 const exported = sql`json_set(json_remove(rendered, '$.category_ids'), '$.categories', (select json_group_array(slug) from (
   select c.slug from json_each(category_ids) j join ${categories} c on c.id = j.value order by j.key)))`;
 const selectPage = statement<{ id: string; created_at: string; json: string }>(sql`
@@ -37,7 +37,7 @@ export async function countProducts(ctx: Ctx, { status = null }: ExportFilter = 
   return (await get(ctx.db, countChosen, { tenantId: ctx.tenant.id, status }))?.found ?? 0;
 }
 
-/** Creates the CSV format. It always has the ids, by which imports find the records. Errors: validationFailed. */
+/** Returns the header and a function that renders a product as CSV. The columns are `names` and the ids. */
 export function csvFormat(names?: readonly string[]) {
   const unknown = names?.find((name) => !csvColumns.some((column) => column.name === name));
   if (unknown !== undefined)
@@ -47,7 +47,7 @@ export function csvFormat(names?: readonly string[]) {
   const columns = csvColumns.filter((column) => isNamed(column) || (column.field === "id" && kinds.has(column.of)));
   const render = (json: string) => {
     const product = JSON.parse(json) as Fields & { id: string; slug: string; variants: Fields[] };
-    // To import into another store, one removes the ids. The slug then still shows which lines belong together.
+    // For an import into another store, people remove the ids. The slug then still shows which lines are one product.
     const { id, slug } = product;
     const [first, ...others] = kinds.has("variant") ? product.variants : [];
     // Only the first line has the product's own columns.

@@ -8,22 +8,18 @@ export type Fields = Record<string, unknown>;
 /** One product of an import file: one NDJSON line, or one CSV row and the rows that add variants to it. */
 export interface ImportItem {
   line: number;
-  /** The given fields, named as in the API; validated when the product is written. */
+  /** The given fields, named as in the API. They are validated when the product is written. */
   document: Fields;
   variants: { line: number; document: Fields }[];
   /** Errors found while reading. An item with errors is not written. */
   faults: RowError[];
   /** In CSV, null is the same as an empty text, and errors name columns instead of paths in the document. */
   isCsv: boolean;
+  /** Whether the rest of the file cannot be read. */
   isLast?: boolean;
 }
 
-export interface Row {
-  line: number;
-  cells: string[];
-}
-
-/** An error in a line; `field` is the column or the path in the document, null for the whole line. */
+/** An error in a line. `field` is the column, or the path in the document; null for the whole line. */
 export interface RowError {
   line: number;
   field: string | null;
@@ -50,12 +46,6 @@ export async function* decodeText(input: AsyncIterable<Uint8Array>): AsyncGenera
 export function findBadText(texts: readonly string[], line: number): RowError | undefined {
   if (!texts.some((text) => text.includes("\uFFFD"))) return undefined;
   return { line, field: null, message: notUtf8 };
-}
-
-export function checkRow({ line, cells }: Row, columns: number): RowError | undefined {
-  const bad = findBadText(cells, line);
-  if (bad || cells.length === columns) return bad;
-  return { line, field: null, message: `has ${cells.length} cells, but the header has ${columns} columns` };
 }
 
 const computed = /^(price_minor|available|(likes|views)_count|version|(created|updated|published)_at)$/;

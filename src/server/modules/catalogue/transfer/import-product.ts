@@ -31,13 +31,13 @@ const selectCategory = statement((q) =>
   q.select({ id }).from(categories).where(isTitled).orderBy(position, id).limit(1),
 );
 
-/** The title and the changed fields, named as in `importVariants`; null for a new product. */
+/** The title, and the names of changed fields (see `importVariants`); null for a new product. */
 export type ImportOutcome = "unchanged" | { title: string; fields: string[] | null };
 
-/** Records a key that identifies the item's product. Throws validationFailed if an earlier item has the same key. */
+/** Records a key of the item's product. Throws validationFailed if an earlier item has the same key. */
 type Claim = (field: string, key: string) => void;
 
-/** Creates the item's product, or changes that with its id, SKU, slug or title. Errors: of `claim` and of writing. */
+/** Creates the item's product, or changes the product that has its id, SKU, slug or title. */
 export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Promise<ImportOutcome> {
   const { id: _, currency: __, lang: givenLang, ...given } = item.document;
   const lang = givenLang == null ? undefined : parseLanguage("lang", String(givenLang));
@@ -61,7 +61,7 @@ export async function importProduct(tx: Ctx, item: ImportItem, claim: Claim): Pr
 }
 
 async function changeProduct(tx: Ctx, item: ImportItem, existing: ExistingProduct, fields: Fields) {
-  // The JSON of a product with variants omits its own SKU, so `findChanges` would report the unchanged SKU as new.
+  // The JSON of a product with variants omits its own SKU, so `findChanges` would report this SKU as a change.
   if (existing.variants.length > 0 && fields.sku === existing.ownSku) delete fields.sku;
   const changes = findChanges(existing, fields, item.isCsv);
   const isPriced = "price" in changes || "compare_at_price" in changes;
@@ -93,7 +93,7 @@ async function findExisting(tx: Ctx, item: ImportItem): Promise<ExistingProduct 
   }
   const slug = identifyingSlug(item, tx.tenant.language);
   const found = await find(tx, selectBySlug, slug);
-  // Titles such as C++ and C# make the same slug, so the product with the slug may be a different one.
+  // Titles such as C++ and C# make the same slug, so the product with the slug may be another one.
   if (!found || document.slug || found.title === document.title) return found;
   throw invalidField(
     "title",
@@ -107,7 +107,7 @@ async function find(tx: Ctx, select: typeof selectById, key: string | undefined)
   return found && ({ ...JSON.parse(found.json), ownSku: found.sku } as ExistingProduct);
 }
 
-/** Returns the keys, besides the id, that identify an item. Another item with one of them would change its product. */
+/** Returns an item's slug or SKUs as keys. Another item with one of these keys would change the same product. */
 export function identifyingKeys(item: ImportItem, lang: string): [field: string, key: string][] {
   const { document, variants } = item;
   const slug = identifyingSlug(item, lang);
@@ -119,7 +119,7 @@ export function identifyingKeys(item: ImportItem, lang: string): [field: string,
   });
 }
 
-/** Returns the slug of an item without id and SKUs, given or made from the title; undefined for other items. */
+/** Returns the slug, or one made from the title, of an item without id and SKU; undefined for other items. */
 function identifyingSlug({ document, variants }: ImportItem, lang: string): string | undefined {
   const { id, slug, title } = document;
   if (id != null || [document, ...variants.map((one) => one.document)].some(({ sku }) => sku != null)) return undefined;
@@ -127,7 +127,7 @@ function identifyingSlug({ document, variants }: ImportItem, lang: string): stri
   return isSearchable(title) && title.length <= maxTitle ? defaultSlug(title, lang) : undefined;
 }
 
-/** Returns the SKU of a document if it can be looked up. An invalid SKU is refused when the product is written. */
+/** Returns a document's SKU for a look-up; undefined for an invalid SKU, which writing the product refuses. */
 function searchableSku({ sku }: Fields): string | undefined {
   return isSearchable(sku) ? normalizeSku(sku) : undefined;
 }
@@ -140,7 +140,7 @@ async function withCategoryIds(tx: Ctx, { categories: named, ...fields }: Fields
   if (named === undefined) return fields;
   const isText = (name: unknown) => typeof name === "string";
   const isName = (name: unknown) => isText(name) || (Array.isArray(name) && name.every(isText));
-  // The number of categories is checked before one is created, because creating thousands would take seconds.
+  // Checks the number before any category is created, because creating thousands takes seconds.
   if (!Array.isArray(named) || named.length > maxCategories || !named.every(isName)) {
     throw invalidField("categories", `must be at most ${maxCategories} slugs, or paths such as ["Clothing", "Shirts"]`);
   }
@@ -159,7 +159,7 @@ async function findOrCreateCategory(tx: Ctx, path: string[]): Promise<string> {
   return parentId ?? "";
 }
 
-/** Refuses stock of a product with variants, unless it is the sum that an export shows. */
+/** Refuses a stock for a product with variants, unless it is the sum that an export writes. */
 function refuseOwnStock(stock: unknown, { variants, isCsv }: ImportItem, existing: ExistingProduct | undefined): void {
   const isCounted = variants.some(({ document }) => document.stock != null);
   if (stock == null || stock === existing?.stock || isCounted) return;

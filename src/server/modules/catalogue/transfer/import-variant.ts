@@ -9,7 +9,7 @@ import { beginBatch, endBatch } from "../variants/variant-input.ts";
 import { addVariant, patchVariant } from "../variants/variants.ts";
 import { type Fields, type ImportItem, isObject } from "./import-item.ts";
 
-/** The fields of a product's JSON, and its own SKU. The JSON of a product with variants omits the SKU. */
+/** The JSON of a product, and its own SKU, which the JSON of a product with variants omits. */
 export type ExistingProduct = Fields & Static<typeof Product> & { ownSku: string | null };
 type ExistingVariant = Fields & Static<typeof Variant>;
 
@@ -21,7 +21,7 @@ export function newVariant(tx: Ctx, document: Fields, index: number, productPric
   throw invalidField(`${prefix}currency`, `must be ${tx.tenant.currency}, the store's currency`);
 }
 
-/** Writes an item's variants. Returns changed fields, named as in the file. Errors name fields `variants.0.price`. */
+/** Writes an item's variants. Returns the changed fields: `variant_price`, or `variants` for a new variant. */
 export async function importVariants(tx: Ctx, product: ExistingProduct, item: ImportItem): Promise<Set<string>> {
   const changed = new Set<string>();
   if (item.variants.length === 0) return changed;
@@ -65,7 +65,7 @@ function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, it
   return changes;
 }
 
-/** If `has_own_price` is false and the price is missing or in `known`, returns a price of null: the product's. */
+/** Separates fields and currency. The price becomes null, the product's, if `has_own_price` is false and `known` has it. */
 function readVariant({ id: _, currency, has_own_price: isOwn, ...fields }: Fields, known: unknown[], prefix = "") {
   if (isOwn !== undefined && typeof isOwn !== "boolean")
     throw invalidField(`${prefix}has_own_price`, "must be true or false");
@@ -78,7 +78,7 @@ function findVariant(variants: ExistingVariant[], { id, sku, options }: Fields):
   if (id != null) return variants.find((variant) => variant.id === id);
   const found = typeof sku === "string" ? variants.find((variant) => variant.sku === sku) : undefined;
   if (found || (options === undefined && typeof sku === "string")) return found;
-  // A product has at most one variant without options, so a document without options means this variant.
+  // A product has at most one variant without options, which a document without options means.
   return variants.find((variant) => Bun.deepEquals(variant.options, options ?? {}, true));
 }
 
@@ -98,7 +98,7 @@ export function findChanges(existing: Fields, given: Fields, isCsv: boolean): Fi
     if (value === undefined || Bun.deepEquals(before, value, true) || (isCsv && value === null && before === ""))
       return false;
     if (name === "images") return !Bun.deepEquals(comparable(before), comparable(value), true);
-    // Stored JSON has no more digits than a double can represent, so the given metadata are reduced to these.
+    // Numbers in stored metadata have the digits of a double, so the given numbers are rounded in the same way.
     return name !== "metadata" || !Bun.deepEquals(before, JSON.parse(JSON.stringify(value)), true);
   };
   return Object.fromEntries(Object.entries(given).filter(isChanged));
@@ -113,7 +113,7 @@ function comparable(images: unknown): unknown {
   return placed.toSorted((a, b) => a.place - b.place).map(({ image }) => image);
 }
 
-/** Converts the fields of a product or variant to their stored form, so that equal values are recognised. */
+/** Converts fields to their stored form, so that a comparison finds equal values. */
 export function normalize({ ...fields }: Fields): Fields {
   const { sku, slug, translations, options } = fields;
   const nfc = (text: unknown) => (typeof text === "string" ? text.normalize("NFC") : text);
@@ -125,7 +125,7 @@ export function normalize({ ...fields }: Fields): Fields {
   if (isObject(translations)) {
     const entries = Object.entries(translations);
     const tags = new Set(entries.map(([name]) => parseLanguage(`translations.${name.slice(0, 64)}`, name)));
-    // Two names of the same language are kept, so that validation reports them.
+    // Two names of one language stay as they are, so that validation reports them.
     if (tags.size === entries.length) {
       fields.translations = Object.fromEntries([...tags].map((tag, index) => [tag, entries[index]?.[1]]));
     }

@@ -4,14 +4,14 @@ import { AppError, invalidField } from "../../../errors.ts";
 import { type ImportItem, type RowError, rowsTogether } from "./import-item.ts";
 import { type ImportOutcome, identifyingKeys, importProduct } from "./import-product.ts";
 
-/** Maximum products per transaction. It commits earlier after `maxTransactionMs`, because other writes wait for it. */
+/** Maximum products of a transaction. It ends earlier after `maxTransactionMs`, because other writes wait for it. */
 const batchSize = 500;
 const maxTransactionMs = 100;
 const maxErrors = { import: 100, dryRun: 100_000 };
 const maxChanges = 20;
 
 export interface ImportOptions {
-  /** Whether to stop at an invalid product or to skip it. Earlier products are written in both cases. */
+  /** What to do at an invalid product. Both keep the products that were written before. */
   onError: "stop" | "skip";
   isDryRun: boolean;
   signal?: AbortSignal;
@@ -25,7 +25,7 @@ const newResult = () => ({
   updated: 0,
   unchanged: 0,
   failed: 0,
-  /** The first twenty new products, whose `fields` are null, and the first twenty updates. */
+  /** The first twenty new products, with `fields: null`, and the first twenty updated products. */
   changes: [] as { line: number; title: string; fields: string[] | null }[],
   errors: [] as RowError[],
   errors_omitted: 0,
@@ -34,7 +34,7 @@ const newResult = () => ({
   last_line: 0,
 });
 
-/** An import that failed for a reason outside its file, such as a full disk, with the result so far. */
+/** An import failed for a reason outside its file, such as a full disk. Has the result so far. */
 export class ImportFailure extends Error {
   readonly result: ImportResult;
 
@@ -44,7 +44,7 @@ export class ImportFailure extends Error {
   }
 }
 
-/** Writes each product completely or not at all. Errors: ImportFailure, validationFailed for a bad header. */
+/** Imports products, each completely or not at all. Errors: ImportFailure; validationFailed for a bad header. */
 export async function importProducts(ctx: Ctx, items: AsyncIterable<ImportItem>, options: ImportOptions) {
   const result = newResult();
   const lines: KeyLines = new Map();
@@ -57,7 +57,7 @@ export async function importProducts(ctx: Ctx, items: AsyncIterable<ImportItem>,
     }
     return result;
   } catch (error) {
-    // When the signal aborts, reading the file throws an AbortError, which is no failure.
+    // An aborted signal makes reading the file throw an AbortError.
     const isAborted = options.signal?.aborted && (error as Error).name === "AbortError";
     result.stopped = isAborted ? "interrupted" : "failure";
     if (isAborted) return result;
@@ -115,7 +115,7 @@ function recordOutcome(result: ImportResult, line: number, outcome: ImportOutcom
   }
 }
 
-/** The line of each key that identified a product. A later item with the same key would change this product. */
+/** The line of each key of a product. A later item with the same key would change the same product. */
 type KeyLines = Map<string, number>;
 type BatchOptions = ImportOptions & { lines: KeyLines };
 
@@ -139,7 +139,7 @@ async function importOne(tx: Ctx, item: ImportItem, lines: KeyLines): Promise<Im
     for (const key of claimed) lines.set(key, item.line);
     return outcome;
   } catch (error) {
-    // Errors of the database, and bugs, are not errors of a line, so they end the import.
+    // An error of the database, or a bug, is not an error of the line, and ends the import.
     if (!(error instanceof AppError) || error.kind === "internalError" || error.kind === "unavailable") throw error;
     return faultsOf(error, item);
   }

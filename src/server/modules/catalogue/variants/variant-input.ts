@@ -11,13 +11,13 @@ import { maxTitle, maxVariants, type VariantInput } from "../products/model.ts";
 import type { Rendered } from "../products/rendering.ts";
 import { products, productVariants, staleSummaries } from "../products/table.ts";
 
-/** From this statement until `endBatch`, in one transaction, triggers do not copy variants to their products. */
+/** Stops the triggers that copy variants to their products, until `endBatch` in the same transaction. */
 export const beginBatch = bind(statement(sql`insert or ignore into ${staleSummaries} values ('', '')`));
 
-/** Updates each product whose variants changed since `beginBatch`. A transaction cannot commit without `endBatch`. */
+/** Copies variants to each product whose variants changed since `beginBatch`. Without it, the COMMIT fails. */
 export const endBatch = bind(statement(sql`delete from ${staleSummaries}`));
 
-/** Wraps statements of one transaction, so that each product's copy of its variants is computed once, at the end. */
+/** Wraps the statements of a transaction, so that variants are copied to each product only once, at the end. */
 export function withDeferredSummaries(statements: InStatement[]): InStatement[] {
   return [beginBatch, ...statements, endBatch];
 }
@@ -45,7 +45,7 @@ function optionColumns(field: string, options: Record<string, string>): { option
 }
 
 export function inheritedPriceError(prefix = ""): AppError {
-  return invalidField(`${prefix}compare_at_price`, "requires a price of the variant's own");
+  return invalidField(`${prefix}compare_at_price`, "requires that the variant has its own price");
 }
 
 export function titleFrom(options: string): string {
@@ -62,7 +62,8 @@ export function completeVariant(columns: VariantColumns, prefix = "") {
   return { sku: null, stock: null, weightG: null, images: "[]", ...given };
 }
 
-// Variants without a price get the product's price and currency. If there would be too many variants, none is inserted.
+// A variant without a price gets the product's price and currency. If the product would have too many variants, no row is
+// inserted.
 export const insertVariants = statement<Rendered>(sql`
   insert into ${productVariants} (id, tenant_id, product_id, title, sku, options, options_key, has_own_price,
     price_minor, compare_at_minor, currency, currency_digits, stock, weight_g, images, position, created_at,
@@ -81,9 +82,9 @@ export const insertVariants = statement<Rendered>(sql`
       + json_array_length(${param("rows")}) <= ${sql.raw(String(maxVariants))}
   returning rendered as json, version`);
 
-/** Returns the columns of a new product's variants. Errors: validationFailed, conflict for duplicates. */
+/** Returns the columns of a new product's variants. Errors: validationFailed; conflict for a repeated SKU or options. */
 export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
-  if (inputs.length > maxVariants) throw invalidField("variants", `must be at most ${maxVariants} variants`);
+  if (inputs.length > maxVariants) throw invalidField("variants", `must have at most ${maxVariants} variants`);
   const rows = inputs.map((input, index) => {
     const prefix = `variants.${index}.`;
     return { position: index, ...completeVariant(variantColumns(ctx, input, prefix), prefix) };

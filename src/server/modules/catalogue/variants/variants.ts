@@ -40,7 +40,7 @@ const ofPrice: readonly Name[] = ["priceMinor", "compareAtMinor", "currency", "c
 
 type PriceChange = "own" | "product" | "same";
 
-/** Compiles an update of the version `ifMatch`. A new compare-at price requires that the variant has its own price. */
+/** Compiles an update. `price`: whether the variant gets its own price, the product's price, or keeps what it has. */
 function compileUpdate(names: Name[], price: PriceChange) {
   const given = names.filter((name) => price === "own" || !ofPrice.includes(name));
   const changes = given.map(
@@ -51,7 +51,7 @@ function compileUpdate(names: Name[], price: PriceChange) {
     const made = sql`select group_concat(value, ' / ') from (select value from json_each(options) order by id)`;
     changes.push(sql`title = case when title = (${made}) then coalesce(${param("madeTitle")}, title) else title end`);
   }
-  // A compare-at price of null is allowed for a variant with the product's price, because it changes nothing.
+  // A compare-at price requires that the variant has its own price. For other variants, null changes nothing.
   const isGuarded = price === "same" && names.includes("compareAtMinor");
   const guard = isGuarded ? sql`and (has_own_price or ${param("compareAtMinor")} is null)` : sql``;
   const version =
@@ -70,7 +70,7 @@ function priceChanges(price: PriceChange, isCompared: boolean): SQL[] {
     const compared = sql`case when has_own_price then ${param("compareAtMinor")} else compare_at_minor end`;
     return isCompared ? [sql`compare_at_minor = ${compared}`] : [];
   }
-  // An inherited compare-at price is removed together with the inherited price.
+  // A compare-at price that was the product's is removed together with the product's price.
   const kept = sql`compare_at_minor = case when has_own_price then compare_at_minor end`;
   return [sql`has_own_price = 1`, ...(isCompared ? [] : [kept])];
 }
@@ -137,7 +137,7 @@ export async function deleteVariant(ctx: Ctx, named: VariantIds, ifMatch: number
   });
 }
 
-/** Changes given fields. New options also change a title that was made from the old ones. Errors: as `patchProduct`. */
+/** Changes the given fields. New options also change a title that was made from the old options. */
 export async function patchVariant(ctx: Ctx, named: VariantIds, patch: VariantInput, ifMatch: number | null) {
   const columns = variantColumns(ctx, patch);
   const ids = await findIds(ctx, named);
@@ -155,7 +155,7 @@ export async function patchVariant(ctx: Ctx, named: VariantIds, patch: VariantIn
   });
 }
 
-/** Updates the product by `touch`, and records the event of the update; if stock was edited, also that of the stock. */
+/** Runs `touch` on the product and records `product.updated`; if stock was edited, also records `stock.changed`. */
 async function finishWrite(tx: Ctx, touch: typeof touchProduct, values: Written, isStockEdited: boolean) {
   const statements: InStatement[] = [bind(touch, values), bind(productUpdated, { ...values, eventId: newId("evt") })];
   if (isStockEdited) statements.push(stockChanged(tx, values, "edit", values.now));
