@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
+import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { comparePairs } from "./compare.ts";
 import type { Bench } from "./measure.ts";
 import type { Running } from "./process.ts";
@@ -81,7 +82,7 @@ async function openShelf({ binary, workDir, say }: Bench, count: number): Promis
   say(`${count.toLocaleString("en")} products`);
   const dataDir = join(workDir, `scale-${count}`);
   const headers = openTenant(binary, dataDir);
-  const db = await openStoreDatabase({ dataDir });
+  const db = (await openStoreDatabase({ dataDir })) as FileDatabase;
   const { rows } = await db.execute("select id from tenants");
   // A large cache, because a server's small one would write pages again and again during the inserts.
   await db.execute("pragma cache_size = -2000000");

@@ -3,6 +3,7 @@ import { existsSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { copyLive } from "../../src/server/backup/copy/copy-live.ts";
 import { Connection } from "../../src/server/db/local/connection.ts";
+import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { createTable, insertRow } from "./fixtures.ts";
@@ -12,7 +13,7 @@ import { makeDir } from "./kinds.ts";
 async function openBusy() {
   const dir = makeDir();
   const path = join(dir, "bodega.db");
-  const db = await openDatabase({ dataDir: dir });
+  const db = (await openDatabase({ dataDir: dir })) as FileDatabase;
   await db.execute(createTable);
   await Promise.all(Array.from({ length: 900 }, (_, number) => db.execute(insertRow(`${number}-`.padEnd(4000, "x")))));
   await db.checkpoint();

@@ -44,7 +44,7 @@ function spoil(page: number): () => void {
 
 /** Commits through another connection, and empties the WAL, so that the next read reads the file. */
 async function commitElsewhere(stmt: InStatement = "UPDATE revision SET value = value + 1"): Promise<void> {
-  const other = await openDatabase({ dataDir: dir });
+  const other = (await openDatabase({ dataDir: dir })) as FileDatabase;
   await other.execute(stmt);
   while (!(await other.checkpoint())) await Bun.sleep(1);
   await other.close();

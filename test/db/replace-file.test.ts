@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { copyDatabase } from "../../src/server/db/migrate.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { createTable, insertRow } from "./fixtures.ts";
@@ -29,7 +30,7 @@ async function prepare() {
     [made, "new"],
     [dataDir, "old"],
   ] as const) {
-    const db = await openDatabase({ dataDir: dir });
+    const db = (await openDatabase({ dataDir: dir })) as FileDatabase;
     await db.execute(createTable);
     await db.checkpoint();
     await db.execute(insertRow(name));

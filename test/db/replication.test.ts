@@ -681,7 +681,7 @@ describe("in a place that others can write to", () => {
     // A forged claim of another shop must not stop it either.
     await claimGeneration(stranger(), { database: "theirs", dataDir: "/srv/theirs", generation: 2 });
     await startReplicator().check();
-    await notice("is not known: generation-0000000002 in");
+    await notice("another server took over the replica: generation-0000000002 in");
     await replicator.stop();
     rmSync(forged);
     writeFileSync(path("generation-9999999999"), "{}");

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { acquireServerLock, isServerRunning } from "../../src/server/db/local/file-lock.ts";
 import { openDatabase } from "../../src/server/db/open.ts";
 import { makeDir } from "./kinds.ts";
@@ -61,7 +62,7 @@ test("a server that is killed leaves no lock behind", async () => {
 
 test("only its owner can access the data directory and everything in it", async () => {
   const lock = await acquireServerLock(dir);
-  const db = await openDatabase({ dataDir: dir });
+  const db = (await openDatabase({ dataDir: dir })) as FileDatabase;
   await db.execute("CREATE TABLE t (id)");
   await db.checkpoint();
   expect(statSync(dir).mode & 0o777).toBe(0o700);

@@ -213,7 +213,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect((await get(db, count))?.n).toBe(before + 60);
   });
 
-  test("`drain` waits for queued writes", async () => {
+  test("closing the database waits for queued writes", async () => {
     let answered = 0;
     for (let i = 0; i < 10; i++) {
       run(db, insert, { name: `drained-${i}`, stock: i }).then(
@@ -221,7 +221,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
         () => {},
       );
     }
-    await db.drain();
+    await db.close();
     expect(answered).toBe(10);
   });
 });

@@ -77,6 +77,7 @@ test("reads without a version do not share the snapshot of a turn", async () => 
 test("all reads of a batch see one state, although another process commits between them", async () => {
   const counts = await db.batch([countThings, whileOtherWrites(), countThings], "read");
   expect(counts.map(({ rows }) => rows[0]?.[0])).toEqual([0, 0, 0]);
+  await nextTurn();
   expect(await count()).toBe(1);
   // The batch uses the snapshot of its turn and does not close it.
   db.dataVersion();

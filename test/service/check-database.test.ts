@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { makeContext } from "../../src/cli/context/context.ts";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { readConfig } from "../../src/server/config/config.ts";
+import type { FileDatabase } from "../../src/server/db/local/file-database.ts";
 import { copyDatabase, migrate, restoreMarker } from "../../src/server/db/migrate.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { openFileReader } from "../../src/server/health/database/reader.ts";
@@ -211,7 +212,7 @@ test("rows that refer to missing ones are reported by table", async () => {
 
 test("a long check writes nothing and blocks no writer, and the checkpointer does not wait for it", async () => {
   const { dataDir, path } = makeDataDir();
-  const db = await openStoreDatabase({ dataDir });
+  const db = (await openStoreDatabase({ dataDir })) as FileDatabase;
   const reader = await openFileReader(path);
   const write = () => db.execute("update products set stock = stock + 1 where title = 'Lamp'");
   await write();

@@ -5,7 +5,7 @@ import { Readable, Transform, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip, constants as zlib } from "node:zlib";
 import type { Extract } from "tar-stream";
-import { AppError } from "../errors.ts";
+import { AppError, errnoOf } from "../errors.ts";
 import { damagedBackup, type Manifest, parseManifest } from "./manifest.ts";
 
 /** The files of an archive, in this order. */
@@ -123,7 +123,7 @@ async function readText(entry: AsyncIterable<unknown>, size: number): Promise<st
   return Buffer.concat(await Array.fromAsync(entry as AsyncIterable<Buffer>)).toString("utf8");
 }
 
-/** Waits for both pipelines to end. If both fail, throws the error that is the cause, not one about an early end. */
+/** Waits until both have ended. If both fail, one error may only be about the early end of the other: it is ignored. */
 async function both(archive: { destroy(error: Error): void }, inner: Promise<unknown>, outer: Promise<void>) {
   const work = inner.catch((error) => {
     archive.destroy(error);
@@ -138,12 +138,8 @@ function endedTooSoon({ code = "", message }: NodeJS.ErrnoException): boolean {
   return /premature|destroyed/i.test(`${code} ${message}`);
 }
 
+/** Errors of gzip have these codes, and errors of tar-stream have none. */
 function explainUnpacking(error: unknown): unknown {
-  if (error instanceof AppError) return error;
-  const { code = "", message = "" } = error as NodeJS.ErrnoException;
-  const isTruncated =
-    endedTooSoon(error as Error) ||
-    /^Z_|^ERR_ZLIB/.test(code) ||
-    /unexpected end|invalid tar header|unknown format|incorrect header/i.test(message);
-  return isTruncated ? damagedBackup("it is truncated or altered") : error;
+  const isOfArchive = !(error instanceof AppError) && /^(?:Z_|ERR_ZLIB|ERR_STREAM|unknown$)/.test(errnoOf(error));
+  return isOfArchive ? damagedBackup("it is truncated or altered") : error;
 }

@@ -27,7 +27,7 @@ export async function listBackups(storage: ObjectStorage): Promise<string[]> {
 
 export const backupsFolder = (dataDir: string) => join(dataDir, "backups");
 
-/** Returns the place for a server's restore tests: its replica, else its backups; undefined if there is neither. */
+/** Returns the place that a server's restore tests read: its replica, else its backups, else undefined. */
 export function restoreTestPlace(config: Pick<Config, "replicateTo" | "backupTo" | "backupEveryMs" | "dataDir">) {
   const { replicateTo, backupTo, backupEveryMs, dataDir } = config;
   return replicateTo ?? backupTo ?? (backupEveryMs === undefined ? undefined : backupsFolder(dataDir));
@@ -80,9 +80,8 @@ export function readLast(dataDir: string, kind: Kind): LastResults {
   return { last_success: kept?.last_success ?? null, last_failure: kept?.last_failure ?? null };
 }
 
-/** Records a result. Ignores errors, because the result is reported elsewhere too. */
+/** Records a result. Ignores errors, such as a full disk, because the result is also reported elsewhere. */
 export function recordResult(dataDir: string, kind: Kind, change: Partial<LastResults>): void {
-  // Recording can fail, for example on a full disk.
   attempt(() => {
     makeBackupsFolder(dataDir);
     writeWhole(dataDir, lastPath(dataDir, kind), `${JSON.stringify({ ...readLast(dataDir, kind), ...change })}\n`);

@@ -27,7 +27,7 @@ import {
   recordResult,
 } from "./location.ts";
 import { damaged, type Manifest } from "./manifest.ts";
-import { findSchemaFaults, type Inspection, inspectIntact } from "./restore/inspect.ts";
+import { type Inspection, inspectIntact } from "./restore/inspect.ts";
 import { removeStaleRestores } from "./restore/temp-dir.ts";
 
 export interface BackupStep {
@@ -75,23 +75,14 @@ async function writeBackup(config: Config, options: BackupOptions) {
   const createdAt = new Date();
   const name = location.name ?? makeBackupName(createdAt);
   try {
-    await explainCopying(config, () => {
-      makeBackupsFolder(config.dataDir);
-      // A killed process may have left unfinished files, which are removed here.
-      rmSync(staging, { recursive: true, force: true });
-      mkdirSync(staging, { mode: 0o700 });
-    });
     await removeStaleRestores(config.dataDir);
     // The unfinished uploads of a data directory always have the same name, so that its next backup replaces them.
     const id = createHash("sha256").update(`${hostname()}:${config.dataDir}`).digest("hex").slice(0, 16);
     const upload = await storage.upload(name, id, signal);
     try {
-      const copy = join(staging, "bodega.db");
-      await explainCopying(config, () => copyDatabase(config, copy, options));
+      const copy = await copyDatabase(config, staging, options);
       onStep({ step: "checking" });
-      const { found, result: faults } = await inspectIntact(copy, "The copy", (connection, { schema }) =>
-        findSchemaFaults(connection, schema),
-      );
+      const { found, faults } = await inspectIntact(copy, "The copy");
       const source = config.databaseUrl === undefined ? "file" : "server";
       const manifest = await describeCopy(copy, found, options, { createdAt, source });
       const total = manifest.database.bytes;
@@ -145,18 +136,21 @@ async function waitForLock(dataDir: string, onStep: BackupOptions["onStep"], sig
   return lock;
 }
 
-async function explainCopying({ dataDir }: Config, work: () => Promise<void> | void): Promise<void> {
+async function copyDatabase(config: Config, staging: string, { onStep, signal }: BackupOptions): Promise<string> {
+  const { dataDir } = config;
+  const copy = join(staging, "bodega.db");
+  const onProgress = (done: number, total: number) => onStep({ step: "copying", done, total });
   try {
-    await work();
+    makeBackupsFolder(dataDir);
+    // A killed process may have left unfinished files, which are removed here.
+    rmSync(staging, { recursive: true, force: true });
+    mkdirSync(staging, { mode: 0o700 });
+    if (config.databaseUrl === undefined) await copyLive(databaseFile(dataDir), copy, { onProgress, signal });
+    else await withConfiguredDatabase(config, (db) => dumpDatabase(db, copy, { onProgress, signal }));
+    return copy;
   } catch (error) {
     throw storageError(error, backupsFolder(dataDir), "The database cannot be copied to");
   }
-}
-
-function copyDatabase(config: Config, copy: string, { onStep, signal }: BackupOptions): Promise<void> {
-  const onProgress = (done: number, total: number) => onStep({ step: "copying", done, total });
-  if (config.databaseUrl === undefined) return copyLive(databaseFile(config.dataDir), copy, { onProgress, signal });
-  return withConfiguredDatabase(config, (db) => dumpDatabase(db, copy, { onProgress, signal }));
 }
 
 async function describeCopy(

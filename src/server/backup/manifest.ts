@@ -2,7 +2,7 @@ import { type AppError, type ErrorOptions, validationFailed } from "../errors.ts
 import { attempt } from "../values/attempt.ts";
 
 export interface Manifest {
-  /** Increased when older programs cannot read the archive. */
+  /** The version of the format. It changes when older programs cannot read the archive. */
   format: 1;
   created_at: string;
   version: string;
@@ -22,7 +22,7 @@ export function parseManifest(text: string): Manifest {
   return manifest;
 }
 
-/** The error of a damaged archive. It exits with 1, not 2, because the command line was correct. */
+/** Returns the error for a damaged archive. The exit code is 1, not 2, because the command line was correct. */
 export function damaged(message: string, options: Pick<ErrorOptions, "remedy" | "cause"> = {}): AppError {
   return validationFailed(message, { exit: 1, ...options });
 }

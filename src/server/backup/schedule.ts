@@ -1,3 +1,4 @@
+import { runEvery } from "../concurrency/run-every.ts";
 import { type Config, inheritConfig } from "../config/config.ts";
 import { workingDir } from "../config/data-dir.ts";
 import { type Environment, invalidOption } from "../config/environment.ts";
@@ -11,7 +12,7 @@ import { removeStaleRestores } from "./restore/temp-dir.ts";
 
 const minute = 60_000;
 const hour = 60 * minute;
-/** How long a command may take to remove unfinished work, such as the parts of an upload. */
+/** How long a command that must stop may take to remove unfinished work, such as the parts of an upload. */
 const cleanUpMs = 5000;
 
 export interface CommandRun {
@@ -23,7 +24,7 @@ export interface CommandRun {
 interface ScheduledCommand {
   kind: "backup" | "restore-test";
   words: string[];
-  /** A recorded result counts for this schedule only if the result's place begins with this text. */
+  /** Recorded results of other places do not count for this schedule. The place of a backup is in this place. */
   place: string;
   everyMs: number;
   retryMs: number;
@@ -66,7 +67,7 @@ export function scheduleRestoreTests(config: Config): ScheduledCommand | undefin
   };
 }
 
-/** Runs a command when its last result is old enough, so restarts neither add nor delay runs. `check` polls at once. */
+/** Runs a command when its last recorded result is old enough. So a restart of the server does not change the times. */
 export function startSchedule(
   config: Config,
   scheduled: ScheduledCommand,
@@ -76,7 +77,6 @@ export function startSchedule(
   const { dataDir } = config;
   const stopping = new AbortController();
   const { signal } = stopping;
-  let running: Promise<void> | undefined;
 
   function isDue(): boolean {
     const { last_success: success, last_failure: failure } = readLast(dataDir, kind);
@@ -99,25 +99,21 @@ export function startSchedule(
     for (const warning of warnings) notice("warn", warning);
   }
 
-  const check = () => {
-    if (running === undefined && isDue()) running = run().finally(() => (running = undefined));
-    return running;
-  };
-  const timer = setInterval(check, pollMs);
+  const polling = runEvery(pollMs, async () => isDue() && run());
   return {
-    check,
-    async stop() {
-      clearInterval(timer);
+    /** Polls at once. */
+    check: polling.run,
+    stop() {
       stopping.abort();
-      await running;
+      return polling.stop();
     },
   };
 }
 
 /**
- * Runs a command of this program with the settings of a server. The command ends with the server, after `timeoutMs`, or
- * when the signal aborts.
- * @returns the output and the reason of a failure; undefined for a success.
+ * Runs a command of this program with the settings of a server. The command ends when the server ends, when the signal
+ * aborts, or after `timeoutMs`.
+ * @returns the output, and the reason of a failure if the command failed.
  */
 async function runServerCommand(
   config: Config,
@@ -128,7 +124,7 @@ async function runServerCommand(
     ...workingDir(config.dataDir),
     env: inheritConfig(config, env),
     stdio: ["ignore", "pipe", "pipe"],
-    // Opens a channel to the command, which ends when the channel closes, as at the end of this process.
+    // The command ends when this channel to it closes. The channel also closes when this process ends.
     ipc() {},
     detached: true,
     ...{ timeout: timeoutMs, killSignal: "SIGKILL" },

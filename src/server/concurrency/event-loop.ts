@@ -40,7 +40,7 @@ export function yieldToEventLoop(party?: string, { client, signal }: Caller = {}
   });
 }
 
-/** Returns the queue of a request: its store's, the store's queue for searches, or the one for health checks. */
+/** Names the queue in which a request waits: that of its store, of the store's searches, or of health checks. */
 export function partyOf(url: string): string | undefined {
   if (/^(?:https?:\/\/[^/?#]*)?\/health\//.test(url)) return healthParty;
   const store = /[?&]namespace=([^&]*)/.exec(url)?.[1];

@@ -1,15 +1,20 @@
-/** Runs `work` again and again, never twice at once. `stop` waits for a running `work`, which gets `isStopping`. */
-export function runEvery(ms: number, work: (isStopping: () => boolean) => Promise<unknown>, onError: () => void) {
+/**
+ * Runs `work` every `ms` milliseconds and when `run` is called, but never twice at once. `stop` waits for a running
+ * `work`, whose argument tells it that it should end.
+ */
+export function runEvery(ms: number, work: (isStopping: () => boolean) => Promise<unknown>, onError?: () => void) {
   let running: Promise<unknown> | undefined;
   let isStopping = false;
-  const timer = setInterval(() => {
+  const run = () => {
     running ??= work(() => isStopping)
       .catch(onError)
-      .finally(() => {
-        running = undefined;
-      });
-  }, ms);
+      .finally(() => (running = undefined));
+    return running;
+  };
+  const timer = setInterval(run, ms);
+  timer.unref();
   return {
+    run,
     async stop(): Promise<void> {
       isStopping = true;
       clearInterval(timer);

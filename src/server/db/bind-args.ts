@@ -9,8 +9,9 @@ const maxInteger = 2n ** 63n - 1n;
 
 /**
  * Converts an argument to the value that SQLite stores. Whole numbers become bigint, because both engines bind every
- * JavaScript number as REAL. Errors: validationFailed for text with a NUL, at which SQLite would cut it; TypeError or
- * RangeError for other values that cannot be stored.
+ * JavaScript number as REAL.
+ * @throws validationFailed for text with a NUL character, where SQLite would cut the text; TypeError or RangeError for
+ * other values that cannot be stored.
  */
 export function bindValue(value: unknown): BoundValue {
   if (value === null) return null;
@@ -30,21 +31,20 @@ export function bindValue(value: unknown): BoundValue {
   }
   if (value instanceof Uint8Array) return value;
   if (value instanceof ArrayBuffer) return new Uint8Array(value);
-  // For a value of an unknown type, the engine would end the whole process, so the value is refused here.
+  // The engine would end the whole process for a value of another type, so such a value is refused here.
   throw new TypeError(`A value of type ${typeof value} cannot be bound.`);
 }
 
 /**
- * Returns the arguments of a statement with `count` parameters. For a missing value, a cached statement would silently
- * use an earlier one. Errors: those of each value; TypeError for another number of arguments.
+ * Converts the arguments of a statement with `count` parameters.
+ * @throws as `bindValue`; TypeError for another number of arguments, because a cached statement would use the value of
+ * an earlier call for a missing one.
  */
 export function bindArgs(count: number, args: InArgs | undefined): BoundValue[] {
-  if (args !== undefined && !Array.isArray(args)) throw new TypeError("Arguments are passed as a list.");
-  const given = args?.length ?? 0;
-  if (given !== count) throw new TypeError(`The statement takes ${count} arguments, but ${given} were passed.`);
-  const bound: BoundValue[] = new Array(count);
-  for (let i = 0; i < count; i++) bound[i] = bindValue((args as unknown[])[i]);
-  return bound;
+  const given = args ?? [];
+  if (!Array.isArray(given)) throw new TypeError("Arguments are passed as a list.");
+  if (given.length === count) return given.map(bindValue);
+  throw new TypeError(`The statement takes ${count} arguments, but ${given.length} were passed.`);
 }
 
 export function sqlOf(stmt: InStatement): string {

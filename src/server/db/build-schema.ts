@@ -5,12 +5,12 @@ import { createMigrationsTable, type Migration, splitMigration } from "./migrate
 /** A table, index, trigger or view, and the SQL that created it. An index or trigger belongs to `table`. */
 export type SchemaObject = ReturnType<typeof toSchemaObject>;
 
-/** SQL for all objects of a database except those that SQLite creates itself, which are never triggers or views. */
+/** Selects all objects of a database except those that SQLite creates itself. SQLite creates no triggers or views. */
 export const selectSchema = `SELECT type, name, tbl_name, sql FROM sqlite_schema
   WHERE sql IS NOT NULL AND (type IN ('trigger', 'view')
     OR name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE 'libsql\\_%' ESCAPE '\\') ORDER BY type, name`;
 
-/** Builds the schema that these migrations create, in a database in memory. */
+/** Runs these migrations in a database in memory, and returns the schema that they create. */
 export async function buildSchema(steps: readonly Migration[]): Promise<SchemaObject[]> {
   const connection = new Connection(await loadLibsql(), ":memory:", { keepFormat: true });
   try {

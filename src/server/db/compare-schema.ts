@@ -12,28 +12,28 @@ export function isWithoutGaps(applied: ReadonlySet<string>): boolean {
 }
 
 /**
- * Compares tables, indexes, triggers and views with those that the applied migrations create.
- * @param standing the present schema: the rows of `selectSchema`.
+ * Returns how a schema differs from the one that the applied migrations create.
+ * @param present the rows of `selectSchema`.
  * @param applied names of known migrations, without gaps.
  */
-export async function compareSchema(standing: readonly SchemaObject[], applied: ReadonlySet<string>) {
-  const found = indexObjects(standing);
+export async function compareSchema(present: readonly SchemaObject[], applied: ReadonlySet<string>) {
+  const found = indexObjects(present);
   const expected = indexObjects(await buildSchema(migrations.filter(({ name }) => applied.has(name))));
   const faults: SchemaFault[] = [];
   for (const [key, object] of expected) {
     const other = found.get(key);
     if (other === undefined) {
-      // The indexes and triggers of a missing table are not reported, because the report of the table is enough.
+      // If a table is missing, its indexes and triggers are missing too. Only the table is then reported.
       if (object.type === "table" || found.has(keyOf({ type: "table", name: object.table }))) {
         faults.push({ kind: "missing", object });
       }
     } else if (!isSame(object, other, expected)) faults.push({ kind: "altered", object: other });
   }
-  const foreign = standing.filter((object) => !expected.has(keyOf(object)));
+  const foreign = present.filter((object) => !expected.has(keyOf(object)));
   return [...faults, ...foreign.map((object) => ({ kind: "foreign" as const, object }))];
 }
 
-/** An object in words, such as "trigger kept of orders". */
+/** Names an object for people, such as "index orders_by_status of orders". */
 export function nameObject({ type, name, table }: SchemaObject): string {
   return `${type} ${name}${type === "index" || type === "trigger" ? ` of ${table}` : ""}`;
 }
@@ -49,7 +49,7 @@ function keyOf({ type, name }: Pick<SchemaObject, "type" | "name">): string {
 
 function isSame(one: SchemaObject, found: SchemaObject, expected: ReturnType<typeof indexObjects>): boolean {
   const owner = expected.get(keyOf({ type: "table", name: one.name.replace(/_[a-z]+$/, "") }));
-  // SQLite itself creates the tables behind a virtual table. Their SQL depends on SQLite's version: it is not compared.
+  // SQLite itself creates the tables behind a virtual table. Their SQL depends on its version, so it is not compared.
   const isMadeByEngine = owner && owner.name !== one.name && /^CREATE VIRTUAL TABLE/i.test(owner.sql);
   return one.table === found.table && (isMadeByEngine || normalize(one.sql) === normalize(found.sql));
 }

@@ -29,13 +29,13 @@ interface CodedError extends Error {
 }
 
 /**
- * Maps an engine's error: unavailable when a retry can help (busy, disk), `LibsqlError` for a statement that SQLite
- * refused, other errors unchanged. The log gets the original as the cause.
+ * Maps an error of the database engine. Returns unavailable if a retry can help (a lock, the disk), and `LibsqlError`
+ * for a statement that SQLite refused. The original error is the cause. Returns other errors unchanged.
  */
 export function mapDbError(error: unknown): unknown {
   if (error instanceof AppError || !(error instanceof Error)) return error;
   const coded = error as CodedError;
-  // The engine's error for a file that it cannot open has no code, and its message names the path.
+  // If the engine cannot open a file, its error has no code.
   const base = /^ConnectionFailed\(/.test(error.message) ? "SQLITE_CANTOPEN" : baseCode(coded);
   const message = base === undefined ? undefined : messages[base];
   if (message !== undefined) return unavailable(message, { cause: error, isInternal: true });
@@ -45,7 +45,7 @@ export function mapDbError(error: unknown): unknown {
   return error;
 }
 
-/** As `mapDbError`, for a database server: errors of the network or of the server itself are unavailable. */
+/** Maps errors like `mapDbError`. Errors of the network or of the database server become unavailable, too. */
 export function mapServerError(error: unknown): unknown {
   const mapped = mapDbError(error);
   const refused =
@@ -57,12 +57,12 @@ export function mapServerError(error: unknown): unknown {
 
 const ownCodes = /^(?:SQLITE_(?:CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG|UNKNOWN)|SQL_[A-Z_]+)/;
 
-/** True if the error ends only the statement that failed, so that the transaction continues. */
+/** Whether the error ended only the failed statement, so that its transaction can continue. */
 export function isOwnFailure(error: unknown): boolean {
   return error instanceof Error && ownCodes.test((error as CodedError).code ?? "");
 }
 
-/** True when another connection holds the lock, so that the same statement may succeed in a moment. */
+/** Whether another connection holds the lock. The same statement may succeed a moment later. */
 export function isBusy(error: unknown): boolean {
   const pattern = /SQLITE_(?:BUSY|LOCKED)|database is locked/;
   return chainOf(error).some((one) => pattern.test(`${baseCode(one)} ${one.message}`));
@@ -73,27 +73,27 @@ export function sqliteCodeOf(error: unknown): string | undefined {
   return chainOf(error).map(baseCode).find(Boolean);
 }
 
-/** True if the file itself is damaged or is no database. */
+/** Whether the database file is damaged, or is not a database. */
 export function isDamaged(error: unknown): boolean {
   return chainOf(error).some((one) => ["SQLITE_CORRUPT", "SQLITE_NOTADB"].includes(baseCode(one) ?? ""));
 }
 
-/** True for a unique or primary key violation; with `column` (`table.column`), only for one of that column. */
+/** Whether a unique or primary key was violated. With `column` (`table.column`), only a key with this column counts. */
 export function isUniqueViolation(error: unknown, column?: string): boolean {
   return violates(error, /UNIQUE constraint failed: ([^\n]*)/, column);
 }
 
-/** True for a failed CHECK or NOT NULL; with `name`, only for that constraint or column (`table.column`). */
+/** Whether a CHECK or NOT NULL failed. With `name`, only that constraint or column (`table.column`) counts. */
 export function isCheckViolation(error: unknown, name?: string): boolean {
   return violates(error, /(?:CHECK|NOT NULL) constraint failed: ([^\n]*)/, name);
 }
 
-/** True for a row that refers to a missing row, or that other rows still refer to. */
+/** Whether a row would refer to a missing row. */
 export function isForeignKeyViolation(error: unknown): boolean {
   return chainOf(error).some((one) => /FOREIGN KEY constraint failed/.test(one.message));
 }
 
-// The file engine and the server nest errors differently, but all have the same text of the constraint: it is searched.
+// The file engine and the server nest errors differently, so all causes are searched for the text of the constraint.
 function violates(error: unknown, pattern: RegExp, subject: string | undefined): boolean {
   return chainOf(error).some((one) => {
     const found = pattern.exec(one.message)?.[1];
@@ -121,15 +121,15 @@ function isNetworkError(error: CodedError): boolean {
 
 type Place = Pick<Config, "dataDir" | "databaseUrl">;
 
-/** Builds a command line for a remedy, with the flags of the present command that name the database. */
+/** Returns a command for a remedy, with the flags by which the running command was given its database. */
 export type CommandLine = (words: string) => string;
 
-/** The database of a configuration, as people name it: the path of the file or the host of the server. */
+/** Names the configured database: returns the path of its file or the host of its server. */
 export function nameDatabase({ databaseUrl, dataDir }: Place): string {
   return databaseUrl !== undefined && URL.canParse(databaseUrl) ? new URL(databaseUrl).host : databaseFile(dataDir);
 }
 
-/** The remedy for a database that is damaged or is not one of this program. */
+/** Returns the remedy for a database that is damaged or belongs to another program. */
 export function damageRemedy(kind: "file" | "server", command: CommandLine): string {
   return kind === "file"
     ? `Stop the server, keep a copy of the file, and restore the last backup with: ${command("db restore BACKUP")}`
@@ -149,11 +149,11 @@ function remedyFor(message: string, { databaseUrl }: Place, command: CommandLine
     return "Start the database server, or correct its address in --database-url or BODEGA_DATABASE_URL.";
   }
   if (/not a database|damaged/.test(message)) return damageRemedy("file", command);
-  if (/busy/.test(message)) return "Another program has locked the file. Stop it, or wait.";
+  if (/busy/.test(message)) return "Another program has locked the file. Stop that program, or wait.";
   return `Check the disk, and that this account can read and write the file: ${command("doctor")}`;
 }
 
-/** Repeats work that found the database locked, with short pauses, until the deadline. Errors: as `mapDbError`. */
+/** Repeats `work` with short pauses while the database is locked, for at most `timeoutMs`. Maps its errors. */
 export async function retryWhileBusy<T>(work: () => Promise<T>, timeoutMs: number): Promise<T> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

@@ -7,32 +7,32 @@ import type { Executor } from "./session.ts";
 import { get, param, type Statement, statement } from "./statement.ts";
 
 interface KeysetList {
-  /** Cursors are valid only for lists of this name. */
+  /** A cursor is valid only for the list whose name it contains. */
   name: string;
   fields?: readonly string[];
   json: SQL;
   /** SQL for the approximate size of a record in bytes, if records can have more than a few KiB. */
   bytes?: SQL;
   from: SQL;
-  /** `from …` with the tables that `json` needs. */
+  /** The `from` clause for `json`, if `json` needs more tables than the conditions. */
   joined?: SQL;
   /** Condition for all rows. Default: the row belongs to the store. */
   base?: SQL;
-  /** Conditions of filters by name. A filter without a condition compares the column of its name. */
+  /** The SQL of each filter. A filter that is not listed here compares the column that has the filter's name. */
   conditions?: Record<string, SQL>;
-  /** The column of each sort key; descending order by the first is the default. */
+  /** The column of each sort key. By default, a list is sorted by the first one, descending. */
   sorts: Record<string, SQL>;
-  /** The second sort key, which orders rows with equal sort values; null if no two are equal. Default: `id`. */
+  /** The second sort key, for rows that are equal in the first. Null if the first is unique. Default: `id`. */
   tie?: SQL | null;
   id?: SQL;
 }
 
 interface ListOptions {
-  /** Values by name; undefined ones do not filter. */
+  /** The value of each filter. An undefined value does not filter. */
   filters: Record<string, unknown>;
-  /** Further parameters of the statement, which do not affect which rows are listed, nor their order. */
+  /** Other parameters of the statement. They must not change which rows are listed, or their order. */
   values?: Record<string, unknown>;
-  /** Columns for which SQLite must not choose an index, because the filters have a better one. */
+  /** Columns whose index SQLite must not use, because an index for the filters is better. */
   unindexed?: { tenant?: boolean; sort?: boolean };
 }
 
@@ -102,7 +102,7 @@ function compilePage(list: KeysetList, shape: Shape): Statement<PageRow> {
       from (select ${bounded} ${joined} ${page} limit ${param("limit")})) as page`);
 }
 
-/** Returns the bounds of a time range in the query, as filters. Errors: validationFailed naming the field. */
+/** Returns the time range that a query gives for a column, as filters. Throws validationFailed, naming the field. */
 export function timeFilters(query: Readonly<Record<string, unknown>>, column: string): Record<string, string | number> {
   const bounds = readTimeRange(query, column);
   return Object.fromEntries(bounds.map(({ operator, value }) => [`${column} ${operator}`, value]));

@@ -42,12 +42,12 @@ export const migrations: readonly Migration[] = [
   { name: "0010_refund_requests", sql: refundRequests },
 ];
 
-/** A table that exists in a libSQL server's database while a restore fills it. Such a database must not be used. */
+/** A table that the database of a libSQL server has during a restore. A database with this table must not be used. */
 export const restoreMarker = "__bodega_load";
 
 export const restoreRunning = () =>
   wrongState("A restore into this database is running, or was interrupted.", {
-    remedy: "Wait for it to end. If none is running, start the restore again: bodega db restore <backup>",
+    remedy: "Wait until the restore ends. If none is running, start the restore again: bodega db restore <backup>",
   });
 
 const lockTimeoutMs = 30_000;
@@ -60,17 +60,19 @@ interface Applied {
 
 export const createMigrationsTable =
   "CREATE TABLE IF NOT EXISTS __bodega_migrations (name TEXT PRIMARY KEY NOT NULL, hash TEXT NOT NULL, applied_at TEXT NOT NULL)";
-// If a foreign key is broken, a NULL hash makes the transaction fail. A libSQL server would answer a query only later.
+// If a foreign key is broken, setting the hash to NULL makes the transaction fail. A query would not be enough, because
+// a libSQL server answers it only after the COMMIT.
 const assertForeignKeys = `UPDATE __bodega_migrations
   SET hash = CASE WHEN EXISTS (SELECT 1 FROM pragma_foreign_key_check) THEN NULL ELSE hash END
   WHERE name = ?`;
 
 /**
- * Applies all pending migrations in one transaction, after a backup if there is data to lose. If several processes
- * start at once, one migrates and the others wait. Returns the names of the migrations that this call applied. Errors:
- * unavailable when the schema is newer than this program, an applied migration has changed, or the result breaks a
- * foreign key; conflict for another program's database; wrongState for one that is being restored.
+ * Applies all pending migrations in one transaction. If there is data to lose, a backup is made first. If several
+ * processes start at once, one of them migrates and the others wait.
  * @param known migrations to use instead of this program's, for tests.
+ * @returns the names of the migrations that this call applied.
+ * @throws unavailable if the schema is newer than this program, an applied migration has changed, or the result breaks
+ * a foreign key; conflict for the database of another program; wrongState during a restore.
  */
 export async function migrate(db: Database, known = migrations, now = new Date()): Promise<{ applied: string[] }> {
   if ((await findPending(db, known)).length === 0) return { applied: [] };
@@ -107,7 +109,7 @@ async function migrateLocked(db: Database, known: readonly Migration[], now: Dat
         cause: error,
       });
     }
-    // If two processes migrate a libSQL server at once, the first statement of the second one fails, which is no error.
+    // If two processes migrate a libSQL server at once, the first INSERT of the second process fails. That is no error.
     if (!isUniqueViolation(error, "__bodega_migrations.name")) throw error;
     if ((await findPending(db, known)).length > 0) throw alreadyMigrating(error);
     return { applied: [] };
@@ -120,8 +122,8 @@ function alreadyMigrating(cause?: unknown): AppError {
 }
 
 /**
- * Lists the migrations of this program, oldest first, then those of a newer one. `appliedAt` is null for a pending one;
- * `isKnown` is false for one that this program lacks or has in another form.
+ * Lists the migrations of this program, oldest first, then applied migrations that this program lacks. `appliedAt` is
+ * null for a pending migration. `isKnown` is false for a migration that this program lacks or has with other SQL.
  */
 export async function migrationStatus(db: Database, steps: readonly Migration[] = migrations) {
   const applied = await appliedIn(db);
@@ -135,16 +137,16 @@ async function findPending(db: Database, steps: readonly Migration[]): Promise<M
   const { pending, newer, altered } = compareMigrations((await appliedIn(db)).values(), steps);
   if (newer[0] !== undefined) {
     throw unavailable(
-      `This build of Bodega does not know migration ${newer[0]} of the database. Run a newer one, or restore an older backup.`,
+      `This build of Bodega does not know migration ${newer[0]} of the database. Run a newer build, or restore an older backup.`,
     );
   }
   if (altered[0] === undefined) return pending;
   throw unavailable(
-    `Another build of Bodega applied migration ${altered[0]} in another form. Run that build, or restore a backup.`,
+    `Another build of Bodega applied migration ${altered[0]} with other SQL. Run that build, or restore a backup.`,
   );
 }
 
-/** Returns the pending migrations of a program, and the names of applied ones that it lacks or has in another form. */
+/** Returns pending migrations (`pending`), and the names of applied ones that are unknown or have other SQL here. */
 export function compareMigrations(applied: Iterable<Pick<Applied, "name" | "hash">>, steps = migrations) {
   const hashes = new Map([...applied].map(({ name, hash }) => [name, hash]));
   const known = new Map(steps.map((step) => [step.name, hashMigration(step)]));
@@ -165,7 +167,7 @@ export async function readApplied(query: (sql: string) => Promise<Row[]>): Promi
   return new Map(rows.map((row) => [row.name as string, row as unknown as Applied]));
 }
 
-/** When the database was first migrated, RFC 3339. This identifies the database and all of its copies. */
+/** Returns when the database was first migrated, as RFC 3339. This time identifies the database and all its copies. */
 export async function readBirth(db: Executor): Promise<string> {
   const { rows } = await db.execute("SELECT min(applied_at) AS at FROM __bodega_migrations");
   return String(rows[0]?.at);
@@ -181,7 +183,7 @@ async function inspect(db: Database): Promise<{ holdsData: boolean; isOurs: bool
   return { holdsData: rows[0]?.others !== 0, isOurs: rows[0]?.ours !== 0, hasMarker: rows[0]?.marks !== 0 };
 }
 
-// The row is inserted first, so that a second process fails before it changes anything.
+// The row of a migration is inserted first, so that a second process fails before it changes anything.
 function statementsFor(steps: Migration[], now: Date): InStatement[] {
   const appliedAt = now.toISOString();
   const insert = "INSERT INTO __bodega_migrations (name, hash, applied_at) VALUES (?, ?, ?)";
@@ -208,7 +210,7 @@ function hashMigration(step: Migration): string {
   return createHash("sha256").update(step.sql).digest("hex");
 }
 
-/** Copies the database file while others use it; blocks the process. The copy gets its name once it is on disk. */
+/** Copies a database file that others may be using. Blocks the process. The copy gets its name when it is on disk. */
 export async function copyDatabase(path: string, target: string): Promise<void> {
   const libsql = await loadLibsql();
   const lock = new FileLock(libsql, `${path}-readers`);
@@ -225,7 +227,7 @@ export async function copyDatabase(path: string, target: string): Promise<void> 
     syncFile(dirname(target));
   } catch (error) {
     rmSync(partial, { force: true });
-    throw error instanceof AppError ? error : unavailable("The backup cannot be written.", { cause: error });
+    throw error instanceof AppError ? error : unavailable(`The backup ${target} cannot be written.`, { cause: error });
   } finally {
     connection.close();
     lock.close();

@@ -14,15 +14,15 @@ type WriteOptions = Pick<FileDatabaseOptions, "lockDeadlineMs" | "beforeCommit" 
 
 export interface DatabaseOptions extends WriteOptions {
   dataDir: string;
-  /** A libSQL server (`http:`, `https:`, `libsql:`); without it, the file in `dataDir`. */
+  /** The address of a libSQL server. If it is undefined, the database is the file in `dataDir`. */
   url?: string | undefined;
-  /** Returns the token of a libSQL server; called at each connection. */
+  /** Returns the token for the libSQL server. Each new connection calls this function. */
   readToken?: (() => string | undefined) | undefined;
   /** Keeps mode and owner of existing local files, for commands that only read. */
   leaveModes?: boolean;
 }
 
-/** Opens the database that the options name. Errors: unavailable; validationFailed for an unusable address. */
+/** Opens a database file or connects to a server. Throws unavailable; validationFailed for an unusable address. */
 export async function openDatabase({ url, readToken, ...options }: DatabaseOptions): Promise<Database> {
   if (url === undefined) return openFile(options);
   if (!serverAddress.test(url)) {
@@ -48,12 +48,12 @@ async function openFile({ dataDir, leaveModes = false, ...options }: DatabaseOpt
       ...options,
       isServerRunning: () => isServerRunning(dataDir),
       afterClose() {
-        // Sets the modes again, because SQLite gives an existing WAL and its index the mode of the database file.
+        // SQLite has given the WAL and its index the mode of the database file, so their modes are set again.
         if (leaveModes) closeToOthers();
         users.close();
       },
     });
-    // SQLite creates the WAL and its index with the mode that the database file has at that moment.
+    // SQLite has created the WAL and its index with the mode that the database file had before.
     closeToOthers();
     return db;
   } catch (error) {

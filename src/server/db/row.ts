@@ -1,9 +1,9 @@
 import type { Row } from "@libsql/core/api";
 
-/** Makes the rows of a statement: own properties by name; indexes and `length` come from a shared prototype. */
+/** Makes a row from the values of its columns. The row has a property for each column and one for each index. */
 export type RowMaker = (values: unknown[]) => Row;
 
-/** Builds the row maker of a statement, whose columns must have different names. */
+/** Creates a row maker. No two columns may have the same name. Indexes and `length` are on a shared prototype. */
 export function createRowMaker(columns: string[]): RowMaker {
   const width = columns.length;
   const prototype = Object.defineProperty({}, "length", { value: width });

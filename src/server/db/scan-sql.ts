@@ -1,13 +1,13 @@
 import { LruCache } from "../values/lru-cache.ts";
 
 export interface SqlShape {
-  /** First keyword, upper case; empty for a blank statement. */
+  /** The first keyword in upper case; empty for a blank statement. */
   verb: string;
-  /** True when the statement cannot change anything, so that a read-only connection can run it. */
+  /** Whether the statement cannot change anything, so that a read-only connection can run it. */
   reads: boolean;
-  /** How many parameters the statement has, written `?` or `?1`. The data layer accepts no named ones. */
+  /** The number of parameters, written `?` or `?1`. Named parameters are not supported. */
   params: number;
-  /** True when text follows the first statement. A driver that prepares such SQL would silently drop this text. */
+  /** Whether text follows the first statement. The engine would ignore that text. */
   several: boolean;
 }
 
@@ -25,7 +25,7 @@ export function shapeOf(sql: string): SqlShape {
   return shapes.getOrMake(sql, scanSql);
 }
 
-/** Determines from the text of a statement what it does. Statements that it does not recognise count as writes. */
+/** Describes a statement by its text. A statement with an unknown verb counts as a write. */
 export function scanSql(sql: string): SqlShape {
   const found = [...sql.matchAll(tokens)].map(([token]) => token).filter((token) => !/^(?:--|\/\*)/.test(token));
   const verbAt = found.findIndex((token) => word.test(token));
@@ -40,7 +40,7 @@ export function scanSql(sql: string): SqlShape {
   return { verb, reads: isReading(sql, verb, found), params, several: isFollowed && !trigger };
 }
 
-/** Whether a statement that begins with WITH changes rows. A statement that only reads cannot contain these words. */
+/** Whether a statement that begins with WITH changes rows. Statements that only read cannot contain these words. */
 function hasChange(found: readonly string[]): boolean {
   const words = found.map((token) => token.toUpperCase());
   return words.some((word, at) => changes.has(word) || (word === "INTO" && words[at - 1] === "REPLACE"));

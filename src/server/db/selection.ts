@@ -4,7 +4,7 @@ import { noopDecoder, SQL, type SQLWrapper, sql } from "drizzle-orm/sql";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { getTableColumns } from "drizzle-orm/utils";
 
-/** Converts a value that the database returned, which is never null. */
+/** Converts the values of one column. Null is not converted. */
 export interface Decoder {
   name: string;
   decode: (value: unknown) => unknown;
@@ -52,7 +52,7 @@ export function pick<Table extends SQLiteTable, Name extends NameIn<Table>>(tabl
   return Object.fromEntries(names.map((name) => [name, columns[name]])) as Pick<Columns<Table>, Name>;
 }
 
-/** As `pick`, but with the names of the database, which are also those of the API: `created_at`. */
+/** Like `pick`, but with the names of columns in the database, such as `created_at`. The API uses the same names. */
 export function pickStored<Table extends SQLiteTable, Name extends NameIn<Table>>(table: Table, ...names: Name[]) {
   const columns = Object.values<SQLiteColumn>(pick(table, ...names));
   return Object.fromEntries(columns.map((column) => [column.name, column])) as {

@@ -5,7 +5,7 @@ export interface Result {
   rowsAffected: number;
 }
 
-/** A query of which only the first row is wanted. A local file fetches one row for less than a list. */
+/** A query whose first row is enough. A local file returns one row faster than a list. */
 export interface FirstRow extends Exclude<InStatement, string> {
   firstOnly: true;
 }
@@ -17,11 +17,11 @@ export function isFirstRow(stmt: InStatement): stmt is FirstRow {
 export type BatchMode = "read" | "write";
 
 export interface Executor {
-  /** Runs one statement. Errors: unavailable when the database cannot serve now; constraint errors stay as they are. */
+  /** Runs one statement. Throws unavailable if the database cannot answer now; errors of constraints are not mapped. */
   execute(stmt: InStatement): Promise<Result>;
   /** Runs statements as one transaction, by default a `write`. Throws the error of the first statement that fails. */
   batch(stmts: InStatement[], mode?: BatchMode): Promise<Result[]>;
-  /** Present only if the executor can fetch the first row more cheaply than all rows. Returns that row. */
+  /** Returns the first row. Only executors that do this faster than `execute` have this function. */
   first?(stmt: InStatement): Promise<Row | undefined>;
 }
 
@@ -39,14 +39,12 @@ export interface Database extends Session {
   /** Runs statements as one write transaction with foreign keys off, which rebuilding a table requires. */
   migrate(stmts: InStatement[]): Promise<void>;
   /**
-   * Only for a server: a plain client for copies of the whole database. Integers are bigint, calls may take minutes,
-   * transactions have no time limit, and errors are not mapped.
+   * Returns a plain client for copies of the whole database. Only a server has this function. Integers are bigint,
+   * calls may take minutes, transactions have no time limit, and errors are not mapped.
    */
   copyClient?(): Client;
-  /** A number that changes whenever anyone commits to the local file; null for a server. */
+  /** Returns a number that changes with each commit to the local file, by any process; null for a server. */
   dataVersion(): number | null;
-  /** Moves the WAL into the database file. Returns false when busy, or without a WAL. */
-  checkpoint(): Promise<boolean>;
   /**
    * On a file, tries a harmless write if an earlier write was lost. On a server, connects again if there is a `warning`
    * or the connection was not used recently. Errors: unavailable, also for a damaged file.
@@ -54,12 +52,6 @@ export interface Database extends Session {
   checkWrites(): Promise<void>;
   /** The reason why acknowledged writes may be lost, if there is one. */
   readonly warning?: string | undefined;
-  walBytes(): number;
-  /** False once the database file, its WAL or the WAL's index has been removed or replaced; true for a server. */
-  isInPlace(): boolean;
-  /** Renames the WAL of a database file that has been removed or replaced, and returns its new path. */
-  quarantineWal(): string | undefined;
-  /** Resolves when every write that was queued before the call is answered. */
-  drain(): Promise<void>;
+  /** Waits until the queued writes are answered, then closes the database. */
   close(): Promise<void>;
 }

@@ -10,9 +10,9 @@ import type { Executor, FirstRow, Result } from "./session.ts";
 
 interface Compiled {
   readonly sql: string;
-  /** One entry per parameter: a fixed value, or the name of a value that the caller passes. */
+  /** One entry for each parameter: a fixed value, or the name of a value that the caller passes. */
   readonly slots: readonly Slot[];
-  /** Decoders of the columns whose values differ from what the database returns, such as booleans. */
+  /** Decoders for columns whose values the database stores in another form, such as booleans. */
   readonly decoders: readonly Decoder[];
 }
 
@@ -29,7 +29,7 @@ export type Params = Record<string, unknown>;
 
 const dialect = new SQLiteSyncDialect();
 
-/** A value that callers pass at each call: `param("id")` in the statement's text, `{ id }` when it runs. */
+/** A placeholder for a value: `param("id")` in the statement, `{ id }` when the statement runs. */
 export function param(name: string): SQL {
   return sql`${sql.placeholder(name)}`;
 }
@@ -41,8 +41,8 @@ type BuiltQuery = SQLWrapper & { _: { result: unknown } };
 type RowOf<Query extends BuiltQuery> = Query["_"]["result"] extends (infer Row)[] ? Row : never;
 
 /**
- * A query that is compiled once, at its first use, because a start needs few. Values of `param("name")` are bound
- * unchanged, without column encoders.
+ * Creates a statement from a query. The query is compiled at its first use, because a start needs few statements.
+ * Values of `param("name")` are bound unchanged, without column encoders.
  * @param query a query of drizzle's builder, which defines names and types of the columns; or a `sql` template, whose
  * columns have their names in the database.
  */
@@ -64,14 +64,14 @@ export function statement(query: SQLWrapper | ((q: Builder) => SQLWrapper)): Sta
   };
 }
 
-/** The last compiled statements whose text depends on the call. Not all are kept, because there may be thousands. */
+/** Statements whose text depends on the call. Only those used last are kept, because there may be thousands. */
 const statements = new LruCache<unknown>(400);
 
 export function compiledOnce<Row>(name: string, compile: () => Statement<Row>): Statement<Row> {
   return statements.getOrMake(name, compile) as Statement<Row>;
 }
 
-/** The statement with its values, for `batch`. Errors: TypeError for a placeholder without a value. */
+/** Returns a statement with its values, for `batch`. Errors: TypeError for a placeholder without a value. */
 export function bind(stmt: Statement<unknown>, params: Params = {}): { sql: string; args: InValue[] } {
   const { sql, slots } = stmt.compiled;
   const args: InValue[] = new Array(slots.length);
@@ -84,23 +84,23 @@ export function bind(stmt: Statement<unknown>, params: Params = {}): { sql: stri
   return { sql, args };
 }
 
-/** As `bind`, for a query of which only the first row is wanted. */
+/** Like `bind`, for a query whose first row is enough. On a local file, its result has only that row. */
 export function bindFirst(stmt: Statement<unknown>, params?: Params): FirstRow {
   return { ...bind(stmt, params), firstOnly: true };
 }
 
-/** The rows of a statement in the result of a batch. */
+/** Returns the rows of a statement from its result in a batch. */
 export function rowsOf<Row>({ compiled: { decoders } }: Statement<Row>, result: Result | undefined): Row[] {
   const rows = (result?.rows ?? []) as Record<string, unknown>[];
   return (decoders.length === 0 ? rows : rows.map((row) => decode(row, decoders))) as Row[];
 }
 
-/** All rows. Errors: as `Executor.execute`. */
+/** Returns all rows. Errors: as `Executor.execute`. */
 export async function all<Row>(executor: Executor, stmt: Statement<Row>, params?: Params): Promise<Row[]> {
   return rowsOf(stmt, await executor.execute(bind(stmt, params)));
 }
 
-/** The first row, undefined when there is none. */
+/** Returns the first row; undefined if there is none. */
 export function get<Row>(executor: Executor, stmt: Statement<Row>, params?: Params): Promise<Row | undefined> {
   const bound = bind(stmt, params);
   const first = executor.first?.(bound) ?? executor.execute(bound).then(({ rows }) => rows[0]);
@@ -114,7 +114,7 @@ export async function run(executor: Executor, stmt: Statement<unknown>, params?:
   return (await executor.execute(bind(stmt, params))).rowsAffected;
 }
 
-/** Returns a copy, because equal reads of a libSQL server share their rows. */
+/** Returns a decoded copy. The row itself must not change, because equal reads of a libSQL server share their rows. */
 function decode(row: Record<string, unknown>, decoders: readonly Decoder[]): object {
   const decoded = { ...row };
   for (const { name, decode } of decoders) decoded[name] = row[name] === null ? null : decode(row[name]);
@@ -146,42 +146,42 @@ export function params<Name extends string>(...names: Name[]): Record<Name, SQL>
   return Object.fromEntries(names.map((name) => [name, param(name)])) as Record<Name, SQL>;
 }
 
-/** The column has the value of the parameter `name`. */
+/** Matches rows whose column has the value of the parameter `name`. */
 export function equals(column: SQLiteColumn, name: string): SQL {
   return eq(column, param(name));
 }
 
-/** The rows of the store `tenantId`. */
+/** Matches the rows of the store `tenantId`. */
 export function ofStore(table: StoreTable): SQL {
   return eq(table.tenantId, param("tenantId"));
 }
 
-/** The rows of the store `tenantId` that are not deleted. */
+/** Matches the rows of the store `tenantId` that are not deleted. */
 export function ofStoreNotDeleted(table: StoreTable & { deletedAt: SQLiteColumn }): SQL {
   return and(ofStore(table), isNull(table.deletedAt)) as SQL;
 }
 
-/** The row `id` of the store `tenantId`. */
+/** Matches the row `id` of the store `tenantId`. */
 export function byId(table: StoreTable & { id: SQLiteColumn }): SQL {
   return and(ofStore(table), eq(table.id, param("id"))) as SQL;
 }
 
-/** Matches rows of the version `ifMatch`, or of any version if it is null. */
+/** Matches rows of the version `ifMatch`. If `ifMatch` is null, all versions match. */
 export function isVersion({ version }: { version: SQLiteColumn }): SQL {
   return sql`${version} = coalesce(${param("ifMatch")}, ${version})`;
 }
 
-/** The rows of the user `userId` in the store `tenantId`. */
+/** Matches the rows of the user `userId` in the store `tenantId`. */
 export function ofUser(table: StoreTable & { userId: SQLiteColumn }): SQL {
   return and(ofStore(table), eq(table.userId, param("userId"))) as SQL;
 }
 
-/** The row `id` of the store `tenantId`, unless it is deleted. */
+/** Matches the row `id` of the store `tenantId`, unless it is deleted. */
 export function notDeleted(table: StoreTable & { id: SQLiteColumn; deletedAt: SQLiteColumn }): SQL {
   return and(byId(table), isNull(table.deletedAt)) as SQL;
 }
 
-/** Compares the column with the parameter `name`; null does not filter. */
+/** Matches rows whose column has the value of the parameter `name`. If the value is null, all rows match. */
 export function matches(column: SQLiteColumn, name: string): SQL {
   return sql`(${param(name)} is null or ${column} = ${param(name)})`;
 }

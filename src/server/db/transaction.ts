@@ -1,16 +1,16 @@
 import type { Session } from "./session.ts";
 
-/** Runs `fn` in one write transaction, or in the outer one. Services that write more than one row must use it. */
+/** Runs `fn` in a write transaction, or in the present one. Services that write several rows must use this. */
 export function inTransaction<C extends { db: Session }, T>(ctx: C, fn: (ctx: C) => Promise<T>): Promise<T> {
   return ctx.db.transaction((tx) => fn({ ...ctx, db: tx }));
 }
 
-/** Runs `fn` in a transaction as `inTransaction` does, rolls it back, and returns its result. */
+/** Runs `fn` in a write transaction, rolls the transaction back, and returns the result of `fn`. */
 export async function inDryRun<C extends { db: Session }, T>(ctx: C, fn: (ctx: C) => Promise<T>): Promise<T> {
   const undo = new Error("This transaction is a dry run.");
   const results: T[] = [];
   const attempt = inTransaction(ctx, async (tx) => {
-    results.push(await inTransaction(tx, fn));
+    results.push(await fn(tx));
     throw undo;
   });
   await attempt.catch((error) => {

@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { readLast } from "../backup/location.ts";
 import { databaseFile } from "../config/data-dir.ts";
+import { FileDatabase } from "../db/local/file-database.ts";
 import type { Database } from "../db/session.ts";
 import { get, param, statement } from "../db/statement.ts";
 import { mailOutbox } from "../modules/mail/table.ts";
@@ -41,7 +42,7 @@ export async function readDatabaseFigures({ db, dataDir, certificateEnd }: Figur
     database: {
       kind: db.kind,
       bytes: hasFile ? (statSync(databaseFile(dataDir), { throwIfNoEntry: false })?.size ?? null) : null,
-      wal_bytes: hasFile ? db.walBytes() : null,
+      wal_bytes: db instanceof FileDatabase ? db.walBytes() : null,
       disk_free_bytes: db.kind === "server" ? null : freeDiskBytes(dataDir),
     },
     queues: row ? (JSON.parse(row.queues) as Queues) : null,

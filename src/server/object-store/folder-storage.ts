@@ -24,7 +24,7 @@ export function openFolder(folder: string, dataDir?: string): ObjectStorage {
       await syncFolder(folder);
     },
     async create(name, bytes) {
-      // Only this call creates the directory. If it is missing later, its disk may not be mounted.
+      // `put` does not create the directory: if the directory is missing then, its disk may not be mounted.
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const partial = await write(name, bytes);
       try {
@@ -112,7 +112,7 @@ async function syncFolder(folder: string): Promise<void> {
 
 export type Pacer = ReturnType<typeof createPacer>;
 
-/** Small enough that a commit which waits behind one batch hardly slows down. */
+/** A file is flushed after this many bytes. A commit that waits for such a flush is hardly slower. */
 const batchBytes = 1 << 20;
 const pauseRatio = 3;
 const minPauseMs = 5;

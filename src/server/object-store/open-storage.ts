@@ -45,8 +45,7 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
     },
     create: (name, bytes) => put(name, bytes, { "If-None-Match": "*" }),
     async upload(name, _id, signal) {
-      // This call reports most errors before the database is copied. An account that may only write to the place is
-      // enough.
+      // This call finds most errors before the database is copied. An account that may write but not list is enough.
       await answer(client.list({ prefix, maxKeys: 1 })).catch((error) => absent(error, "AccessDenied"));
       return upload(client, `${prefix}${name}`, signal);
     },

@@ -41,7 +41,7 @@ interface Limits {
 }
 
 /**
- * Yields the state after each applied segment.
+ * Applies the segments after `from` to a file, and yields the state after each one.
  * @returns false if segments were not applied, because they are later than `until` or need a newer snapshot.
  * @throws validationFailed, which names a segment that is damaged, missing, out of order or of another database;
  * unavailable if the place cannot be read.
@@ -54,7 +54,7 @@ export async function* applyChain(
 ): AsyncGenerator<ChainState, boolean> {
   const ids = mainChain(parseSegmentIds(await place.list(prefixes.segment, segmentName(from))));
   const overtaken = ids.find(({ sequence }) => sequence <= from.sequence);
-  // The segment may be forged. Then reading it throws an error that says so.
+  // If the segment is forged, reading it throws an error that says so.
   if (overtaken) await getObject(place, segmentName(overtaken));
   if (overtaken) throw damagedReplica(`${segmentName(overtaken)} replaced segments that were applied here`);
   let state = from;
@@ -92,7 +92,7 @@ async function* fetchAhead(place: ReplicaTarget, ids: readonly SegmentId[], sign
 }
 
 function follows(state: ChainState, { isBase, generation, claimed, previous }: Segment["header"]): boolean {
-  // Commits before a base are lost, so it follows only a snapshot of its generation. A snapshot's state has no hash.
+  // Commits before a base are lost, so a base follows only a snapshot of its generation. A snapshot has no hash.
   if (isBase) return state.hash === undefined && state.generation === generation && state.claimed === claimed;
   return previous?.generation === state.generation && (state.hash === undefined || previous.hash === state.hash);
 }
@@ -122,7 +122,7 @@ type Origin = Pick<SegmentHeader, "database" | "generation" | "claimed">;
 
 export type ChainWriter = ReturnType<typeof createChainWriter>;
 
-/** Writes the segments of one generation. Each names the segment before it. */
+/** Writes the segments of one generation. Each segment contains the id and the hash of the one before it. */
 export function createChainWriter(place: ReplicaTarget, origin: Origin, lastSegment: LastSegment | undefined) {
   const { id: lastId = { generation: origin.generation, sequence: 0 }, header: lastHeader } = lastSegment ?? {};
   let previous: { id: ClaimedSegmentId; hash: string | undefined } = {

@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
 import { foreignObject } from "../backup/manifest.ts";
+import { withTimeout } from "../concurrency/with-timeout.ts";
 import { AppError, conflict, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { smallCallMs } from "../object-store/open-storage.ts";
@@ -34,7 +35,7 @@ export interface LastSegment {
 
 type PlaceState = Awaited<ReturnType<typeof readPlace>>;
 
-/** Claims a generation of a place, which stops servers of earlier ones. Returns undefined if another server has it. */
+/** Claims a generation, which stops servers of earlier ones. Returns undefined if another server has claimed it. */
 export async function claimGeneration(
   place: ReplicaTarget,
   { database, dataDir, generation }: { database: string; dataDir: string; generation: number },
@@ -56,7 +57,7 @@ export async function readPlace(place: ReplicaTarget) {
   return { generation, claim, lastSegment, newest };
 }
 
-/** `known` is the generation that the database had in the place; 0 for none. */
+/** Returns the error for a place with newer changes. `known` is the last generation of this database; 0 for none. */
 async function newerState(place: ReplicaTarget, { claim, lastSegment }: PlaceState, known: number) {
   const { address } = place;
   const { host, data_dir, at } = claim as Claim;
@@ -84,8 +85,7 @@ export function describeKept({ address }: ReplicaTarget, { header }: LastSegment
 
 /**
  * Throws conflict if another server has claimed a later generation. The caller's server must then end.
- * @param isListed whether to list all claims, not only request the next one. Listing a directory of many segments is
- * slow.
+ * @param isListed whether to list all claims. If not, only the next claim is read, because listing can be slow.
  */
 export async function requireNewest(place: ReplicaTarget, generation: number, isListed = true): Promise<void> {
   const newest = isListed ? await readNewestGeneration(place) : generation + 1;
@@ -129,7 +129,7 @@ const checkMs = 5000;
 export interface LeaseOptions {
   database: string;
   dataDir: string;
-  /** Whether to replace a newer state of the replica, once, although this database lacks it. */
+  /** Whether this server may once replace a newer state of the replica that its database does not contain. */
   takeOver?: boolean | undefined;
   /** The state that the data directory had recorded for the place when this process opened it. */
   known: ReturnType<typeof readReplicaState>;
@@ -139,7 +139,7 @@ export interface LeaseOptions {
 export class GenerationLease {
   readonly #place: ReplicaTarget;
   readonly #options: LeaseOptions;
-  /** The ends of the segments that this database contains, as JSON. */
+  /** The ends of segments that this database contained when it was opened, as JSON. */
   readonly #ends = new Set<string>();
   #isOver = false;
 
@@ -152,16 +152,15 @@ export class GenerationLease {
 
   /** Throws conflict as `takeOver`. A place that does not answer in time is checked later. */
   async check(generation: number, notice: LogWriter["notice"]): Promise<void> {
-    const late = unavailable(`${this.#place.address} did not answer for ${checkMs / 1000} s.`);
-    const answer = this.#require(generation).catch((error: unknown) => error);
-    const failure = await Promise.race([answer, Bun.sleep(checkMs).then(() => late)]);
+    const late = () => unavailable(`${this.#place.address} did not answer for ${checkMs / 1000} s.`);
+    const failure = await withTimeout(this.#require(generation), checkMs, late).catch((error: unknown) => error);
     if (!(failure instanceof AppError)) return;
     if (failure.kind === "conflict") throw failure;
     const { message, remedy = "" } = failure;
-    notice("warn", `Whether another server took over the replica is not known: ${message} ${remedy}`.trimEnd());
+    notice("warn", `It is not known whether another server took over the replica: ${message} ${remedy}`.trimEnd());
   }
 
-  /** `generation` is the last one that this server had in the place; 0 for none. */
+  /** Throws conflict if this server may not write to the place. `generation` is its last one there; 0 for none. */
   async #require(generation: number): Promise<PlaceState> {
     const { database, dataDir, takeOver, known } = this.#options;
     const found = await readPlace(this.#place);
@@ -170,15 +169,15 @@ export class GenerationLease {
     if (claim && claim.database !== database) {
       // A forged claim must not keep a server from its own place, so the claim's signature is verified.
       if (wasHere) await readClaim(this.#place, found.generation);
-      throw conflict(`${this.#place.address} holds the replica of another database.`, {
-        remedy: "Choose an empty directory or another prefix for this one.",
+      throw conflict(`${this.#place.address} has the replica of another database.`, {
+        remedy: "Choose an empty directory or another prefix for this database.",
       });
     }
     const isRestored = generation === 0 && known?.isSameFile && known.restored === newest;
-    // A claim is not verified if it is this server's own or a restore's, because an earlier key may have signed it.
+    // A claim of this server or of the restored server is not verified, because an earlier key may have signed it.
     if (claim === undefined || found.generation <= generation || isRestored) return found;
     await readClaim(this.#place, found.generation).catch((error: AppError) => {
-      // If it replicated here before, the server starts without replica for now. Otherwise the place may be wrong.
+      // A server that replicated here before starts without a replica. For another server, the place may be wrong.
       throw wasHere || error.kind === "unavailable" ? error : conflict(error.message, { remedy: error.remedy });
     });
     if (takeOver && !this.#isOver) return found;
@@ -199,9 +198,9 @@ export class GenerationLease {
 
   /**
    * Claims the next generation of the place.
-   * @returns its last segment, whether this database continues it, and when the generation was claimed.
-   * @throws conflict if the place has a newer state, unless this directory of this machine wrote it, or the option
-   * `takeOver` allows replacing it.
+   * @returns the last segment of the place, whether this database continues it, and when the generation was claimed.
+   * @throws conflict if the place has a newer state. With the option `takeOver`, or if this directory of this machine
+   * wrote that state, there is no conflict.
    */
   async takeOver(last: number) {
     const { database, dataDir } = this.#options;

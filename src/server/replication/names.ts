@@ -1,4 +1,4 @@
-/** Locates a segment or snapshot in the chain. Sequences continue across generations. */
+/** The position of a segment or snapshot in the chain. Sequences continue across generations. */
 export interface SegmentId {
   generation: number;
   sequence: number;
@@ -23,7 +23,7 @@ const formatId = ({ generation, sequence }: SegmentId) => `${pad(generation, 10)
 
 export const segmentName = (id: SegmentId) => prefixes.segment + formatId(id);
 
-/** A snapshot contains everything up to the segment with this id. */
+/** Names a snapshot by the last segment whose changes it contains. */
 export const snapshotName = (id: SegmentId) => prefixes.snapshot + formatId(id);
 
 export const partName = (id: SegmentId, part: number) => `${prefixes.part}${formatId(id)}-${pad(part, 6)}`;
@@ -35,7 +35,7 @@ export function parseSegmentIds(names: readonly string[]): SegmentId[] {
   });
 }
 
-/** Omits segments written after another server had taken over: a later generation replaces the earlier one. */
+/** Returns the valid segments in order. A generation replaces earlier ones from the sequence of its first segment on. */
 export function mainChain(ids: readonly SegmentId[]): SegmentId[] {
   const chain: SegmentId[] = [];
   let next = Number.POSITIVE_INFINITY;

@@ -7,7 +7,7 @@ import { attempt } from "../values/attempt.ts";
 import { formatBytes, KiB, MiB } from "../values/units.ts";
 import type { ReplicaTarget } from "./target.ts";
 
-/** A verified object of a replica. The next object contains its `hash`. */
+/** A verified object of a replica. The `hash` of a segment is in the next segment. */
 export interface StoredObject<Header> {
   header: Header;
   payload: Uint8Array;
@@ -61,7 +61,7 @@ export async function getObject<Header extends { format: number }>(
   return { header, payload: body.subarray(end + 1), hash };
 }
 
-/** Refuses an object larger than any that Bodega writes, before it is read. */
+/** Returns a check that refuses an object before it is read, if the object is larger than Bodega writes. */
 export function limitSize(name: string, max = Number.POSITIVE_INFINITY) {
   return (bytes: number) => {
     if (bytes > max) throw foreignObject(`${name} has ${formatBytes(bytes)}, more than Bodega writes`);
@@ -83,7 +83,7 @@ function verify(
   throw foreignObject(`${name} is forged or was renamed`);
 }
 
-/** Ignores an object that cannot be verified, because a later one can replace it. Throws other errors. */
+/** Returns undefined for the error of an object that cannot be verified. Throws other errors. */
 export function ignoreUnverified(error: unknown): undefined {
   if (error instanceof AppError && error.kind !== "unavailable") return undefined;
   throw error;

@@ -20,7 +20,7 @@ export async function checkPlace(place: ReplicaTarget, known: number, dataDir: s
   notice("error", `${message} Is its disk mounted?`);
 }
 
-/** Describes that the replica is on the disk of the data; an empty text for another disk. */
+/** Returns a warning if the replica is on the disk of the data; an empty text for another disk. */
 export async function describeShared(address: string, dataDir: string): Promise<string> {
   const find = (path: string) => stat(path).catch(() => stat(dirname(path)).catch(() => undefined));
   const place = isAbsolute(address) ? await find(address) : undefined;
@@ -28,7 +28,7 @@ export async function describeShared(address: string, dataDir: string): Promise<
   return `The replica in ${address} is on the disk of ${dataDir} and would be lost with it.`;
 }
 
-/** Returns a function that returns, and logs, whether a restore test has found damage since its last call. */
+/** Returns a function that checks whether a restore test has found damage since the last check, and logs damage. */
 export function watchDamage({ address }: ReplicaTarget, dataDir: string, notice: LogWriter["notice"]) {
   const read = () => {
     const { at, message } = readLast(dataDir, "restore-test").last_failure ?? {};
@@ -53,13 +53,13 @@ export interface ReplicationStatus {
 }
 
 const repeatMs = 3_600_000;
-/** A place counts as working after this long without a failure; a bad one may work now and then. */
+/** A place counts as working after this time without a failure. A bad place may work for a shorter time. */
 const steadyMs = 60_000;
 const retryMs = { least: 1000, most: 5000 };
 
 /**
- * Logs a repeated message once, then hourly. `fails` is the beginning of each failure message; `works` says that the
- * place works again.
+ * Logs a repeated message once, then hourly. Messages about failures begin with `fails`. `works` is the message that
+ * the place works again.
  */
 export function trackFailures(write: LogWriter["notice"], fails: string, works: string) {
   const loggedAt = new Map<string, number>();

@@ -37,7 +37,7 @@ interface RebuildOptions {
 }
 
 /**
- * Rebuilds a state and verifies each part and each link of the chain.
+ * Rebuilds a database from its replica, and verifies each part and each link of the chain.
  * @throws notFound if there is no state to restore; validationFailed, which names what is damaged or missing and the
  * newest state before it; unavailable if the place cannot be read.
  */
@@ -138,7 +138,7 @@ export async function fetchReplica(place: ReplicaTarget, options: FetchOptions) 
 
 const timeoutMs = 5000;
 
-/** Finds the newest state. Returns a function that records, after the restore, that the database continues it. */
+/** Reads which state is the newest. Returns a function that records after the restore that the database has it. */
 export async function beginRestore(place: ReplicaTarget): Promise<(dataDir: string) => void> {
   // A damaged claim must not prevent a restore, so its error is ignored.
   const { newest: restored } = await readPlace(place).catch(() => ({ newest: "" }));

@@ -24,14 +24,14 @@ interface ReplicatorOptions extends Omit<LeaseOptions, "known" | "tail"> {
   pollMs?: number;
 }
 
-/** Sends commits as segments after a snapshot. It makes one call at a time; a failing place delays nothing else. */
+/** Sends a snapshot, and then each commit in a segment. It makes one call at a time, and delays no other work. */
 export class Replicator {
   readonly #db: FileDatabase;
   readonly #options: ReplicatorOptions;
   readonly #tail: WalTail;
   readonly #purge: ReturnType<typeof createPurge>;
   readonly #lease: GenerationLease;
-  /** The generation of this server. Before it has claimed one: that of the data directory's last server, or 0. */
+  /** The generation of this server. Before it has claimed one, that of the last server of the data directory, or 0. */
   #generation: number;
   #chain: ChainWriter | undefined;
   /** The last segment that is certainly in the database file. */
@@ -175,7 +175,7 @@ export class Replicator {
     if (!this.#isReplaced) await requireNewest(this.#options.place, this.#generation, false);
     const snapshot = this.#snapshot;
     const isWithCopy = snapshot?.isCopied && (read.isAll || read.isHeld);
-    // If only a part was read, later commits are missing, so the time of the earlier ones is kept.
+    // After a partial read, later commits are missing. So the segment gets the time of the last complete read.
     const at = read.isAll ? readAt : new Date(this.#sentAt);
     this.#bytesSinceSnapshot += await chain.append(read.changes, at);
     this.#tail.advance(read);
@@ -196,7 +196,7 @@ export class Replicator {
   /** Copies the next part of a snapshot. Starts a new snapshot when the segments are larger than the last one. */
   async #copySnapshot(): Promise<boolean> {
     const { bytes, time } = this.#lastSnapshot;
-    // A minimum, so that a few large segments do not cause a new snapshot of a small database.
+    // The minimum avoids new snapshots of a small database after a few segments.
     const isDue = this.#bytesSinceSnapshot > Math.max(bytes, MiB) && performance.now() - time > snapshotMs;
     if (this.#snapshot === undefined && isDue && this.#inFile !== undefined) {
       this.#snapshot = new SnapshotCopy(this.#options.place, this.#db.path, this.#inFile);

@@ -35,7 +35,7 @@ export interface Segment {
 }
 
 const zstdLevel = 1;
-/** A larger transaction waits until the WAL is emptied, and is then in a snapshot. */
+/** A larger transaction is not sent. It waits until the WAL is emptied, and is then in a snapshot. */
 const maxPages = (256 * MiB) / pageBytes;
 
 const maxDatabasePages = 2 ** 32 - 2;

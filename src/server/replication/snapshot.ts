@@ -16,7 +16,7 @@ import type { ReplicaTarget } from "./target.ts";
 const readAt = promisify(readFile);
 const zstdLevel = 1;
 
-/** Files stay open while the process lives, because closing any descriptor drops the process's locks. */
+/** Files stay open while the process lives: closing any descriptor of a file drops the locks of this process on it. */
 const openFiles = new Map<string, number>();
 
 export class SnapshotCopy {
@@ -120,6 +120,6 @@ async function findOld(place: ReplicaTarget, keepMs: number): Promise<string[]> 
     (id) => id.sequence <= oldest.sequence && id.generation <= oldest.generation,
   );
   const old = snapshots.filter((id) => isOld(id, oldest));
-  // Snapshots are removed first, because without its segments a snapshot could not be restored.
+  // Snapshots are removed before their segments, because a snapshot without its segments cannot be restored.
   return [...old.map(snapshotName), ...segments.map(segmentName), ...parts];
 }

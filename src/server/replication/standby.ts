@@ -38,8 +38,8 @@ export function readStandbyState(dataDir: string): StandbyState | undefined {
 }
 
 /**
- * Restores the newest state once, then applies each segment. Makes a new copy if the old one cannot be continued, or
- * was being changed when the standby was killed.
+ * Restores the newest state of a replica to a copy, then applies each new segment. Makes a new copy if the old one
+ * cannot be continued, or if the standby was killed while it changed the copy.
  */
 export class Standby {
   readonly #place: ReplicaTarget;
@@ -64,7 +64,6 @@ export class Standby {
     );
     this.#place = {
       ...place,
-      has: (name) => withSignal(place.has(name), options.signal),
       get: (name, limits) => withSignal(place.get(name, limits), options.signal),
       list: (prefix, after) => withSignal(place.list(prefix, after), options.signal),
     };
@@ -107,7 +106,7 @@ export class Standby {
   }
 
   /**
-   * Returns false if the copy may lack commits, for example after a restore.
+   * Applies new segments, or makes a new copy. Returns false if the copy may still lack commits.
    * @throws notFound while the place has no state; unavailable if it cannot be read; validationFailed for damage.
    */
   async catchUp(): Promise<boolean> {
@@ -137,7 +136,7 @@ export class Standby {
     return parseSegmentIds(snapshots).at(-1);
   }
 
-  /** Whether the place has the copy's replica. Throws unavailable if it has none, wrongState if it has another. */
+  /** Whether the place has the replica of this copy. Throws unavailable without a replica, wrongState for another. */
   async #isContinued({ generation, database, claimed }: ChainState): Promise<boolean> {
     const { place } = this.#known;
     if (this.#isBroken) return true;
@@ -158,7 +157,7 @@ export class Standby {
     return false;
   }
 
-  /** Applies the segments after the copy. Returns whether none remain. */
+  /** Applies the segments that the copy lacks. Returns whether the copy then has all of them. */
   async #applyNew(): Promise<boolean> {
     const { config, notice, signal } = this.#options;
     const { state } = this.#known;
@@ -190,7 +189,7 @@ export class Standby {
       const options = { folder: temp.path, until: undefined, onStep: () => {}, signal };
       const { databasePath, state } = await fetchReplica(this.#place, options);
       await this.close();
-      // Until the new copy has replaced the old one, the state matches neither of them, which `isApplying` records.
+      // Until the copy is replaced and the new state is written, they may not match, which `isApplying` records.
       this.#write({ isApplying: true });
       syncFile(databasePath);
       chownLike(databasePath, dataDir);

@@ -20,7 +20,7 @@ export function requireStandby(config: Config): Pick<StandbyState, "place" | "st
     throw notFound("standby", undefined, { in: dataDir, remedy });
   }
   if (replicateTo !== undefined && replicateTo !== known.place) {
-    throw validationFailed(`The standby in ${dataDir} follows ${known.place}. Replicate to that place, not another.`);
+    throw validationFailed(`The standby in ${dataDir} follows ${known.place}. Set --replicate-to to the same place.`);
   }
   return known;
 }
@@ -35,7 +35,7 @@ export async function takeOver(config: Config, options: TakeOverOptions): Promis
   const { dataDir } = config;
   const { place: replicateTo } = requireStandby(config);
   const path = databaseFile(dataDir);
-  // Before the first copy, there is neither file. After an interrupted attempt, only the copy is missing.
+  // Before the first copy, neither file exists. After an interrupted promotion, only the copy is missing.
   if (existsSync(copyFile(dataDir)) || !existsSync(path)) {
     refuseShop(dataDir);
     const standby = new Standby(openReplica(replicateTo, config), { config, ...options });
@@ -49,7 +49,7 @@ export async function takeOver(config: Config, options: TakeOverOptions): Promis
   return { ...config, replicateTo };
 }
 
-/** Checks everything before the claim, so that after a failure the other server continues. */
+/** Claims the replica after all checks, because the claim stops the other server. Then applies its last changes. */
 async function promote(standby: Standby, address: string, config: Config, { notice, pollMs = 1000 }: TakeOverOptions) {
   const { dataDir } = config;
   const place = openReplica(address, config);
@@ -72,7 +72,10 @@ async function promote(standby: Standby, address: string, config: Config, { noti
   if (!isCurrent) notice("warn", `${address} ends with changes that lack their snapshot; they are lost`);
   const { at, end } = requireStandby(config).state as ChainState;
   note(end);
-  notice("info", `${standby.applied} segments were applied; the copy is the database now, until ${at}`);
+  notice(
+    "info",
+    `${standby.applied} segments were applied; the copy is now the database, with all changes until ${at}`,
+  );
 }
 
 export function refuseShop(dataDir: string): void {

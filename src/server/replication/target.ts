@@ -20,8 +20,8 @@ export interface ReplicaTarget extends BoundedStorage {
 }
 
 /**
- * Opens a replica; its key is read at the first use. `flags` are those of the `db restore` that reads it. Errors of its
- * calls are unavailable. Throws as `openStorage`.
+ * Opens a replica. Its key is read at the first use. Calls of the replica throw unavailable. For `db restore`, `flags`
+ * are the flags of that command. Throws as `openStorage`.
  */
 export function openReplica(
   address: string,
@@ -85,7 +85,7 @@ export function readReplicaState(databasePath: string, place?: string) {
   });
 }
 
-/** Writes the state. If that fails, throws unavailable with `isMust`; else the next server makes a new snapshot. */
+/** Writes the state. A failure throws unavailable with `isMust`. Without it, the next server makes a new snapshot. */
 export function writeReplicaState(databasePath: string, state: Omit<ReplicaState, "file">, isMust = false): void {
   const text = `${JSON.stringify({ ...state, file: identify(databasePath) })}\n`;
   const write = () => writeWhole(dirname(databasePath), statePath(databasePath), text);

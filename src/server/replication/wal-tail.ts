@@ -12,8 +12,9 @@ import type { WalObserver } from "../db/local/wal-truncator.ts";
 import { absent } from "../object-store/storage.ts";
 import { MiB } from "../values/units.ts";
 
-/** Bytes of the WAL to read in one turn of the event loop, about the maximum of a segment. */
+/** How many bytes of the WAL to read in one turn of the event loop. */
 const chunkBytes = 256 * frameBytes;
+/** About how many bytes of the WAL to put into one segment. */
 const maxBytes = 16 * MiB;
 /** How much may be unread when the WAL is emptied. Reading it delays waiting writes. */
 const maxRest = 16 * MiB;
@@ -26,11 +27,11 @@ export interface WalRead {
   isAll: boolean;
 }
 
-/** Each read returns the commits that were not sent. When the WAL is emptied, they are kept in memory. */
+/** Reads the commits that were not sent yet. When the WAL is emptied, these commits are kept in memory. */
 export class WalTail implements WalObserver {
   readonly #path: string;
   readonly #on: { emptied: (isWhole: boolean) => void; wanted: () => void };
-  /** Undefined means the first frame of the present WAL, or of the next one. */
+  /** Where reading continues; undefined for the first frame of the present WAL or of the next one. */
   #position: WalPosition | undefined;
   #held: Changes | undefined;
   #captured: Changes | "lost" | undefined;
@@ -46,7 +47,7 @@ export class WalTail implements WalObserver {
     this.#on = on;
   }
 
-  /** Reads the next commits, up to about 4 MiB of them. */
+  /** Reads the next commits, up to about `maxBytes`. */
   async read(): Promise<WalRead | "nothing" | "lost"> {
     if (this.#isLost) return "lost";
     if (this.#held !== undefined) return { changes: this.#held, isHeld: true, isAll: false };

@@ -59,7 +59,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const restoreTests = testSchedule && startSchedule(config, testSchedule, { ...options, notice });
   const databaseLost = Promise.withResolvers<AppError>();
   const checkingFile = setInterval(() => {
-    if (db.isInPlace()) return;
+    if (!(db instanceof FileDatabase) || db.isInPlace()) return;
     const message = `The database in ${config.dataDir}, its -wal or its -shm file was removed or replaced.`;
     databaseLost.resolve(wrongState(message));
   }, checkFileMs);

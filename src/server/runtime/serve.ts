@@ -6,6 +6,7 @@ import { databaseFile, refuseStandby, standbyFile } from "../config/data-dir.ts"
 import { findUnknownSettings } from "../config/environment.ts";
 import { locateFailure } from "../db/db-errors.ts";
 import { BallastFile } from "../db/local/ballast-file.ts";
+import { FileDatabase } from "../db/local/file-database.ts";
 import { acquireServerLock } from "../db/local/file-lock.ts";
 import type { Database } from "../db/session.ts";
 import { AppError, unavailable, validationFailed } from "../errors.ts";
@@ -191,7 +192,7 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
 
 /** Closes the database. If its file was replaced, closing would remove the new file's WAL, so the WAL is renamed. */
 async function closeInPlace(db: Database, log: LogWriter): Promise<void> {
-  if (db.isInPlace()) return db.close();
+  if (!(db instanceof FileDatabase) || db.isInPlace()) return db.close();
   const aside = db.quarantineWal();
   if (aside !== undefined) log.notice("error", `The WAL of the removed database file is kept as ${aside}.`);
 }

@@ -1,4 +1,5 @@
 import { expect } from "bun:test";
+import type { FileDatabase } from "../../../src/server/db/local/file-database.ts";
 import {
   getKey,
   publishKey,
@@ -139,7 +140,7 @@ onEachDatabase((suite) => {
     await until("the first use is written", async () => (await lastUsed()) === first);
     clock.advance(minute - 1);
     await codeOf(shop);
-    await suite.app.db.drain();
+    await (suite.app.db as FileDatabase).queue.drain();
     expect(await lastUsed()).toBe(first);
     clock.advance(1);
     const second = new Date(clock.now()).toISOString();

@@ -178,13 +178,12 @@ export async function openSnapshot(db: Database): Promise<{ read: ReadRows; clos
   }
 }
 
-/** Throws RESPONSE_TOO_LARGE unchanged, and other errors as unavailable. */
+/** Reads rows as lists. Maps errors of the server, except `RESPONSE_TOO_LARGE`. */
 export async function readFrom(source: Pick<Client, "execute">, sql: string, args: CopiedValue[] = []) {
   try {
     const { rows } = await source.execute({ sql, args });
     return rows.map((row) => Array.from(row) as CopiedValue[]);
   } catch (error) {
-    if ((error as { code?: string }).code === "RESPONSE_TOO_LARGE") throw error;
     throw mapServerError(error);
   }
 }

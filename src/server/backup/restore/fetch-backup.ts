@@ -9,7 +9,7 @@ import { openStorage } from "../../object-store/open-storage.ts";
 import { storageError } from "../../object-store/storage.ts";
 import { unpackArchive } from "../archive.ts";
 import { type BackupLocation, formatLocation, listBackups } from "../location.ts";
-import { damaged, type Manifest } from "../manifest.ts";
+import type { Manifest } from "../manifest.ts";
 import { inspectIntact, verifySchema } from "./inspect.ts";
 
 export type FetchedBackup = Awaited<ReturnType<typeof verifyFetched>>;
@@ -39,12 +39,8 @@ export async function fetchBackup(source: BackupLocation, options: FetchOptions)
 
 export async function verifyFetched(folder: string, manifest: Pick<Manifest, "created_at" | "version"> | null) {
   const databasePath = join(folder, "bodega.db");
-  const what = "The database in the backup";
-  const { found: inspection } = await inspectIntact(databasePath, what, async (connection, found) => {
-    if (found.schema.length === 0)
-      throw damaged("The backup contains the database of another program, or an empty one.");
-    await verifySchema(connection, found.schema);
-  });
+  const { found: inspection, faults } = await inspectIntact(databasePath, "The database in the backup");
+  verifySchema(inspection.schema, faults);
   await mergeWal(databasePath);
   const missing = compareMigrations(inspection.schema).pending.map(({ name }) => name);
   return { manifest, inspection, missing, folder, databasePath };

@@ -18,12 +18,12 @@ export async function withCopy<T>(path: string, work: (connection: Connection) =
   }
 }
 
-/** Reads every page twice and checks all references. `what` names the file in errors. Throws validationFailed. */
-export async function inspectIntact<T>(
-  path: string,
-  what: string,
-  work: (connection: Connection, found: Inspection) => Promise<T>,
-): Promise<{ found: Inspection; result: T }> {
+/**
+ * Checks all pages and references of a database file, and returns its contents and the faults of its schema.
+ * @param what names the file in errors.
+ * @throws validationFailed for a damaged file.
+ */
+export async function inspectIntact(path: string, what: string) {
   try {
     return await withCopy(path, async (connection) => {
       const found = inspectCopy(connection);
@@ -33,14 +33,14 @@ export async function inspectIntact<T>(
         const row = connection.run("PRAGMA foreign_key_check").rows[0];
         if (row) throw damaged(`${what} is damaged: rows of ${row[0]} refer to missing rows of ${row[2]}.`);
       }
-      return { found, result: await work(connection, found) };
+      return { found, faults: await findSchemaFaults(connection, found.schema) };
     });
   } catch (error) {
     throw isDamaged(error) ? damaged(`${what} is damaged.`, { cause: error }) : error;
   }
 }
 
-/** Tables that an earlier schema lacks count as empty. */
+/** Counts the contents of a database. Tables that an earlier schema lacks count as empty. */
 export function inspectCopy(connection: Connection) {
   const selectTables = "SELECT name FROM sqlite_schema WHERE type = 'table'";
   const tables = new Set(connection.values(selectTables).map(([name]) => name));
@@ -72,11 +72,13 @@ const maxNamed = 5;
 const words = { missing: "lacks the", altered: "has an altered", foreign: "has a foreign" } as const;
 
 /**
- * Verifies that the schema is exactly that of its migrations. Without a trigger, data would be unprotected; a trigger
- * that no migration created could change data.
- * @throws unavailable for a newer schema, validationFailed that names the difference.
+ * Verifies that the schema is exactly that of its migrations: without a trigger, data would be unprotected, and a
+ * trigger that no migration created could change data.
+ * @param faults as `inspectIntact` returns them.
+ * @throws unavailable for a newer schema; validationFailed, which names the faults.
  */
-export async function verifySchema(connection: Connection, schema: Manifest["schema"]): Promise<void> {
+export function verifySchema(schema: Manifest["schema"], faults: string | undefined): void {
+  if (schema.length === 0) throw damaged("The backup contains the database of another program, or an empty one.");
   const { newer, altered } = compareMigrations(schema);
   if (newer[0] !== undefined) {
     throw unavailable(`A newer version made the backup (migration ${newer[0]}). Restore it with that version.`);
@@ -84,13 +86,12 @@ export async function verifySchema(connection: Connection, schema: Manifest["sch
   if (altered[0] !== undefined) {
     throw unavailable(`The backup has a different migration ${altered[0]}. Restore it with the version that made it.`);
   }
-  const faults = await findSchemaFaults(connection, schema);
   if (faults === undefined) return;
   throw damaged(`The database in the backup is damaged: it ${faults}.`, { remedy: "Restore an older backup." });
 }
 
 /** Describes faults as the rest of a sentence after "The database … is damaged: it". Undefined if there are none. */
-export async function findSchemaFaults(connection: Connection, schema: Manifest["schema"]) {
+async function findSchemaFaults(connection: Connection, schema: Manifest["schema"]) {
   const applied = new Set(schema.map(({ name }) => name));
   if (!migrations.some(({ name }) => applied.has(name))) return undefined;
   if (!isWithoutGaps(applied)) return "lacks a migration that comes before its last one";

@@ -90,7 +90,7 @@ const selectUse = `SELECT (SELECT count(*) FROM tenants) AS stores,
   (SELECT count(*) FROM (SELECT 1 FROM audit_log WHERE namespace IS NOT NULL LIMIT 1)) AS history,
   (SELECT value FROM revision WHERE id = 1) AS revision`;
 
-// A batch cannot decide by what it has read. So if the database is in use, a 0 violates the CHECK and aborts the batch.
+// A batch cannot act on what it reads. If the database is in use, a 0 violates the CHECK, which aborts the batch.
 const createMarker = `CREATE TABLE ${restoreMarker} (is_unused INTEGER NOT NULL CHECK (is_unused = 1))`;
 const assertUnused = `INSERT INTO ${restoreMarker} SELECT count(*) = 0 FROM tenants`;
 
@@ -123,7 +123,7 @@ export async function inspectTarget(db: Database) {
 /**
  * Creates tables and indexes in one transaction. Creating indexes at the end could take longer than the server's time
  * limit.
- * @throws conflict if another program changes the database, also during later writes; unavailable without the server.
+ * @throws conflict if another program changes the database, also during later writes; unavailable without a server.
  */
 async function beginLoading(db: Database, target: Awaited<ReturnType<typeof inspectTarget>>, plan: CopyPlan) {
   const client = copyClientOf(db);

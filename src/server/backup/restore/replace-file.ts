@@ -53,7 +53,7 @@ export async function replaceFile(replacement: Replacement): Promise<string | nu
   }
   // SQLite would apply the old WAL to the new file, so the WAL is removed first.
   removeWal(path);
-  // The standby's copy is removed first, because a promotion would replace the new file by it.
+  // The standby's copy is removed first, because a promotion would put it in the place of the new file.
   rmSync(copyFile(dataDir), { force: true });
   syncFile(dirname(path));
   onStep?.("the old WAL is gone");

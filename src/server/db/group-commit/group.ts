@@ -20,7 +20,7 @@ export interface GroupOptions {
   groupMs: number;
   /** Milliseconds that one unit may take. */
   writeTimeoutMs: number;
-  /** Loaded by the first group of writes, because many commands only read. */
+  /** Returns the work before the commit. The first group loads this work, because many commands only read. */
   beforeCommit?: (() => Promise<BeforeCommit>) | undefined;
 }
 
@@ -29,7 +29,7 @@ interface Outcome {
   value?: unknown;
   error?: unknown;
   hasFailed: boolean;
-  /** True for a failure that an earlier, not yet committed unit may have caused. */
+  /** Whether an earlier unit of the group, which is not committed yet, may have caused the failure. */
   isTainted: boolean;
 }
 
@@ -40,8 +40,8 @@ interface Queue {
 }
 
 /**
- * Runs jobs of the queue in the transaction that has begun, commits, and then answers each job. A job gets its own
- * error, or unavailable when the whole group is lost because the database ended the transaction or could not commit.
+ * Runs jobs of the queue in the transaction that has begun, commits, and then answers each job. A failed job gets its
+ * own error. If the database ends the transaction or cannot commit, the group is lost: its jobs get unavailable.
  */
 export async function runGroup(
   writer: Writer,
@@ -83,7 +83,7 @@ class Group {
       const jobs = take(this.#writer.maxTogether);
       if (jobs.length === 0) return;
       const timeoutMs = writeTimeoutMs + (this.outcomes.length === 0 ? this.#writer.lockMs : 0);
-      // The last unit goes to a server together with the COMMIT or with the reads before it, which saves a round trip.
+      // A server gets the last unit together with the COMMIT or the reads before the commit. This saves a round trip.
       const isLast = this.#writer.maxTogether > 1 && isEmpty();
       const outcomes = await this.#runJobs(jobs, isLast, timeoutMs);
       this.outcomes.push(...outcomes);
@@ -175,7 +175,7 @@ class Group {
 
 function answer({ job, value, error, hasFailed, isTainted }: Outcome, loss: unknown): void {
   if (!hasFailed && loss === undefined) job.resolve(value as never);
-  // The unit may have failed because of rows that are now lost. A retry can succeed, so its own error would be wrong.
+  // A tainted unit may have failed because of rows that are now lost. Its error would be wrong: a retry can succeed.
   else if (hasFailed && (loss === undefined || !isTainted)) job.reject(mapDbError(error));
   else {
     const mapped = mapDbError(loss);

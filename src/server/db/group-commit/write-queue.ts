@@ -37,9 +37,9 @@ interface QueuedJob extends Job {
 }
 
 /**
- * The only way to write from this process. Waiting writes run one after another in one BEGIN IMMEDIATE … COMMIT, each
- * in a savepoint, and are answered after the COMMIT. A group starts from `setImmediate`, when all requests of the tick
- * have queued their writes. See README.md in this folder.
+ * All writes of a process go through this queue. Waiting writes run one after another in one BEGIN IMMEDIATE … COMMIT,
+ * each in a savepoint, and are answered after the COMMIT. A group starts from `setImmediate`, when all requests of the
+ * tick have queued their writes. See README.md in this folder.
  */
 export class WriteQueue {
   readonly #writer: Writer;
@@ -47,9 +47,9 @@ export class WriteQueue {
   #jobs: QueuedJob[] = [];
   #isDriving = false;
   #idle: (() => void)[] = [];
-  /** The number of transactions committed so far, without empty ones. */
+  /** The number of committed groups that changed something. */
   commits = 0;
-  /** Whether a write was lost since this was reset: it could not be committed, or the lock was not released in time. */
+  /** Whether a write was not committed, or did not get the lock in time, since somebody last set this to false. */
   hasLost = false;
 
   constructor(writer: Writer, options: Partial<WriteQueueOptions> = {}) {
@@ -77,16 +77,17 @@ export class WriteQueue {
     return this.#push({ stmts });
   }
 
-  /** Runs `work` as one unit. Errors: as `work`, as `run`; unavailable for work that takes too long. */
+  /** Runs `work` as one unit. Errors: those of `work` and `run`; unavailable for work that takes too long. */
   transaction<T>(work: (tx: Session) => Promise<T>): Promise<T> {
     return this.#push({ work });
   }
 
-  /** Runs `work` outside any transaction, before the waiting writes. An example is a checkpoint. */
+  /** Runs `work`, such as a checkpoint, before the waiting writes. No transaction is open when it starts. */
   exclusive<T>(work: () => T | Promise<T>): Promise<T> {
     return this.#push({ stmts: [] }, work);
   }
 
+  /** Resolves when every write that was queued before the call is answered. */
   drain(): Promise<void> {
     return this.#isDriving ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
   }
@@ -123,8 +124,7 @@ export class WriteQueue {
         if (this.#jobs[0]?.exclusive) await this.#runExclusive(this.#jobs.shift() as QueuedJob);
         else if (await this.#begin()) await this.#runGroup();
       } catch (error) {
-        // Only a statement of the queue itself can fail here. The first job gets its error, and the others are tried
-        // again.
+        // Only a statement of the queue itself can fail here. The first job gets its error; the others run later.
         this.hasLost = true;
         this.#jobs.shift()?.reject(mapDbError(error));
       }
@@ -150,7 +150,7 @@ export class WriteQueue {
     }
   }
 
-  /** Takes the lock for the waiting units. False if none is left, or exclusive work goes first. */
+  /** Takes the lock for the waiting units. Returns false if no unit waits, or if exclusive work is first. */
   async #begin(): Promise<boolean> {
     for (let job = this.#jobs[0]; job && !job.exclusive; job = this.#jobs[0]) {
       if (!this.#options.mustWait() && (await this.#writer.begin(job.deadline))) return true;
@@ -159,7 +159,7 @@ export class WriteQueue {
     return false;
   }
 
-  /** Refuses jobs whose deadline has passed. The queue has exclusive work first, then jobs by deadline. */
+  /** Refuses jobs whose deadline has passed. In the queue, exclusive work is first; jobs follow by deadline. */
   #refuseLate(): void {
     const now = performance.now();
     let from = 0;

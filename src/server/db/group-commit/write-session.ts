@@ -1,13 +1,11 @@
 import type { InStatement, Row } from "@libsql/core/api";
 import { unavailable } from "../../errors.ts";
 import { sqlOf } from "../bind-args.ts";
-import { shapeOf } from "../scan-sql.ts";
+import { assertOrdinary } from "../scan-sql.ts";
 import type { FirstRow, Result, Session } from "../session.ts";
 import type { Writer } from "./writer.ts";
 
-const controlVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK"]);
-
-/** The session of a transaction's work. Errors of every call: unavailable once the transaction has ended. */
+/** The session that the function of a transaction gets. After the end of the transaction, its calls are unavailable. */
 export class WriteSession implements Session {
   readonly #writer: Writer;
   #hasEnded = false;
@@ -26,14 +24,10 @@ export class WriteSession implements Session {
   }
 
   async batch(stmts: InStatement[]): Promise<Result[]> {
-    // Calls after the end are refused, because the database would commit each further statement alone.
+    // If the database has ended the transaction, it would commit each further statement alone.
     if (this.#hasEnded || !this.#writer.inTransaction) throw unavailable("The transaction has already ended.");
-    for (const stmt of stmts) {
-      const sql = sqlOf(stmt);
-      if (controlVerbs.has(shapeOf(sql).verb) && !/^\s*ROLLBACK\s+(?:TRANSACTION\s+)?TO\b/i.test(sql)) {
-        throw new TypeError("Statements cannot end a transaction. It ends when its function returns.");
-      }
-    }
+    const isOfSavepoint = (sql: string) => /^\s*(?:SAVEPOINT|RELEASE|ROLLBACK\s+TO)\b/i.test(sql);
+    for (const sql of stmts.map(sqlOf)) if (!isOfSavepoint(sql)) assertOrdinary(sql);
     return stmts.length === 0 ? [] : this.#writer.run(stmts);
   }
 

@@ -4,8 +4,8 @@ import type { Result } from "../session.ts";
 type Answer<T> = T | Promise<T>;
 
 /**
- * The only connection on which a process writes, to a file or a server. The group commit calls in this order: `begin`,
- * then for each unit `beginUnit`, `run` and `endUnit` or `undoUnit`, and at last `commit` or `abandon`.
+ * The only connection on which a process writes, to a file or a server. Calls come in this order: `begin`; for each
+ * unit `beginUnit`, `run`, and `endUnit` or `undoUnit`; at last `commit` or `abandon`.
  */
 export interface Writer {
   /** How many units of plain statements may run together, which saves round trips to a server. */
@@ -15,18 +15,18 @@ export interface Writer {
   /** False once the transaction has ended, also when the database itself ended it. */
   readonly inTransaction: boolean;
   /**
-   * Begins the transaction of a group. False while another program holds the lock.
+   * Begins the transaction of a group. Returns false while another program holds the lock.
    * @param deadline until when the oldest unit of the group may wait for the lock, by `performance.now()`.
    */
   begin(deadline: number): Answer<boolean>;
   /** Waits until `begin` is worth another try. Missing if `begin` never returns false. */
   waitForLock?(): Promise<void>;
   yieldLock?(): Promise<void>;
-  /** @param ahead the reads before the commit, which are sent with the unit if it may be the last; else empty. */
+  /** @param ahead the reads before the commit, to send them with a unit that may be the last; empty for other units. */
   beginUnit(ahead: readonly InStatement[]): void;
   /**
    * Runs statements of the unit, in order.
-   * @throws the error of the first that fails. If that ended the transaction, `inTransaction` is false.
+   * @throws the error of the first statement that fails. If it ended the transaction, `inTransaction` is false.
    */
   run(stmts: readonly InStatement[]): Answer<Result[]>;
   endUnit(): Answer<void>;
@@ -34,8 +34,8 @@ export interface Writer {
   undoUnit(): Answer<void>;
   /**
    * Runs `first`, then commits, unless one of the reads in `unless` finds a row.
-   * @throws the error of the first of `first` that fails. After any other error, the commit failed or its
-   * result is unknown, and `inTransaction` is false.
+   * @throws the error of a statement of `first`. After any other error, `inTransaction` is false: the commit failed, or
+   * its result is unknown.
    */
   commit(first: readonly InStatement[], unless: readonly InStatement[]): Answer<CommitResult>;
   /** Rolls the transaction back. Never throws. */

@@ -6,7 +6,7 @@ import { chownLike } from "../../config/data-dir.ts";
 import { attempt } from "../../values/attempt.ts";
 import { MiB } from "../../values/units.ts";
 
-/** The database may grow by this much while the WAL is emptied. */
+/** The intended size of the file. The database may grow by this much while the WAL is emptied. */
 const wantedBytes = 16 * MiB;
 /** On a small disk, the file takes at most this share of the free space. */
 const maxShare = 1 / 4;
@@ -42,7 +42,7 @@ export class BallastFile {
   async fill(): Promise<void> {
     const held = this.bytes;
     const target = Math.min(wantedBytes, (this.freeBytes + held) * maxShare);
-    // A file that has nine tenths of its size is not enlarged.
+    // A file that has nine tenths of its intended size is not enlarged.
     if (held > target * 0.9) return;
     let file: FileHandle | undefined;
     try {

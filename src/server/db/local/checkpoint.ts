@@ -1,22 +1,22 @@
+import { runEvery } from "../../concurrency/run-every.ts";
 import { formatBytes, MiB } from "../../values/units.ts";
 import { sqliteCodeOf } from "../db-errors.ts";
 import type { FileDatabase } from "./file-database.ts";
 
-/** Up to this size it is normal that readers delay emptying the WAL. */
+/** Readers can delay emptying the WAL. Up to this size, that is normal. */
 export const largeWalBytes = 64 * MiB;
-/** Pauses after an attempt that waited for another program: longest for a small WAL, shortest for a large one. */
+/** Milliseconds to pause after an attempt that waited for another program. The pause is longest for a small WAL. */
 const longPauses = { most: 300_000, least: 10_000 };
 const leastPauseMs = 250;
-/** With less free space, the next write may find the disk full. */
+/** If less disk space is free, the next write may fail. */
 const minFreeBytes = MiB;
 const ignore = (_level: "info" | "warn", _message: string): void => {};
 
 /**
  * Starts the only checkpointer of a server. Commands checkpoint at most once, when they close the database and no
  * server runs. `stop` empties the WAL a last time.
- * @param options `notice` is called when the WAL cannot be emptied, when it can again, and when the reserved disk space
- * is freed. `walBytes`: the size at which it acts. `pauseMs`: the pause after a failure, which is shorter for a large
- * WAL.
+ * @param options `notice` is called when the WAL cannot be emptied, when this works again, and when the reserved disk
+ * space is freed. `walBytes`: the size from which the WAL is emptied. `pauseMs`: the longest pause after a failure.
  */
 export function startCheckpointer(
   db: FileDatabase,
@@ -25,7 +25,6 @@ export function startCheckpointer(
   const { reserve } = db;
   let failed: { at: number; tookMs: number } | undefined;
   let isFailing = false;
-  let running: Promise<void> | undefined;
 
   const attempt = () => db.checkpoint().catch((error: Error) => error);
 
@@ -70,20 +69,12 @@ export function startCheckpointer(
     return size >= limit || reserve.freeBytes < minFreeBytes;
   }
 
-  const run = (work: () => Promise<void>) => {
-    running = work().finally(() => (running = undefined));
-  };
-  run(fillReserve);
-  const timer = setInterval(() => {
-    // The ballast file is filled as soon as there is room, because the next writes may fill the disk.
-    if (running === undefined) run(!isPaused() && isDue() ? checkpoint : fillReserve);
-  }, everyMs);
-  timer.unref();
+  // The ballast file is filled as soon as there is room, because the next writes may fill the disk.
+  const polling = runEvery(everyMs, () => (!isPaused() && isDue() ? checkpoint() : fillReserve()));
 
   return {
     async stop() {
-      clearInterval(timer);
-      await running;
+      await polling.stop();
       if (db.walBytes() > 0) await attempt();
     },
   };

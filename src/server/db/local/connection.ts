@@ -9,11 +9,10 @@ import type { Engine, EngineStatement, Libsql } from "./load-libsql.ts";
 
 const generationSize = 128;
 const openingTimeoutMs = 5000;
-/** A discarded engine keeps its file descriptors until garbage collection, so few may be opened. */
+/** An engine is replaced at most once in this time, because a discarded engine keeps its file descriptors for long. */
 const minReopenMs = 1000;
 const returningVerbs = new Set(["INSERT", "UPDATE", "DELETE", "REPLACE", "WITH"]);
 const controlVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"]);
-const keptVerbs = new Set([...returningVerbs, ...controlVerbs, "SELECT", "VALUES", "PRAGMA"]);
 
 interface Kept {
   shape: SqlShape;
@@ -36,8 +35,8 @@ export interface ConnectionOptions {
 }
 
 /**
- * A synchronous connection to the local file. It keeps its prepared statements. No other code sets the pragmas for
- * durability, or turns automatic checkpoints off (see checkpoint.ts).
+ * A synchronous connection to a database file. It keeps prepared statements. Only this code sets the pragmas for
+ * durability and turns automatic checkpoints off (see checkpoint.ts).
  */
 export class Connection {
   readonly #openEngine: (isFirst: boolean) => Engine;
@@ -45,7 +44,7 @@ export class Connection {
   readonly #kept = new LruCache<Kept>(generationSize);
   #engine: Engine;
   #open = true;
-  /** Undefined until asked for, after any call that may have begun or ended a transaction: asking SQLite costs time. */
+  /** Undefined after a call that may have begun or ended a transaction. SQLite is asked when needed: asking is slow. */
   #inTransaction: boolean | undefined;
   #hasFault = false;
   #openedAt = Number.NEGATIVE_INFINITY;
@@ -78,7 +77,7 @@ export class Connection {
     }
   }
 
-  /** Runs the statements of a batch in order. Of a `FirstRow`, the result has one row at most. */
+  /** Runs statements in order. The result of a `FirstRow` has at most one row. */
   runAll(stmts: readonly InStatement[]): Result[] {
     return stmts.map((stmt) => {
       const sql = sqlOf(stmt);
@@ -88,7 +87,7 @@ export class Connection {
     });
   }
 
-  /** The first row of a statement that changes nothing; cheaper than `run`, because the engine builds no list. */
+  /** Returns the first row of a reading statement. This is faster than `run`, because the engine builds no list. */
   first(sql: string, args?: InArgs): Row | undefined {
     const kept = this.#keep(sql);
     if (kept.makeRow === null) return this.run(sql, args).rows[0];
@@ -104,7 +103,7 @@ export class Connection {
     }
   }
 
-  /** The rows of a statement as lists, for copies: all integers are bigint. Errors as `run`. */
+  /** Returns the rows of a statement as lists, for copies. All integers are bigint. Errors: as `run`. */
   values(sql: string, args?: InArgs): (null | string | number | bigint | Uint8Array)[][] {
     const kept = this.#keep(sql);
     try {
@@ -158,7 +157,7 @@ export class Connection {
   /** Opens another engine after a fault, once no transaction is open. */
   #prepareEngine(): void {
     // Some calls of a closed engine end the process instead of failing, so they are refused here.
-    if (!this.#open) throw new Error("The database connection is closed.");
+    if (!this.#open) throw new Error("The database is closed.");
     if (!this.#hasFault || this.#engine.inTransaction || !this.#isInPlace()) return;
     // The new engine is opened first, because closing the last connection would empty the WAL.
     const engine = this.#openEngine(false);
@@ -172,11 +171,7 @@ export class Connection {
 
   #keep(sql: string): Kept {
     this.#prepareEngine();
-    const known = this.#kept.get(sql);
-    if (known !== undefined) return known;
-    const kept = this.#prepare(sql);
-    if (keptVerbs.has(kept.shape.verb)) this.#kept.set(sql, kept);
-    return kept;
+    return this.#kept.getOrMake(sql, () => this.#prepare(sql));
   }
 
   #prepare(sql: string): Kept {

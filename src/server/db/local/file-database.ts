@@ -1,5 +1,5 @@
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
-import { type InStatement, LibsqlError, type Row } from "@libsql/core/api";
+import type { InStatement, Row } from "@libsql/core/api";
 import { unavailable } from "../../errors.ts";
 import { attempt } from "../../values/attempt.ts";
 import { MiB } from "../../values/units.ts";
@@ -25,7 +25,7 @@ const probe = "UPDATE revision SET value = value + 1";
 export interface FileDatabaseOptions extends Partial<WriteQueueOptions> {
   /** Whether a server's checkpointer empties the WAL. If so, writes wait while the WAL is too large. */
   hasCheckpointer?: boolean;
-  /** Whether another server may take over. If so, after a suspension, the process checks this before it writes. */
+  /** Whether another server may take over. If so, writes wait after a suspension until the server has checked this. */
   isReplicated?: boolean;
   afterClose?: () => void;
   /** Whether a server uses the file. If so, its checkpointer empties the WAL, and closing does not. */
@@ -75,7 +75,6 @@ export class FileDatabase implements Database {
   }
 
   async execute(stmt: InStatement): Promise<Result> {
-    this.#assertOpen();
     const sql = sqlOf(stmt);
     if (shapeOf(sql).reads) return this.reader.run(sql, argsOf(stmt));
     return (await this.queue.run([stmt]))[0] as Result;
@@ -83,14 +82,12 @@ export class FileDatabase implements Database {
 
   first(stmt: InStatement): Promise<Row | undefined> {
     const sql = sqlOf(stmt);
-    if (!this.#isClosed && shapeOf(sql).reads) return this.reader.first(sql, argsOf(stmt));
+    if (shapeOf(sql).reads) return this.reader.first(sql, argsOf(stmt));
     return this.execute(stmt).then(({ rows }) => rows[0]);
   }
 
   async batch(stmts: InStatement[], mode: BatchMode = "write"): Promise<Result[]> {
-    this.#assertOpen();
-    if (mode === "read") return this.reader.batch(stmts);
-    return this.queue.run(stmts);
+    return mode === "read" ? this.reader.batch(stmts) : this.queue.run(stmts);
   }
 
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {
@@ -138,7 +135,7 @@ export class FileDatabase implements Database {
     this.queue.hasLost = false;
   }
 
-  /** Whether the WAL may be emptied. A replica may need more of it first. */
+  /** Whether the WAL may be emptied. A replica may have to read more of the WAL first. */
   mayEmptyWal(): boolean {
     return this.#emptier.mayEmpty();
   }
@@ -151,12 +148,14 @@ export class FileDatabase implements Database {
     return attempt(() => statSync(`${this.path}-wal`).size) ?? 0;
   }
 
+  /** Returns false once the database file, its WAL or the WAL's index has been removed or replaced. */
   isInPlace(): boolean {
     return this.#inPlace.file() && this.#inPlace.wal() && this.#inPlace.index();
   }
 
+  /** Renames the WAL of a database file that has been removed or replaced, and returns its new path. */
   quarantineWal(): string | undefined {
-    // The WAL is renamed, because SQLite would write it into the other database file that the path names by now.
+    // SQLite would write this WAL into the other database file that now has the path.
     if (this.#inPlace.file() || !this.#inPlace.wal() || !existsSync(`${this.path}-wal`)) return undefined;
     const aside = `${this.path}-wal.orphaned-${Date.now()}`;
     renameSync(`${this.path}-wal`, aside);
@@ -164,13 +163,9 @@ export class FileDatabase implements Database {
     return aside;
   }
 
-  drain(): Promise<void> {
-    return this.queue.drain();
-  }
-
   async close(): Promise<void> {
     if (this.#isClosed) return;
-    await this.drain();
+    await this.queue.drain();
     const hasWal = this.queue.commits > 0 || this.walBytes() > largeWalBytes;
     if (hasWal && (await this.#options.isServerRunning?.()) === false) await this.checkpoint().catch(() => false);
     this.#isClosed = true;
@@ -183,7 +178,7 @@ export class FileDatabase implements Database {
     this.#options.afterClose?.();
   }
 
-  /** Whether the WAL has reached its limit, or holds more than its disk has room for. */
+  /** Whether the WAL has reached its limit, or is larger than the free space of its disk. */
   #isWalFull(): boolean {
     const size = this.walBytes();
     if (size <= largeWalBytes || !this.#options.hasCheckpointer) return false;
@@ -193,9 +188,5 @@ export class FileDatabase implements Database {
 
   #isOverDisk(size: number): boolean {
     return size > this.reserve.spareBytes + this.reserve.freeBytes;
-  }
-
-  #assertOpen(): void {
-    if (this.#isClosed) throw new LibsqlError("The database is closed.", "CLIENT_CLOSED");
   }
 }

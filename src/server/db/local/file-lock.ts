@@ -75,7 +75,7 @@ export class FileLock {
   }
 }
 
-/** Waits for the exclusive lock; null if another process holds it longer than the timeout. */
+/** Waits for the exclusive lock, and returns it. Returns null if another process holds it longer than the timeout. */
 export async function lockFile(path: string, timeoutMs: number): Promise<FileLock | null> {
   const lock = new FileLock(await loadLibsql(), path);
   const deadline = performance.now() + timeoutMs;
@@ -92,7 +92,7 @@ export async function lockFile(path: string, timeoutMs: number): Promise<FileLoc
 // A command that checks for a server holds the lock for a moment, which must not prevent a start.
 const serverTimeoutMs = 250;
 
-/** Locks the data directory until the lock is closed or the process ends. Returns null if another server keeps it. */
+/** Locks the data directory until the lock is closed or the process ends. Returns null if another server uses it. */
 export async function acquireServerLock(dataDir: string, waitMs = serverTimeoutMs): Promise<FileLock | null> {
   makeDataDir(dataDir);
   return lockFile(lockPath(dataDir), waitMs);

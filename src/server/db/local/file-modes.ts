@@ -7,14 +7,14 @@ const suffixes = ["", "-wal", "-shm"];
 /**
  * Creates a function that makes a database file, its WAL and its index private. SQLite gives the WAL and its index the
  * mode of the file, even if they exist.
- * @param leaveModes keeps the modes of existing files, for commands that only read.
+ * @param leaveModes for commands that only read: existing files get back the modes that they have now.
  */
 export function restrictFileModes(path: string, leaveModes: boolean): () => void {
   const left = new Map(leaveModes ? suffixes.map((suffix) => [suffix, modeOf(path + suffix)]) : []);
   return () => {
     for (const suffix of suffixes) {
       const mode = left.get(suffix);
-      // Never restores permissions that somebody has removed.
+      // Permissions that somebody has removed meanwhile are not restored.
       if (mode !== undefined) restrictFile(path + suffix, mode & (modeOf(path + suffix) ?? 0));
       else {
         restrictFile(path + suffix);

@@ -1,9 +1,10 @@
 import { statSync } from "node:fs";
+import { errnoOf } from "../../errors.ts";
 
 /**
  * Records which file a path names, now or once it exists.
- * @returns a function that returns whether the path still names that file. If not, nobody can read later writes. If the
- * path cannot be checked, the answer is true.
+ * @returns a function that returns whether the path still names that file. Otherwise, nobody could read later writes.
+ * If the path cannot be checked, the function returns true.
  */
 export function watchFile(path: string): () => boolean {
   let known: { dev: number; ino: number } | undefined;
@@ -13,8 +14,7 @@ export function watchFile(path: string): () => boolean {
       known ??= { dev, ino };
       return dev === known.dev && ino === known.ino;
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? error.code : undefined;
-      return known === undefined || (code !== "ENOENT" && code !== "ENOTDIR");
+      return known === undefined || !["ENOENT", "ENOTDIR"].includes(errnoOf(error));
     }
   };
   isSame();

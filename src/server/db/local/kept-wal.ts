@@ -5,7 +5,7 @@ import { copyWhole } from "./sync-file.ts";
 import { frameBytes, isSameWal, readFrame, startOf, sumOf, walHeaderBytes } from "./wal-frames.ts";
 
 /**
- * Copies a WAL that is damaged in the middle, once, because SQLite ignores and overwrites the commits behind the
+ * Makes one copy of a WAL that is damaged in the middle. SQLite would ignore and overwrite the commits behind the
  * damage. Nobody may have the database open.
  * @throws unavailable when it cannot be copied.
  */

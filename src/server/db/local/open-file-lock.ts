@@ -34,7 +34,7 @@ export async function lockShared(path: string): Promise<FileLock> {
     const remedy = "Put the file back; to start empty, move the WAL away. To restore a backup: bodega db restore";
     throw wrongState(message, { remedy });
   }
-  const failure = () => unavailable("Another command replaces the database. Try again when it ends.");
+  const failure = () => unavailable("Another command is replacing the database. Try again when it has ended.");
   return waitFor(path, (lock) => lock.tryShared(), failure, { timeoutMs: shareTimeoutMs });
 }
 

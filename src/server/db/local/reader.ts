@@ -31,23 +31,18 @@ export class Reader {
     return this.#read(() => this.connection.first(sql, args));
   }
 
+  /** Runs statements on one snapshot. */
   batch(stmts: InStatement[]): Promise<Result[]> {
-    const runAll = () => this.connection.runAll(stmts);
     return this.#read(() => {
-      if (this.#version !== undefined) return runAll();
-      this.connection.run("BEGIN");
-      try {
-        return runAll();
-      } finally {
-        this.connection.run("ROLLBACK");
-      }
+      this.dataVersion();
+      return this.connection.runAll(stmts);
     });
   }
 
   /**
-   * SQLite's counter of commits by other connections, including the writer of this process. Reading it at the start of
-   * a request begins a snapshot that all reads share until the event loop turns. They also share one pair of file
-   * locks, which cost as much as a short query.
+   * Returns SQLite's counter of commits by other connections, including the writer of this process. The call begins a
+   * snapshot, which all reads share until the event loop turns. So they lock the file only once; a lock costs as much
+   * as a short query.
    */
   dataVersion(): number {
     if (this.#version !== undefined) return this.#version;
@@ -76,7 +71,7 @@ export class Reader {
     this.connection.close();
   }
 
-  // A reader finds the file locked only while another process recovers the WAL, which takes a moment.
+  // The file is locked for readers only while another process recovers the WAL, which takes a moment.
   #read<T>(work: () => T): Promise<T> {
     try {
       return Promise.resolve(work());

@@ -32,7 +32,7 @@ export function startOf(header: Uint8Array): WalPosition | undefined {
   return { salts: [view.getUint32(16), view.getUint32(20)], offset: walHeaderBytes, sums };
 }
 
-/** Whether the WAL was not emptied between two positions or frames. */
+/** Whether two positions or frames are from the same WAL, which was not emptied between them. */
 export function isSameWal({ salts: [first, second] }: Pick<WalPosition, "salts">, { salts }: { salts: Pair }): boolean {
   return first === salts[0] && second === salts[1];
 }

@@ -8,7 +8,7 @@ import { readToEnd } from "./sync-file.ts";
 
 /**
  * How long a checkpoint waits for the write lock. Without waiting, SQLite would checkpoint while others write. Two
- * seconds are enough, because the lock was free just before. While others read, they block this process.
+ * seconds are enough, because the lock was free just before. Waiting for a reader blocks this process as long.
  */
 const timeoutMs = 2000;
 /** Reads the WAL of a server before it is emptied. All calls are synchronous. */
@@ -37,7 +37,7 @@ interface Parts {
 export class WalTruncator {
   readonly #parts: Parts;
   #connection: Connection | undefined;
-  /** A shared lock for processes with long snapshots, such as a backup. A checkpoint holds it exclusively. */
+  /** Processes with long snapshots, such as backups, share this lock. A checkpoint holds it exclusively. */
   #readersLock: FileLock | undefined;
   observer: WalObserver | undefined;
   isWalReadable = true;
@@ -55,11 +55,10 @@ export class WalTruncator {
   }
 
   /**
-   * Ends the writer's transaction, which holds the write lock, and empties the WAL after the observer has read the rest
-   * of it. The call is synchronous, so that no write of this process starts in between. Other processes are kept from
-   * writing: one that writes without a pause would always get the lock first. No checkpoint starts during a long read,
-   * because it would block this process until its timeout.
-   * @returns false if a reader prevents it, or the observer wants to wait.
+   * Lets the observer read the rest of the WAL, ends the writer's transaction, which holds the write lock, and empties
+   * the WAL. The call is synchronous, so that no write of this process starts meanwhile. Other processes are kept from
+   * writing: one that writes without a pause would always get the lock first.
+   * @returns false if the observer wants to wait, or a long read is running, which would block this process.
    */
   empty(): boolean {
     const { writer, fairness, walBytes } = this.#parts;

@@ -24,7 +24,7 @@ export interface Bound {
   args: BoundValue[];
 }
 
-/** Binds a statement's arguments as both engines store them. Errors: as `bindArgs`. */
+/** Converts the arguments of a statement to the values that a libSQL server stores. Errors: as `bindArgs`. */
 export function bindForServer(stmt: InStatement): Bound {
   const sql = sqlOf(stmt);
   return { sql, args: bindArgs(shapeOf(sql).params, argsOf(stmt)) };
@@ -33,7 +33,7 @@ export function bindForServer(stmt: InStatement): Bound {
 /** The result of a statement; undefined if it was skipped because the one before it failed. */
 export type Outcome = Result | Error | undefined;
 
-/** The least time for an answer, even if the caller has waited for long. */
+/** A call waits at least this many milliseconds for its answer, even if its deadline is nearer. */
 const minMs = 500;
 /** A connection idle for longer is renewed: sqld ends HTTP streams after ten seconds, and a WebSocket may be cut. */
 const maxIdleMs = 8000;
@@ -47,7 +47,7 @@ export class ServerConnection {
   #abandoned = new AbortController();
   /** When the server last answered. */
   usedAt = Number.NEGATIVE_INFINITY;
-  /** Whether the server writes to disk before it answers (synchronous=FULL, 2). A connection keeps its first mode. */
+  /** Whether the server writes to disk before it answers (`synchronous` is 2). Read once for each connection. */
   isDurable = true;
 
   constructor(address: ServerAddress) {
@@ -60,7 +60,7 @@ export class ServerConnection {
     const isUsed = this.usedAt > Math.max(performance.now() - maxIdleMs, failedAt);
     if (isUsed && this.#stream?.closed === false && !this.#stream.client().closed) return;
     this.close();
-    // If it is unknown whether the server accepts WebSockets, half of the time is left for HTTP.
+    // If it is unknown whether the server accepts WebSockets, half of the time is reserved for HTTP.
     for (let left = takesWebSockets === undefined ? 2 : 1; left > 0; left--) {
       const isSocket = takesWebSockets ?? left === 2;
       const client = this.#openClient(isSocket);
@@ -122,7 +122,7 @@ export class ServerConnection {
     this.#abandoned = new AbortController();
     const { signal } = this.#abandoned;
     return openHttp(url, token, (request: Request) => {
-      // Answers are not compressed, because that would cost the server a third of the work of a small batch.
+      // Compressing the answer would be a third of the server's work for a small batch, so it is turned off.
       request.headers.set("accept-encoding", "identity");
       return fetch(request, { signal });
     });

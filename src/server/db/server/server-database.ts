@@ -10,9 +10,9 @@ import { bindForServer, type ServerAddress, ServerConnection } from "./connectio
 import { ServerWriter } from "./server-writer.ts";
 import { SharedReads } from "./shared-reads.ts";
 
-/** Groups are short, because other processes wait for the lock, and the server ends them after five seconds. */
+/** Groups are short: other processes wait for the lock, and the server ends a transaction after five seconds. */
 const limits = { groupMs: 20, writeTimeoutMs: 1000 };
-/** If the server has answered no write for this long, a check connects again, and waits as long for an answer. */
+/** A check connects again if the server has answered no write for this long. The answer may take as long. */
 const checkMs = 5000;
 
 type ServerOptions = Pick<ServerAddress, "readToken"> & Pick<WriteQueueOptions, "lockDeadlineMs" | "beforeCommit">;
@@ -85,19 +85,10 @@ export class ServerDatabase implements Database {
     return "The libSQL server acknowledges writes before they are on its disk, so a crash of its machine can lose orders.";
   }
 
-  // A libSQL server manages its own files, so these functions do nothing.
   readonly dataVersion = () => null;
-  readonly checkpoint = async () => false;
-  readonly walBytes = () => 0;
-  readonly isInPlace = () => true;
-  readonly quarantineWal = () => undefined;
-
-  drain(): Promise<void> {
-    return this.queue.drain();
-  }
 
   async close(): Promise<void> {
-    await this.drain();
+    await this.queue.drain();
     this.#reads.close();
     this.#writes.close();
   }

@@ -9,17 +9,17 @@ import { type Bound, bindForServer, isResult, type Outcome, type ServerConnectio
 const begin = bindForServer("BEGIN IMMEDIATE");
 const commit = bindForServer("COMMIT");
 const release = bindForServer("RELEASE bodega_unit");
-// SQLite has no function that fails. But the smallest integer has no absolute value, so `abs` fails.
+// An expression that always fails, because the smallest integer has no absolute value.
 const failing = "abs(-9223372036854775808)";
 const addWriter = "INSERT OR IGNORE INTO write_groups (writer, last_group) VALUES (?, 0)";
-/** Records the group. Fails if the message arrives after a later group was committed: the column allows no NULL. */
+/** Records the group. If a later group was committed before, CASE returns NULL, which the column does not allow. */
 const keepGroup = `UPDATE OR ROLLBACK write_groups SET last_group = CASE WHEN last_group < ?2 THEN ?2 END
   WHERE writer = ?1`;
 const checkGroup = `SELECT CASE WHEN EXISTS (SELECT 1 FROM write_groups WHERE writer = ? AND last_group = ?)
   THEN 1 ELSE ${failing} END`;
 const dropOldWriters = "DELETE FROM write_groups WHERE rowid < (SELECT max(rowid) FROM write_groups) - 1000";
 
-/** Units are answered at most this long after the lock deadline. After that, the libSQL server frees the lock. */
+/** Units are answered at most this long after the deadline for the lock. The libSQL server then frees the lock. */
 const answerMs = 5000;
 
 /** Writes to a libSQL server over one connection, in few round trips. See ../group-commit/README.md. */
@@ -32,7 +32,7 @@ export class ServerWriter implements Writer {
   readonly #writerId = randomBytes(12).toString("hex");
   #group = 0;
   #lockDeadline = 0;
-  /** When the units of the group are answered at the latest. */
+  /** The time by which all units of the group are answered. */
   #deadline = 0;
   #check: Bound = begin;
   #unsent: Bound[] = [];
@@ -68,7 +68,7 @@ export class ServerWriter implements Writer {
     this.#foundAhead = undefined;
   }
 
-  /** Calls of a unit share a message. If the message fails, all of them fail, because their unit is undone. */
+  /** Calls that a unit makes at the same time share a message. If it fails, all fail, because the unit is undone. */
   async run(stmts: readonly InStatement[]): Promise<Result[]> {
     const from = this.#gathered.length;
     const to = this.#gathered.push(...stmts.map(bindForServer));
@@ -120,7 +120,7 @@ export class ServerWriter implements Writer {
     this.#lose(undefined);
   }
 
-  /** Returns the error of the first failure. If one of the first `count` statements failed, the transaction goes on. */
+  /** Returns the first error. The transaction continues only if one of the first `count` statements failed. */
   #failureOf(outcomes: Outcome[], count: number): unknown {
     const at = outcomes.findIndex((outcome) => !isResult(outcome));
     return at < count && isOwnFailure(outcomes[at]) ? outcomes[at] : this.#lose(outcomes[at]);
@@ -173,8 +173,8 @@ export class ServerWriter implements Writer {
   }
 
   /**
-   * Finds out whether a COMMIT without an answer took effect; false also if the lock is not free in time. Once another
-   * transaction has begun, the old one has ended, so its row is final.
+   * Returns whether a COMMIT without an answer took effect; false also if the lock is not free in time. When a new
+   * transaction begins, the old one has ended, so the row of its group is final.
    */
   async #hasCommitted(): Promise<boolean> {
     const asking = [begin, this.#check];

@@ -4,7 +4,7 @@ import type { Result } from "../session.ts";
 import { type Bound, bindForServer, isResult, type ServerAddress, ServerConnection } from "./connection.ts";
 
 interface Read extends PromiseWithResolvers<Result[]> {
-  /** The statements with their keys, which are equal for equal statements. */
+  /** Statements with their keys. Equal statements have equal keys. */
   stmts: [string, Bound][];
   deadline: number;
 }
@@ -12,7 +12,7 @@ interface Read extends PromiseWithResolvers<Result[]> {
 /** The maximum of concurrent round trips. More would only wait at the server. */
 const maxTrips = 4;
 const maxReads = 32;
-/** Time limit of a read. Half of it is left to try again over a new connection. */
+/** The time limit of a read. The first attempt gets half of it, so that a second one can use a new connection. */
 const readTimeoutMs = 10_000;
 const gatherMs = 3;
 /** After a round trip longer than this plus 1 ms per statement, each of its statements is sent alone. */
@@ -22,8 +22,8 @@ const begin = bindForServer("BEGIN TRANSACTION READONLY");
 const commit = bindForServer("COMMIT");
 
 /**
- * Reads from a libSQL server. Reads of one turn of the event loop share a round trip, which costs the server as much as
- * ten statements. During a round trip, further reads are collected until it ends, or for a few milliseconds.
+ * Reads from a libSQL server. Reads of one turn of the event loop share a round trip, because a round trip costs the
+ * server as much as ten statements. Reads that arrive during a round trip wait until it ends, or for `gatherMs`.
  */
 export class SharedReads {
   readonly #connections: ServerConnection[];
@@ -36,7 +36,7 @@ export class SharedReads {
     this.#idle = [...this.#connections];
   }
 
-  /** The results of statements that read, from one snapshot. Errors: of the first that fails; unavailable. */
+  /** Runs reading statements on one snapshot. Throws unavailable, or the error of the first statement that fails. */
   run(stmts: Bound[]): Promise<Result[]> {
     const answer = Promise.withResolvers<Result[]>();
     const deadline = performance.now() + readTimeoutMs;
@@ -65,7 +65,7 @@ export class SharedReads {
     }
   }
 
-  /** Takes the reads of the next round trip: a slow read alone, otherwise as many as fit. */
+  /** Takes the reads of the next round trip: one slow read, or up to `maxReads` other ones. */
   #take(): Read[] {
     const isSlow = ({ stmts }: Read) => stmts.some(([, { sql }]) => this.#slow.get(sql));
     const next = this.#waiting.findIndex((read, at) => at > 0 && (isSlow(read) || isSlow(this.#waiting[0] as Read)));
@@ -76,7 +76,7 @@ export class SharedReads {
     const { deadline } = reads[0] as Read;
     try {
       await this.#send(reads, connection, (performance.now() + deadline) / 2).catch((error) => {
-        // Only errors of the connection are `AppError`. Others come from the statements: a retry would not help.
+        // Errors of the connection are `AppError`. Other errors come from statements: a second attempt would not help.
         if (!(error instanceof AppError)) throw error;
         return this.#send(reads, connection, deadline);
       });

@@ -32,8 +32,8 @@ export interface AuditVerdict {
 /**
  * Verifies the log from its first row: no row is missing, and each matches its hash and the previous row. Addresses are
  * verified unless they were erased. The last row is compared with SQLite's counter, because a hash chain does not show
- * that its end was cut off. The triggers must be unchanged. A person who can write the database file can also forge a
- * whole chain, which only `expect` reveals, a copy of the last hash that was kept elsewhere.
+ * that its end was cut off. The triggers must be unchanged. A person who can write the database file can forge a whole
+ * chain. Only `expect`, a copy of the last hash that was kept elsewhere, reveals this.
  * @throws validationFailed for a malformed `expect`.
  */
 export async function verifyAudit(ctx: SystemCtx, { expect }: { expect?: string } = {}): Promise<AuditVerdict> {
@@ -97,6 +97,6 @@ async function findSchemaFault(db: Executor): Promise<"no table" | "no triggers"
   if (!schema.some(({ type }) => type === "table")) return "no table";
   // SQLite stores a statement without its final semicolon, so both texts are compared without it.
   const normalize = (text: string) => text.trim().replace(/;$/, "");
-  const standing = new Set(schema.map((entry) => normalize(entry.sql ?? "")));
-  return made.every((trigger) => standing.has(normalize(trigger))) ? undefined : "no triggers";
+  const present = new Set(schema.map((entry) => normalize(entry.sql ?? "")));
+  return made.every((trigger) => present.has(normalize(trigger))) ? undefined : "no triggers";
 }
