@@ -1,9 +1,8 @@
 import type { InStatement } from "@libsql/core/api";
-import { type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { isCheckViolation } from "../../db/db-errors.ts";
 import { pick } from "../../db/selection.ts";
-import { all, bind, get, ofStore, param, statement } from "../../db/statement.ts";
+import { all, bind, get, ofStore, param, params, statement } from "../../db/statement.ts";
 import { type AppError, discountRefused } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { categories } from "../catalogue/categories/table.ts";
@@ -52,15 +51,17 @@ const selectEligible = statement((q) =>
           union select c.parent_id from ${categories} c join above on c.id = above.id where c.parent_id is not null)
         select 1 from above where id in (select value from json_each(${param("categoryIds")}))))`),
 );
-// Triggers count the rows of each code. If the code no longer applies, the row has no discount, which a check refuses.
-const insertUse = (condition: SQL) =>
-  statement(sql`
-    insert into ${discountUses} (order_id, tenant_id, discount_id, user_id, email_key)
-    select ${param("orderId")}, tenant_id, case when ${condition} then id end, ${param("userId")}, ${param("emailKey")}
-    from ${discounts} where ${isCode}`);
-const insertNew = insertUse(isUsable);
-// An order that is paid late uses its code again. The code may have ended, but its limits still apply.
-const insertAgain = insertUse(hasUses);
+// Triggers count the rows of each code. Needs no guard: `findCode` has checked the code in the same transaction, during
+// which nobody else writes.
+const insertUse = statement((q) =>
+  q.insert(discountUses).values(params("orderId", "tenantId", "discountId", "userId", "emailKey")),
+);
+// An order that is paid late uses its code again. The code may have ended, but its limits still apply: beyond them, the
+// row would have no discount, which a check refuses.
+const insertAgain = statement(sql`
+  insert into ${discountUses} (order_id, tenant_id, discount_id, user_id, email_key)
+  select ${param("orderId")}, tenant_id, case when ${hasUses} then id end, ${param("userId")}, ${param("emailKey")}
+  from ${discounts} where ${isCode}`);
 const deleteUse = statement(sql`
   delete from ${discountUses} where order_id = ${param("id")} and tenant_id = ${param("tenantId")}`);
 
@@ -126,14 +127,9 @@ export async function applyDiscount(
   return splitReduction(subtotals, isEligible, percent === null ? { amount: amountMinor ?? 0 } : { percent });
 }
 
-/** Returns a statement that records the use of a code. It fails with a check violation if the code does not apply. */
-export function useDiscount(tx: Ctx, { code }: UsableDiscount, orderId: string, user: CodeUser): InStatement {
-  return bind(insertNew, useValues(tx, code, orderId, user));
-}
-
-/** Whether an error is the check violation of a code that no longer applies. */
-export function isUseRefused(error: unknown): boolean {
-  return isCheckViolation(error, "discount_uses.discount_id");
+/** Returns a statement that records the use of a code that `findCode` found in the same transaction. */
+export function useDiscount(tx: Ctx, { id: discountId }: UsableDiscount, orderId: string, user: CodeUser): InStatement {
+  return bind(insertUse, { tenantId: tx.tenant.id, discountId, orderId, ...user });
 }
 
 /** Returns a statement that removes an order's use of a code, if the order uses one. */
@@ -143,9 +139,5 @@ export function releaseDiscount(tx: Pick<Ctx, "tenant">, orderId: string): InSta
 
 /** Returns a statement that uses an expired order's code again. It fails if the code's limits are exceeded. */
 export function retakeDiscount(tx: Ctx, code: string, orderId: string, user: CodeUser): InStatement {
-  return bind(insertAgain, useValues(tx, code, orderId, user));
-}
-
-function useValues(tx: Ctx, code: string, orderId: string, user: CodeUser) {
-  return { tenantId: tx.tenant.id, codeKey: codeKey(code), orderId, now: toTimestamp(tx.now()), ...user };
+  return bind(insertAgain, { tenantId: tx.tenant.id, codeKey: codeKey(code), orderId, ...user });
 }

@@ -2,13 +2,13 @@ import { and, sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { bind, bindFirst, byId, equals, get, ofStore, param, rowsOf, statement } from "../../db/statement.ts";
 import { inDryRun, inTransaction } from "../../db/transaction.ts";
-import { discountRefused, forbidden, invalidField, notFound } from "../../errors.ts";
+import { forbidden, invalidField, notFound } from "../../errors.ts";
 import { toAmount } from "../../values/money.ts";
 import { isId, newId, toTimestamp } from "../../values/stamps.ts";
 import { forEachAudience, type Rendered } from "../catalogue/products/rendering.ts";
 import { findItems, moveStock, type OrderedItem, type WantedItem } from "../catalogue/products/stock.ts";
 import { languageChain } from "../catalogue/products/translation.ts";
-import { findCode, isUseRefused, type UsableDiscount, useDiscount } from "../discounts/use.ts";
+import { findCode, type UsableDiscount, useDiscount } from "../discounts/use.ts";
 import { staffAddresses } from "../mail/store-mail.ts";
 import { spendPoints } from "../rewards/ledger.ts";
 import { keptShippingRates } from "../shipping/service.ts";
@@ -207,9 +207,7 @@ async function insert(
     bind(insertEvent, placed),
     bindFirst(selectOrder, placed),
   ];
-  const results = await tx.db.batch(statements).catch((error: unknown) => {
-    throw isUseRefused(error) ? discountRefused() : error;
-  });
+  const results = await tx.db.batch(statements);
   const [written] = rowsOf(selectOrder, results.at(-1));
   if (!written) throw new Error("An order was written but cannot be read");
   const { json, version, staff } = written;

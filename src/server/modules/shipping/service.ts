@@ -183,6 +183,7 @@ export function showOffer(
 }
 
 export function nameIn(ctx: Ctx, { name, names }: StoredRate, lang: string | undefined): string {
+  if (Object.keys(names).length === 0) return name;
   const chain = JSON.parse(languageChain(lang, ctx.tenant.language)) as string[];
   const tag = chain.find((one) => names[one] !== undefined || one === ctx.tenant.language);
   return (tag && names[tag]) ?? name;

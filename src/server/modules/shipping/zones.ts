@@ -26,7 +26,7 @@ export function lacksPostcode(rates: readonly ZoneRate[], country: string, postc
  * zone of `*`. Undefined if there is none.
  */
 export function zoneOf(rates: readonly ZoneRate[], country: string, postcode: string): string | undefined {
-  const given = normalizePostcode(postcode);
+  const given = rates.some(({ postcodes }) => postcodes.length > 0) ? normalizePostcode(postcode) : "";
   let deepest = -1;
   let zone: string | undefined;
   for (const rate of rates) {
