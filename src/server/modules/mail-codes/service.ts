@@ -27,8 +27,8 @@ const keptMs = 86_400_000;
 
 const mailsOf = (purpose: string): RateLimit => ({ name: `${purpose}-mails`, max: 3, windowMs: 20 * 60_000 });
 const dayMs = 86_400_000;
-// Limits wrong tries of a subject's codes in a day. After `few` wrong tries, each IP address that made some of them gets
-// one code an hour for the subject. After `many`, this applies to all IP addresses.
+// Limits wrong tries of a subject's codes in a day. After `few` wrong tries, the IP addresses that made them get one
+// code an hour for the subject. After `many`, this applies to all IP addresses.
 const wrongTries = (purpose: string, max: number): RateLimit => ({ name: `${purpose}-tries`, max, windowMs: dayMs });
 const tries = { few: 15, many: 60 };
 const triesFrom = (purpose: string): RateLimit => ({ name: `${purpose}-tries-address`, max: 1, windowMs: dayMs });
@@ -74,7 +74,7 @@ export async function mailCode(tx: Ctx, key: NewCode, mail: CodeMail): Promise<b
   return true;
 }
 
-/** Stores a new code, which replaces the code in its slot. Returns it; `expiresAt` is in epoch milliseconds. */
+/** Stores a new code, which replaces the code in its slot. Returns the code, and its expiry in epoch milliseconds. */
 export async function issueCode(ctx: Ctx, key: NewCode): Promise<{ code: string; expiresAt: number }> {
   const code = String(randomInt(1_000_000)).padStart(6, "0");
   const expiresAt = ctx.now() + (key.validMs ?? validMs);
@@ -117,7 +117,7 @@ export async function redeemCode<P, T>(
   return result;
 }
 
-/** Checks a code without counting a try. Returns resetCodeInvalid without a valid code, tooManyAttempts without tries. */
+/** Checks a code, but counts no try. Returns resetCodeInvalid without a valid code, tooManyAttempts without a try. */
 export async function checkTry(ctx: Ctx, codeTry: CodeTry): Promise<"right" | "wrong" | AppError> {
   const values = valuesOf(ctx, codeTry);
   const row = await get(ctx.db, selectCode, values);

@@ -59,8 +59,8 @@ interface Decoder {
 let warm: Decoder | undefined;
 
 /**
- * Encodes an upload in a separate process, which is killed after a deadline, or if it takes too much memory. The process
- * decodes one file at a time, so wait for the result before you call this again.
+ * Encodes an upload in a separate process, which is killed after a deadline or if it takes too much memory. The process
+ * decodes one file at a time, so wait for the result before the next call.
  * @throws validationFailed for a file that takes too long or too much memory; unavailable if the process ended for
  * another reason; an Error for a damaged file.
  */

@@ -9,7 +9,7 @@ const maxDecodedSide = 16_383;
 const maxScans = 100;
 const maxScannedPixels = 1_000_000_000;
 const formats: readonly string[] = ["jpeg", "png", "webp", "gif"];
-/** `maxWaitMs` and the deadline of `decodeApart` together are below the idle timeout, so each upload gets a reply. */
+/** `maxWaitMs` and the deadline of `decodeApart` together are below the idle timeout: each upload gets a reply. */
 const limits = {
   permits: 1,
   maxWaiting: 1000,

@@ -26,7 +26,7 @@ export const media = sqliteTable(
   ],
 );
 
-/** The bytes of pictures as WebP. In `media`, each change of a row would write them again. */
+/** The bytes of pictures as WebP. They are not in `media`, where each change of a row would write them again. */
 export const mediaBlobs = sqliteTable(
   "media_blobs",
   {

@@ -21,8 +21,8 @@ import { addUser, getUser, prepareUser, recordUserEvent } from "../users/service
 import { users } from "../users/table.ts";
 
 /**
- * Mails a reset code if a user has the email (specification, section 4). The user is looked up when the mail is sent. So
- * the same SQL runs for every email, and the time reveals nothing. Errors: validationFailed for the language.
+ * Mails a reset code if a user has the email (specification, section 4). The same SQL runs for every email, because the
+ * user is looked up when the mail is sent. So the time reveals nothing. Errors: validationFailed for the language.
  */
 export async function requestReset(ctx: Ctx, input: { email: string; language?: string | undefined }): Promise<void> {
   const language = input.language === undefined ? undefined : parseLanguage("language", input.language);
@@ -108,8 +108,8 @@ const validMs = 3 * 86_400_000;
 const invitationSlot = 1;
 
 /**
- * Mails a code, valid for three days, with which a user sets a first password. Creates the user if nobody has the email;
- * does not change an existing user.
+ * Mails a code, valid for three days, with which a user sets a first password. Creates the user if there is none; does
+ * not change an existing user.
  * @throws wrongState for a user who has a password or is disabled; tooManyRequests after three mails within 20 minutes,
  * or, after many wrong tries, one mail within an hour; forbidden; validationFailed.
  */

@@ -18,7 +18,7 @@ const needsLength = `at least ${minCharacters} characters`;
 
 export const passwordNeeds = listWords([needsLength, ...rules.map(([, need]) => need)]);
 
-/** Checks a new password. Its length is in characters (specification, section 8). Errors: weakPassword, validationFailed. */
+/** Checks a new password; length in characters (specification, section 8). Errors: weakPassword, validationFailed. */
 export function requireStrongPassword(field: string, password: string): void {
   if (!password.isWellFormed() || /\p{Cc}/u.test(password)) {
     throw invalidField(field, "must not contain control characters or invalid Unicode");
@@ -41,13 +41,13 @@ function tooWeak(field: string, message: string): AppError {
 const minLetters = 4;
 const leet: Record<string, string> = { "@": "a", "4": "a", "3": "e", "0": "o", $: "s", "5": "s", "7": "t", "+": "t" };
 
-/** The most common passwords, as many as this, are also refused with digits around them. */
+/** The number of the most common passwords, which are refused even with digits around them. */
 const maxPadded = 1000;
 
 /** 49,000 passwords as JSON in lower case, the most common first. Half a megabyte, loaded at the first use. */
 let lists: { all: string; top: string } | undefined;
 
-/** Ignores case, leetspeak, repetition and symbols; for the most common passwords, also digits around them. */
+/** Looks a password up in the list. Ignores case, leetspeak, repetition, symbols; for the first 1,000, also digits. */
 function isCommonPassword(password: string): boolean {
   if (!lists) {
     const all = readFileSync(listPath, "latin1");

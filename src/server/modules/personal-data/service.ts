@@ -69,7 +69,7 @@ export function eraseUser(ctx: Ctx, id: string): Promise<void> {
   return inTransaction(ctx, async (tx) => erase(tx, await requireStoredUser(tx, id)));
 }
 
-/** Erases the caller, who proves to be the user. Errors: as `reauthenticate`; twoFactorRequired; wrongState. */
+/** Erases the calling user, after verifying password and code. Errors: as `reauthenticate`, twoFactorRequired. */
 export async function eraseSelf(ctx: Ctx, given: { password: string; otp?: string }): Promise<void> {
   const otp = given.otp?.trim() ?? "";
   const user = await requireSignedIn(ctx);
@@ -85,11 +85,10 @@ export async function eraseSelf(ctx: Ctx, given: { password: string; otp?: strin
 
 async function erase(tx: Ctx, user: SignInUser): Promise<void> {
   const { id, emailKey } = user;
-  const values = { tenantId: tx.tenant.id, id };
   const own = await listUserOrders(tx, id);
   requireEnded(own, "this user");
   await removeUser(tx, user, { ifMatch: null, event: "user.erased" });
-  await tx.db.batch(userErasures.map((erasure) => bind(erasure, values)));
+  await tx.db.batch(userErasures.map((erasure) => bind(erasure, { tenantId: tx.tenant.id, id })));
   await eraseAddress(tx, emailKey, own, [id]);
   // Runs last, so that it also erases the IP address in the audit entry of this erasure.
   await eraseAddressesOf(tx, id);
@@ -101,7 +100,7 @@ function requireEnded(own: readonly OwnOrder[], whose: string): void {
   if (open) throw wrongState(`Order ${open.number} of ${whose} is not completed. Fulfil, cancel or refund it first.`);
 }
 
-/** Erases an email address, and the person in the orders `own`. Deletes stored replies that contain a text of `named`. */
+/** Erases an email address, and the person in the orders `own`. Deletes stored replies that contain one of `named`. */
 async function eraseAddress(tx: Ctx, emailKey: string, own: readonly OwnOrder[], named: string[]): Promise<void> {
   const tenantId = tx.tenant.id;
   const values = {

@@ -29,8 +29,8 @@ const ownRow = sql`${byId(users)} and status = 'active' and ${isVersion(users)}`
 /**
  * Changes the calling user's own fields; merges `metadata` (RFC 7396). A new email requires the current password. It is
  * the `pending_email` until the mailed code is entered, and the present email gets a mail, too.
- * @throws preconditionFailed; validationFailed; tooManyRequests after three changes of the email in a day; invalidLogin;
- * tooManyAttempts; tokenExpired if the token has ended meanwhile.
+ * @throws preconditionFailed; validationFailed; tooManyRequests after three changes of the email in a day;
+ * invalidLogin; tooManyAttempts; tokenExpired if the token has ended meanwhile.
  */
 export async function updateOwnProfile(
   ctx: Ctx,

@@ -62,7 +62,7 @@ const debited = { balance: sql`balance - ${param("points")}`, version: sql`versi
 const isEnough = and(ofUser(rewardBalances), gte(balance, param("points")));
 const debitBalance = statement((q) => q.update(rewardBalances).set(debited).where(isEnough).returning({ balance }));
 const selectBalance = statement((q) => q.select({ balance }).from(rewardBalances).where(ofUser(rewardBalances)));
-/** Lots in the order of spending, with the sum of earlier lots. A reversal begins with the lot of its order's points. */
+/** Lots in the order of spending, with the sum of earlier lots. A reversal begins with the points of its order. */
 const openLots = sql`(select sequence, remaining, expires_at,
     sum(remaining) over (order by coalesce(expires_at, '') is not (select coalesce(l.expires_at, '')
       from ${rewardEntries} e join ${rewardLots} l on l.sequence = e.sequence
@@ -75,7 +75,7 @@ const selectTaken = statement((q) =>
   q.select({ lots: sql<string>`json_group_array(json_array(points, expires_at))` }).from(taken),
 );
 const { lots, createdAt } = rewardEntries;
-// An order that was paid after it expired has spent points twice: the first were returned when it expired.
+// An order that was paid after it had expired has spent points twice. The first were given back; the last entry counts.
 const selectSpent = statement((q) =>
   q
     .select({ lots, createdAt })

@@ -68,7 +68,7 @@ export async function getRewards(ctx: Ctx, customerId?: string, subject?: string
     version: row.version,
     updated_at: row.updatedAt,
   };
-  // The stored version belongs to the stored balance. The reply differs if due points have not been booked as expired.
+  // While expired points are not booked, the reply shows less than the stored balance, and has no version.
   const isCurrent = row.version > 0 && row.due === 0;
   return { json: JSON.stringify(account), ...(isCurrent && { version: row.version }) };
 }
@@ -81,7 +81,7 @@ export async function redeemPoints(ctx: Ctx, input: RedeemInput, subject?: strin
   });
 }
 
-/** Adds or subtracts points. Returns the first entry of a repeated `source`. Errors: forbidden, notEnoughPoints, conflict. */
+/** Adds or subtracts points. A repeated `source` returns its entry. Errors: forbidden, notEnoughPoints, conflict. */
 export async function adjustRewards(ctx: Ctx, input: AdjustInput, subject?: string) {
   const { points } = input;
   if (points === 0) throw invalidField("points", "must not be 0");

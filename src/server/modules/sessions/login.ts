@@ -66,7 +66,7 @@ export async function login(ctx: Ctx, input: LoginInput) {
       return { user_id: user.id, token, expires_at: expiresAt, store };
     } catch (error) {
       const isRefusal = error instanceof AppError && error.kind !== "twoFactorRequired" && "password" in proof;
-      // Verifying an imported hash takes another time than ours. This time would reveal that the user exists.
+      // Verifying an imported hash takes longer or shorter, which would reveal that the user exists.
       if (isRefusal && (await hasImportedHashes(ctx))) await Bun.sleep(Math.max(0, until - performance.now()));
       throw error;
     }
@@ -157,7 +157,7 @@ async function requireUnchanged(tx: Ctx, user: SignInUser): Promise<SignInUser> 
   return found;
 }
 
-/** Compares id, role, status and password. A login at the same time may have replaced an imported hash. */
+/** Compares id, role, status and password. A replaced imported hash, as by another login, is no change. */
 function isUnchanged(now: SignInUser, { id, role, passwordHash, passwordChangedAt }: SignInUser): boolean {
   const isReplaced = passwordHash !== null && needsRehash(passwordHash) && now.passwordChangedAt === passwordChangedAt;
   const isSamePassword = now.passwordHash === passwordHash || isReplaced;

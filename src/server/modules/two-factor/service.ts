@@ -48,7 +48,7 @@ export async function consumeCode(ctx: Ctx, userId: string, otp: string): Promis
   return true;
 }
 
-/** Removes a user's second factor and mails the user. Returns false if the user has none, not even an unconfirmed one. */
+/** Removes a user's second factor and mails the user. Returns false if there is none, confirmed or not. */
 export function resetTwoFactor(ctx: Ctx, userId: string): Promise<boolean> {
   return inTransaction(ctx, async (tx) => {
     const user = await findSignInUserById(tx.db, tx.tenant.id, userId);

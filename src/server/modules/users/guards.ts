@@ -23,7 +23,7 @@ const ownerRemains = sql`(${param("endsOwner")} = 0 or role <> 'owner' or status
 export const guardedUser = sql`${byId(users)} and role in (select value from json_each(${param("roles")}))
   and ${isVersion(users)} and ${ownerRemains}`;
 
-/** Returns the parameters of `guardedUser`. `endsOwner`: the change makes an active owner no longer one. */
+/** Returns the parameters of `guardedUser`. `endsOwner`: after the change, the user is no active owner. */
 export function guardValues(ctx: Ctx, id: string, ifMatch: number | null, endsOwner: boolean) {
   return {
     tenantId: ctx.tenant.id,
@@ -98,7 +98,7 @@ export async function requireSignedIn(ctx: Ctx): Promise<SignInUser> {
 export const selectId = statement((q) => q.select({ id: users.id }).from(users).where(byId(users)));
 
 /**
- * Returns the id of the user for whom a call acts: `customerId`, `subject` (the `user_id` of an app key), or the caller.
+ * Returns the id of the user for whom a call acts: `customerId`, `subject` (an app key's `user_id`), or the caller.
  * Customers can only name themselves. Errors: validationFailed for no user or two users, notFound.
  */
 export async function requireSubject(ctx: Ctx, customerId: string | undefined, subject: string | undefined) {

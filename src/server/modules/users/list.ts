@@ -15,7 +15,7 @@ import { type UserListQuery, userFields } from "./model.ts";
 import { userJson } from "./service.ts";
 import { users } from "./table.ts";
 
-// An index can find the beginning of a text, in any script, as a range.
+// Conditions on beginnings are ranges, because a range can use an index in any script.
 const emailBegins = sql`email_key >= ${param("q")} and email_key < ${param("qEnd")}`;
 const nameBegins = sql`name_key >= ${param("q")} and name_key < ${param("qEnd")}`;
 const fewMatches = 1000;
@@ -83,7 +83,7 @@ export async function resolveUserId(ctx: Ctx, idOrEmail: string): Promise<string
   throw unknownName("user", idOrEmail, emails, ctx.tenant.namespace);
 }
 
-/** Returns the id of the user with an email. Returns a text that no user has as email unchanged: a system account. */
+/** Returns the id of the user with an email. Returns a text that is nobody's email unchanged. */
 export async function findUserId(ctx: SystemCtx, namespace: string, email: string): Promise<string> {
   const tenant = await requireTenant(ctx, namespace);
   const id = emailKey(email);

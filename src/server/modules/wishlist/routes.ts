@@ -3,14 +3,7 @@ import { app, defineRoute, reply, token } from "../../http/route.ts";
 import { closed, output } from "../../values/schema.ts";
 import { ProductParams } from "../catalogue/products/model.ts";
 import { customerId, WishlistInput, WishlistItem, WishlistQuery, WishlistReplacement } from "./model.ts";
-import {
-  addToWishlist,
-  getWishlistItem,
-  type ItemKey,
-  listWishlist,
-  putOnWishlist,
-  removeFromWishlist,
-} from "./service.ts";
+import { addToWishlist, getWishlistItem, listWishlist, putOnWishlist, removeFromWishlist } from "./service.ts";
 
 const tag = "Wishlist";
 const read = { tag, access: [app("wishlist:read"), token] } as const;
@@ -23,10 +16,6 @@ const RemovedWishlistItem = output("RemovedWishlistItem", {
   product_id: Type.String(),
   deleted: Type.Literal(true),
 });
-
-function keyOf(named: { product_id: string }, owner: { customer_id?: string | undefined }, subject?: string): ItemKey {
-  return { product: named.product_id, customerId: owner.customer_id, subject };
-}
 
 export const wishlistRoutes = [
   defineRoute("GET", "/wishlist/", "listWishlist", {
@@ -44,7 +33,7 @@ export const wishlistRoutes = [
     reply: { status: 201, data: WishlistItem, existing: "The product was already on the list." },
     errors: ["notFound", "wrongState"],
     handle: ({ ctx, body: { customer_id, product_id, ...choice }, subject, lang }) =>
-      addToWishlist(ctx, keyOf({ product_id }, { customer_id }, subject), { ...choice, lang }),
+      addToWishlist(ctx, { product_id, customer_id, subject }, { ...choice, lang }),
   }),
   defineRoute("GET", "/wishlist/:product_id/", "getWishlistItem", {
     ...read,
@@ -52,7 +41,7 @@ export const wishlistRoutes = [
     params: WishlistParams,
     query: WishlistOwnerQuery,
     reply: { data: WishlistItem },
-    handle: ({ ctx, params, query, subject, lang }) => getWishlistItem(ctx, keyOf(params, query, subject), lang),
+    handle: ({ ctx, params, query, subject, lang }) => getWishlistItem(ctx, { ...params, ...query, subject }, lang),
   }),
   defineRoute("PUT", "/wishlist/:product_id/", "putOnWishlist", {
     ...write,
@@ -64,7 +53,7 @@ export const wishlistRoutes = [
     errors: ["wrongState"],
     conditional: true,
     handle: ({ ctx, params, query, body, subject, lang, ifMatch }) =>
-      putOnWishlist(ctx, keyOf(params, query, subject), { ...body, lang }, ifMatch),
+      putOnWishlist(ctx, { ...params, ...query, subject }, { ...body, lang }, ifMatch),
   }),
   defineRoute("DELETE", "/wishlist/:product_id/", "removeFromWishlist", {
     ...write,
@@ -74,7 +63,7 @@ export const wishlistRoutes = [
     reply: { data: RemovedWishlistItem },
     conditional: true,
     handle: async ({ ctx, params, query, subject, ifMatch }) => {
-      const removed = await removeFromWishlist(ctx, keyOf(params, query, subject), ifMatch);
+      const removed = await removeFromWishlist(ctx, { ...params, ...query, subject }, ifMatch);
       return reply({ ...removed, deleted: true });
     },
   }),

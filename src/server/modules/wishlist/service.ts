@@ -105,16 +105,17 @@ const facts = {
 const selectObstacles = statement((q) => q.select(facts).from(sql`(select 1)`));
 type Obstacles = NonNullable<(typeof selectObstacles)["row"]>;
 
-/** Names an item of a wishlist. `subject`: the `user_id` that an app key sent. `product`: the product's id or slug. */
-export type ItemKey = Record<"customerId" | "subject", string | undefined> & { product: string };
+/** Names an item of a wishlist by owner and product. `subject` is the `user_id` that an app key sent. */
+type ItemKey = { customer_id?: string | undefined; subject: string | undefined; product_id: string };
 
+type StoredKey = { userId: string; productId: string; ifMatch: number | null };
 type WishlistChoice = WishlistReplacement & { lang?: string | undefined };
 
 /** Adds a product at its current price. Returns an item that is already there. Errors: validationFailed, wrongState. */
-export async function addToWishlist(ctx: Ctx, { product: productId, ...owner }: ItemKey, choice: WishlistChoice) {
-  const userId = await requireSubject(ctx, owner.customerId, owner.subject);
+export async function addToWishlist(ctx: Ctx, { product_id: productId, ...owner }: ItemKey, choice: WishlistChoice) {
+  const userId = await requireSubject(ctx, owner.customer_id, owner.subject);
   if (!isId("prod", productId)) throw invalidField("product_id", notForSale.productId);
-  const { isSaved, found, obstacles } = await write(ctx, addItem, { userId, productId, choice, ifMatch: null });
+  const { isSaved, found, obstacles } = await write(ctx, addItem, choice, { userId, productId, ifMatch: null });
   if (found) return { ...found, status: isSaved ? 201 : 200 } as const;
   throw cannotSave(obstacles, invalidField("product_id", notForSale.product));
 }
@@ -122,18 +123,18 @@ export async function addToWishlist(ctx: Ctx, { product: productId, ...owner }: 
 /** Sets variant and note of an item, or adds the item. Another variant resets `price_at_add`. Errors: notFound. */
 export async function putOnWishlist(ctx: Ctx, key: ItemKey, choice: WishlistChoice, ifMatch: number | null) {
   const { userId, productId } = await findKey(ctx, key);
-  const { isSaved, found, obstacles } = await write(ctx, putItem, { userId, productId, choice, ifMatch });
+  const { isSaved, found, obstacles } = await write(ctx, putItem, choice, { userId, productId, ifMatch });
   if (isSaved && found) return { ...found, status: found.version === 1 ? 201 : 200 } as const;
   if (ifMatch !== null && (found ? found.version !== ifMatch : obstacles.isOnSale)) throw preconditionFailed();
   // The product of a stored item exists, so only its variant can be wrong.
   if (found) throw noSuchVariant();
-  throw cannotSave(obstacles, notFound("product", key.product));
+  throw cannotSave(obstacles, notFound("product", key.product_id));
 }
 
 export async function getWishlistItem(ctx: Ctx, key: ItemKey, lang?: string) {
   const languages = languageChain(lang, ctx.tenant.language);
   const found = await get(ctx.db, selectItem, { ...(await findKey(ctx, key)), languages });
-  if (!found) throw noSuchItem(key.product);
+  if (!found) throw noSuchItem(key.product_id);
   return found;
 }
 
@@ -142,21 +143,16 @@ export async function removeFromWishlist(ctx: Ctx, key: ItemKey, ifMatch: number
   const [removed, found] = await ctx.db.batch([bind(removeItem, values), bind(selectItem, values)]);
   const [row] = rowsOf(removeItem, removed);
   if (row) return row;
-  throw found?.rows[0] ? preconditionFailed() : noSuchItem(key.product);
+  throw found?.rows[0] ? preconditionFailed() : noSuchItem(key.product_id);
 }
 
-async function findKey(ctx: Ctx, { customerId, subject, product }: ItemKey) {
+async function findKey(ctx: Ctx, { customer_id: customerId, subject, product_id: named }: ItemKey) {
   const userId = await requireSubject(ctx, customerId, subject);
-  return { tenantId: ctx.tenant.id, userId, productId: await findProductId(ctx, product) };
+  return { tenantId: ctx.tenant.id, userId, productId: await findProductId(ctx, named) };
 }
 
 /** Writes an item, reads it again, and reads what could have prevented the write, in one batch. */
-async function write(
-  ctx: Ctx,
-  save: Statement<unknown>,
-  item: { userId: string; productId: string; choice: WishlistChoice; ifMatch: number | null },
-) {
-  const { choice, ...key } = item;
+async function write(ctx: Ctx, save: Statement<unknown>, choice: WishlistChoice, key: StoredKey) {
   const { variant_id: variantId = null, note = null, lang } = choice;
   if (variantId !== null && !isId("var", variantId)) throw noSuchVariant();
   const values = {

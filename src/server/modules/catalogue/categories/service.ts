@@ -143,7 +143,7 @@ export async function updateCategory(ctx: Ctx, named: string, patch: CategoryPat
   });
 }
 
-/** Deletes a category. Returns its id. Errors: notFound; preconditionFailed; wrongState if it has products or children. */
+/** Deletes a category without products and subcategories. Errors: notFound, preconditionFailed, wrongState. */
 export async function deleteCategory(ctx: Ctx, named: string, ifMatch: number | null): Promise<string> {
   return inTransaction(ctx, async (tx) => {
     const { id, version } = await requireVersion(tx, named, ifMatch);

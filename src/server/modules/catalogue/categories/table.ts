@@ -9,7 +9,7 @@ const categoryJson = sql.raw(`json_object(
   'published', json(case when published then 'true' else 'false' end), 'lang', lang,
   'version', version, 'created_at', created_at, 'updated_at', updated_at)`);
 
-/** SQL condition: the caller sees `includesDrafts`, or the category and all its ancestors are published. */
+/** SQL condition: `includesDrafts` is set, or the category and all its ancestors are published. */
 export const isVisible = sql`(${param("includesDrafts")} or not exists (
   with recursive above(id, up, published) as (
     select c.id, c.parent_id, c.published from categories c where c.id = categories.id

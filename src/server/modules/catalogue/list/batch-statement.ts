@@ -17,9 +17,9 @@ import {
   sortColumns,
 } from "./page-statement.ts";
 
-/** Maximum rows of a scan, because other requests wait for it; `returned` for a scan that returns columns for facets. */
+/** Maximum rows of a scan, because other requests wait for it. `returned`: for a scan that returns facets' columns. */
 export const sizes = { scanned: 2000, returned: 500 };
-/** Maximum rows of a scan for a page. Looking up each row's words in the search index takes longer. */
+/** Maximum rows of a scan for a page. There are fewer if each row's words are looked up in the search index. */
 export const batchSize = (plan: ListPlan) =>
   searchHasOrder(plan) || plan.filters.words === undefined ? sizes.scanned : 200;
 
@@ -98,7 +98,7 @@ interface IndexScan extends Pick<ListPlan, "filters" | "descending" | "isContinu
   isSorted?: boolean;
 }
 
-/** SQL for a scan of an index: its rows, the position where it ends, and the conditions that the index does not check. */
+/** SQL for a scan of an index: its rows, the position where it ends, and conditions that the index does not check. */
 function indexRows(scan: IndexScan): { rows: SQL; scanCursor: SQL; others: SQL[]; isVisible: boolean } {
   const { column, filters, descending, isContinued, size, isSorted = true } = scan;
   if (filters.terms !== undefined && isSorted) return searchRows(scan);
@@ -122,8 +122,8 @@ function indexRows(scan: IndexScan): { rows: SQL; scanCursor: SQL; others: SQL[]
 }
 
 /**
- * SQL for the rows in a window of the search index. Numbers are cast, because JavaScript numbers bind as REAL, for which
- * FTS5 scans its whole table. SQLite sorts a subquery only if the subquery has a limit, so there is a very large one.
+ * SQL for the rows in a window of the search index. Numbers are cast, because JavaScript numbers bind as REAL, and FTS5
+ * would scan its whole table. SQLite sorts a subquery only if the subquery has a limit, so there is a very large limit.
  */
 function searchRows({ filters, descending, isContinued }: IndexScan) {
   const offset = sql`cast(${param("titleOffset")} as integer)`;

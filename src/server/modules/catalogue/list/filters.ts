@@ -19,8 +19,8 @@ type Texts = "status" | "slug" | "ids" | "tags" | "categories" | "options" | "wo
 /** The name of a range's bound, such as `created_at >=`. */
 type Bound = `${"price_minor" | "created_at" | "updated_at"} ${string}`;
 /**
- * The filters of a list, as parameters of SQL. Filters with several values are JSON arrays. `words`, `titles` and `terms`
- * contain FTS5 expressions: for words anywhere, for words in titles, and for other filters of the search index.
+ * The filters of a list, as parameters of SQL. Filters with several values are JSON arrays. Three contain FTS5
+ * expressions: `words` for words anywhere, `titles` for words in titles, `terms` for other filters of the search index.
  */
 export type ProductFilters = Partial<
   Record<Texts, string> & Record<Bound, string | number> & Record<"available" | "onSale" | "hasOptions", 0 | 1>

@@ -30,7 +30,7 @@ export async function listProducts(ctx: Ctx, query: ProductListQuery, lang?: str
   const includesDrafts = !isCatalogOnly(ctx);
   const asked = [ctx.tenant.id, "products", sort, includesDrafts, askedFilters(query)];
   const after = cursor === undefined ? undefined : decodeCursor(cursor, asked);
-  // A search runs several statements. The state for the ETag is read before them, so that it hides no later change.
+  // A search runs several statements. The state for the ETag is read first, because a later state could hide a change.
   const isSearch = searches.some((name) => query[name] !== undefined);
   // Searches and facets wait in a separate queue, so that they do not delay the store's short requests.
   if (isSearch || names !== undefined) await yieldToEventLoop(ctx.tenant.id, ctx);

@@ -38,7 +38,7 @@ export const sortColumns: Record<ProductSortKey, string> = {
   relevance: "created_at",
 };
 
-/** Larger than any row number. Added to the row number of a product with all words in a title, which comes first. */
+/** Larger than any row number. By relevance, added to the row number of a product with all words in a title. */
 export const firstTitlePosition = 2 ** 50;
 
 export const indexes: Record<string, string> = {
@@ -77,7 +77,7 @@ export function rangeConditions(filters: ProductFilters, column: string, passed 
   });
 }
 
-/** Returns the operator of bounds that all rows after a cursor fulfil, so that they need no index; "" without cursor. */
+/** Returns the operator of bounds that all rows after the cursor fulfil anyway; "" without a cursor. */
 export function passedBounds(descending: boolean, isContinued: boolean): string {
   return isContinued ? (descending ? "<" : ">") : "";
 }
@@ -90,7 +90,7 @@ export function otherConditions(filters: ProductFilters, ...columns: string[]): 
   return [...conditions, ...given.map(([, condition]) => condition)];
 }
 
-/** SQL conditions on a row. The search index checks only the rarest term, and never that one variant has all options. */
+/** SQL conditions on a row. The search index checks only the rarest term, and cannot tell variants apart. */
 const rowConditions = {
   available: sql`(allow_backorder
   or coalesce(case when has_variants then variants_available else stock - reserved end, 1) > 0)`,

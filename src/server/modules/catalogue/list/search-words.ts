@@ -77,7 +77,7 @@ export function stemToken(tenantId: string, kind: "stem" | "title", stem: string
   return tagOf(tenantId) + kinds[kind] + stem;
 }
 
-/** Returns the tokens of texts: prefixes, stems, and stems in titles; in unspaced scripts, letters and pairs of letters. */
+/** Returns the tokens of texts: prefixes, stems, stems in titles; in unspaced scripts, letters and pairs of letters. */
 export function indexTokens(tenantId: string, texts: readonly string[], titles: readonly string[] = []): string {
   const tokens = new Set<string>();
   for (const word of wordsOf(titles)) {
@@ -162,7 +162,7 @@ export function searchWords(tenantId: string, q: string): SearchWord[] {
 
 function searchWord(tenantId: string, word: string): SearchWord {
   const [stem, begun] = [stemOf(word), `"${tagOf(tenantId)}${word}"`];
-  // All words with a stem begin with the stem, so the prefix is enough, and twice as fast. But a final `i` can be a `y`.
+  // All words with a stem begin with the stem, so the prefix finds them twice as fast. But a final `i` can be a `y`.
   const isEnough = stem === word && !word.endsWith("i");
   const anywhere = isEnough ? begun : `(${begun} OR "${stemToken(tenantId, "stem", stem)}")`;
   return { word, anywhere, inTitle: `"${stemToken(tenantId, "title", stem)}"` };

@@ -31,21 +31,14 @@ export function productColumns(ctx: Ctx, input: ProductPatch): ProductColumns {
   if (input.description !== undefined)
     columns.description = input.description && requireSafeText("description", input.description);
   if (input.status !== undefined) columns.status = input.status;
-  Object.assign(columns, saleColumns(input));
+  if (input.allow_backorder !== undefined) columns.allowBackorder = input.allow_backorder ? 1 : 0;
+  if (input.requires_shipping !== undefined) columns.requiresShipping = input.requires_shipping ? 1 : 0;
+  if (input.tax_class !== undefined) columns.taxClass = requireTaxClass("tax_class", input.tax_class);
   if (input.tags !== undefined) columns.tags = tags(input.tags);
   if (input.category_ids !== undefined) columns.categoryIds = JSON.stringify([...new Set(input.category_ids)]);
   if (input.metadata !== undefined) columns.metadata = metadataText(input.metadata);
   if (input.translations !== undefined) columns.translations = translationsText(input.translations);
   return columns;
-}
-
-function saleColumns(input: ProductPatch): ProductColumns {
-  const { allow_backorder: backorder, requires_shipping: shipped, tax_class: taxClass } = input;
-  return {
-    ...(backorder !== undefined && { allowBackorder: backorder ? 1 : 0 }),
-    ...(shipped !== undefined && { requiresShipping: shipped ? 1 : 0 }),
-    ...(taxClass !== undefined && { taxClass: requireTaxClass("tax_class", taxClass) }),
-  };
 }
 
 type SoldInput = Pick<VariantInput, "title" | "sku" | "price" | "compare_at_price" | "stock" | "weight_g" | "images">;

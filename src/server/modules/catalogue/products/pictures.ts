@@ -29,7 +29,7 @@ function changePictures(ctx: Ctx, item: StockItem, change: (images: Image[]) => 
   });
 }
 
-/** Stores picture files, and adds those to the item that it does not have. Errors: as `addPicture`; validationFailed. */
+/** Stores picture files, and adds those that the item does not have. Errors: as `addPicture`; validationFailed. */
 export async function addPictures(ctx: Ctx, item: StockItem, paths: readonly string[], alt = ""): Promise<Image[]> {
   const stored: Media[] = [];
   for (const path of paths) stored.push(await addPicture(ctx, await readPictureFile(path)));

@@ -10,7 +10,7 @@ const ownStock = "case when stock is null then null else stock - reserved end";
 const ofProduct = `case when has_variants then variants_available else ${ownStock} end`;
 const shown = (available: string) => `min(max(${available}, 0), ${maxShownStock})`;
 
-/** SQL that increases the version after a change of stock. The public's version increases if the shown stock changes. */
+/** SQL that increases the version after a change of stock. The public's version increases with the shown stock. */
 export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
   const isShown = sql`(${sql.raw(shown("stock - reserved"))} is not min(max(${available}, 0), ${sql.raw(`${maxShownStock}`)}))`;
   const more = sql.raw(`${by}`);
@@ -18,7 +18,7 @@ export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
     updated_at = iif(${isShown}, ${param("now")}, updated_at)`;
 }
 
-/** SQL for a product's JSON. With variants, `sku` is null and `stock` is their sum. `catalogBytes` needs the order. */
+/** SQL for a product's JSON. `catalogBytes` depends on the order. `stock` is the sum of the variants' stock. */
 export const productJson = sql.raw(`json_object(
   'id', id, 'title', title, 'slug', slug, 'description', description, 'status', status,
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
@@ -64,7 +64,7 @@ export const productViews = {
     state: sql<string>`json_array(updated_at, reserved, likes_count, case when has_variants then variants end)`,
   },
   public: {
-    // Cutting the text takes a tenth of the time of `json_remove`. Each `||` copies its texts, so short ones are joined first.
+    // Cutting takes a tenth of the time of `json_remove`. Each `||` copies its texts, so short texts are joined first.
     json: sql<string>`cast(substr(cast(rendered as blob), 1, catalog_bytes) as text) || (
       ',"allow_backorder":' || case when allow_backorder then 'true' else 'false' end ||
       ',"version":' || (version - hidden_versions) || ',"available":' || coalesce(${shownStock}, 'null') ||

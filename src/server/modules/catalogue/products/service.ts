@@ -123,7 +123,7 @@ export async function replaceProduct(ctx: Ctx, id: string, input: ProductReplace
   return write(ctx, id, { columns: { ...defaults, ...productColumns(ctx, input) }, merge: false, ...options });
 }
 
-/** Changes the given fields. Merges metadata and translations (RFC 7396). Errors: notFound, preconditionFailed, conflict. */
+/** Changes the given fields. Merges metadata and translations (RFC 7396). Errors: notFound, preconditionFailed. */
 export async function patchProduct(ctx: Ctx, id: string, patch: ProductPatch, options: WriteOptions) {
   return write(ctx, id, { columns: productColumns(ctx, patch), merge: true, ...options }, Object.keys(patch));
 }

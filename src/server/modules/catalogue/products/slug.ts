@@ -1,6 +1,6 @@
 const germanSpelling: Record<string, string> = { ä: "ae", ö: "oe", ü: "ue", ß: "ss" };
 
-/** Makes a slug from a title: `creme-brulee`, or in German `druecke` from `Drücke`. Returns "" without letter or digit. */
+/** Makes a slug from a title: `creme-brulee`, or in German `druecke` from `Drücke`. Without letters and digits: "". */
 export function slugFrom(title: string, lang = "en"): string {
   // The title is cut, because folding can turn one character into eighteen.
   const read = title.slice(0, 300).normalize("NFC").toLowerCase();

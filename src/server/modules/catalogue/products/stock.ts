@@ -21,7 +21,7 @@ export interface StockItem {
   variantId: string | null;
 }
 
-/** A product or variant to order. For a variant, `productId` may be null. `field` is the item's name in errors: `items.0`. */
+/** A product or variant to order. A variant may come without `productId`. Errors call the item `field`: `items.0`. */
 export type WantedItem = Record<keyof StockItem, string | null> & { field: string; quantity: number };
 
 type Row = typeof products.$inferSelect;
@@ -120,11 +120,11 @@ const move = (set: SQL) => ({
 const moves = { reserve: move(reserve), release: move(unreserve), commit: move(sell), restock: move(putBack) };
 export const touchProduct = statement(sql`
   update ${products} set version = version + 1, updated_at = ${param("now")} where ${ofProduct}`);
-/** Increases the version of a variant's product. Triggers increase the public's version if the public sees the change. */
+/** Increases a product's version, but not the version that the public sees: a trigger does that for public changes. */
 export const hideVersion = statement(sql`
   update ${products} set version = version + 1, hidden_versions = hidden_versions + 1 where ${ofProduct}`);
 
-// With `isRelative`, adds the amount to the stock, but leaves what orders reserve. Otherwise, the amount is the new stock.
+// With `isRelative`, adds the amount, but removes no stock that orders reserve. Otherwise the amount is the new stock.
 const edited = sql`iif(${param("isRelative")}, stock, 0) + ${param("amount")}`;
 const edit = sql`stock = ${edited}, ${stockVersion(sql`${edited} - reserved`)}`;
 const editable = sql`deleted_at is null and ${edited} <= ${max}

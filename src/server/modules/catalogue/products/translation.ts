@@ -38,7 +38,7 @@ export const localizedLanguage = sql<string>`case when translations = '{}' then 
 export const localizedTitle = sql<string>`case when translations = '{}' then title
   else (select ${localizedText("title")} from (select ${languages} as chain)) end`;
 
-/** SQL for a record's JSON, with each text in the first of the `languages` that has it, or in the record's own language. */
+/** SQL for a record's JSON. Each text is in the first of the `languages` that has it, or in the record's language. */
 export const localizedJson = (
   document: SQL,
 ) => sql<string>`case when translations = '{}' or ${languages} = json_array(lang) then ${document} else (

@@ -104,7 +104,7 @@ interface TextUpdate {
   more?: SQL;
 }
 
-/** Builds an update of a product or category: the columns `names`, and its version. */
+/** Builds an update of a product or category, which sets the columns `names` and increases the version. */
 export function updateStatement<Row = RenderedProduct>(names: readonly string[], update: TextUpdate) {
   const { table, json, merge, special = {}, guards = [], more = sql`` } = update;
   const merged = merge ? mergedTranslations(names) : undefined;

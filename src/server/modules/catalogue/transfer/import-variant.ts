@@ -27,11 +27,8 @@ export async function importVariants(tx: Ctx, product: ExistingProduct, item: Im
   if (item.variants.length === 0) return changed;
   await tx.db.execute(beginBatch);
   for (const index of item.variants.keys()) {
-    try {
-      for (const name of await importVariant(tx, product, item, index)) changed.add(name);
-    } catch (error) {
-      throw withPlace(error, index);
-    }
+    const names = await importVariant(tx, product, item, index).catch((error) => throwAt(index, error));
+    for (const name of names) changed.add(name);
   }
   await tx.db.execute(endBatch);
   return changed;
@@ -65,7 +62,7 @@ function variantChanges(tx: Ctx, existing: ExistingVariant, document: Fields, it
   return changes;
 }
 
-/** Separates fields and currency. The price becomes null, the product's, if `has_own_price` is false and `known` has it. */
+/** Separates fields and currency. If `has_own_price` is false and `known` has the price, the price becomes null. */
 function readVariant({ id: _, currency, has_own_price: isOwn, ...fields }: Fields, known: unknown[], prefix = "") {
   if (isOwn !== undefined && typeof isOwn !== "boolean")
     throw invalidField(`${prefix}has_own_price`, "must be true or false");
@@ -78,18 +75,18 @@ function findVariant(variants: ExistingVariant[], { id, sku, options }: Fields):
   if (id != null) return variants.find((variant) => variant.id === id);
   const found = typeof sku === "string" ? variants.find((variant) => variant.sku === sku) : undefined;
   if (found || (options === undefined && typeof sku === "string")) return found;
-  // A product has at most one variant without options, which a document without options means.
+  // A document without options means the variant without options, of which a product has at most one.
   return variants.find((variant) => Bun.deepEquals(variant.options, options ?? {}, true));
 }
 
-function withPlace(error: unknown, index: number): unknown {
-  if (!(error instanceof AppError)) return error;
+function throwAt(index: number, error: unknown): never {
+  if (!(error instanceof AppError)) throw error;
   const given = error.details ?? [{ field: "row", message: error.message }];
   const details = given.map(({ field, message }) => ({
     field: field === "row" ? `variants.${index}` : field.startsWith("variants.") ? field : `variants.${index}.${field}`,
     message,
   }));
-  return new AppError(error.kind, error.message, { details, cause: error });
+  throw new AppError(error.kind, error.message, { details, cause: error });
 }
 
 export function findChanges(existing: Fields, given: Fields, isCsv: boolean): Fields {

@@ -11,7 +11,7 @@ const maxErrors = { import: 100, dryRun: 100_000 };
 const maxChanges = 20;
 
 export interface ImportOptions {
-  /** What to do at an invalid product. Both keep the products that were written before. */
+  /** What to do at an invalid product. The products before it are written in both cases. */
   onError: "stop" | "skip";
   isDryRun: boolean;
   signal?: AbortSignal;
@@ -34,7 +34,7 @@ const newResult = () => ({
   last_line: 0,
 });
 
-/** An import failed for a reason outside its file, such as a full disk. Has the result so far. */
+/** An import failed for a reason outside its file, such as a full disk. `result` is what was done before. */
 export class ImportFailure extends Error {
   readonly result: ImportResult;
 

@@ -14,7 +14,7 @@ import { products, productVariants, staleSummaries } from "../products/table.ts"
 /** Stops the triggers that copy variants to their products, until `endBatch` in the same transaction. */
 export const beginBatch = bind(statement(sql`insert or ignore into ${staleSummaries} values ('', '')`));
 
-/** Copies variants to each product whose variants changed since `beginBatch`. Without it, the COMMIT fails. */
+/** Copies variants to each product whose variants changed since `beginBatch`. Without `endBatch`, the COMMIT fails. */
 export const endBatch = bind(statement(sql`delete from ${staleSummaries}`));
 
 /** Wraps the statements of a transaction, so that variants are copied to each product only once, at the end. */
@@ -62,8 +62,7 @@ export function completeVariant(columns: VariantColumns, prefix = "") {
   return { sku: null, stock: null, weightG: null, images: "[]", ...given };
 }
 
-// A variant without a price gets the product's price and currency. If the product would have too many variants, no row is
-// inserted.
+// A variant without a price gets the product's price and currency. Inserts nothing if there would be too many variants.
 export const insertVariants = statement<Rendered>(sql`
   insert into ${productVariants} (id, tenant_id, product_id, title, sku, options, options_key, has_own_price,
     price_minor, compare_at_minor, currency, currency_digits, stock, weight_g, images, position, created_at,
@@ -82,7 +81,7 @@ export const insertVariants = statement<Rendered>(sql`
       + json_array_length(${param("rows")}) <= ${sql.raw(String(maxVariants))}
   returning rendered as json, version`);
 
-/** Returns the columns of a new product's variants. Errors: validationFailed; conflict for a repeated SKU or options. */
+/** Returns the columns of a new product's variants. Errors: validationFailed, conflict for repeated values. */
 export function variantRows(ctx: Ctx, inputs: readonly VariantInput[]) {
   if (inputs.length > maxVariants) throw invalidField("variants", `must have at most ${maxVariants} variants`);
   const rows = inputs.map((input, index) => {
