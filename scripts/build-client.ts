@@ -43,7 +43,7 @@ export async function bundleClientTypes(): Promise<string> {
 
 /** Removes the imports of a module's declarations, so that one file can have all; only the entry keeps its exports. */
 function joinable(text: string, isEntry: boolean): string {
-  const own = text.replace(/^import .*\n|^export \{\};\n|\bimport\("\.\/[\w.-]+"\)\./gm, "");
+  const own = text.replace(/^import .*\n|^export \{\};\n|\bimport\("\.\/[\w.-]+"\)\.| from "\.\/[\w.-]+"(?=;$)/gm, "");
   return isEntry ? own : own.replace(/^export (?=declare|type|interface)/gm, "");
 }
 

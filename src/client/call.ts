@@ -133,8 +133,8 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
 
 function readBase({ url, namespace }: ClientOptions): string {
   const base = String(url ?? "").replace(/\/+$/, "");
-  if (!/^https?:\/\//.test(base)) throw new TypeError(`url must begin with http:// or https://, unlike "${base}".`);
-  if (!namespace) throw new TypeError("namespace is missing: the name of the store.");
+  if (!/^https?:\/\//.test(base)) throw new TypeError(`url must begin with http:// or https://, not "${base}".`);
+  if (!namespace) throw new TypeError("namespace is missing. Set it to the name of the store.");
   return base;
 }
 

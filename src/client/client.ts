@@ -1,30 +1,17 @@
 import { type ClientOptions, createSender } from "./call.ts";
-import { BodegaError, type FieldError } from "./error.ts";
+import { BodegaError } from "./error.ts";
 import { createFollower, type FollowEvents } from "./event-stream.ts";
 import { createGroups, createMethod, type Groups } from "./groups.ts";
-import type { Body, Call, Data, Item, List, Method, Operation, Page, Query, SendOptions } from "./operations.ts";
-import { hasEnded, type Session, type TokenStorage } from "./session.ts";
-import type { components, paths } from "./types.generated.ts";
-import { verifyWebhook, type WebhookEvent, type WebhookMessage } from "./webhook.ts";
+import type { Call, Method, SendOptions } from "./operations.ts";
+import { hasEnded, type Session } from "./session.ts";
+import { verifyWebhook } from "./webhook.ts";
 
-export type {
-  Body,
-  ClientOptions,
-  components,
-  Data,
-  FieldError,
-  Item,
-  List,
-  Operation,
-  Page,
-  paths,
-  Query,
-  SendOptions,
-  Session,
-  TokenStorage,
-  WebhookEvent,
-  WebhookMessage,
-};
+export type { ClientOptions } from "./call.ts";
+export type { FieldError } from "./error.ts";
+export type { Body, Data, Item, List, Operation, Page, Query, SendOptions } from "./operations.ts";
+export type { Session, TokenStorage } from "./session.ts";
+export type { components, paths } from "./types.generated.ts";
+export type { WebhookEvent, WebhookMessage } from "./webhook.ts";
 export { BodegaError, verifyWebhook };
 
 /** Signs users up, in and out. The client stores the token, sends it, and refreshes it before it expires. */

@@ -113,7 +113,7 @@ type Choosing<O extends Operation, W, P> = "fields" extends keyof Query<O>
 /** A method of the client. Errors: {@link BodegaError}. */
 export type Method<O extends Operation> = Choosing<O, Promise<Data<O>>, Promise<Part<Data<O>>>>;
 
-/** The records of all pages, fetched as `for await` reaches them, or one page at a time. */
+/** The records of a list. `for await` reads them page by page. */
 export interface List<I> extends AsyncIterable<I> {
   /** Returns one page: the one after `cursor`, or without `cursor` the first. */
   page(cursor?: string | null): Promise<{ data: I[]; page: Page }>;

@@ -19,7 +19,7 @@ export interface KeptSession extends Session {
   renew_at: number;
 }
 
-/** Storage that lasts as long as the client. */
+/** Returns a storage that lasts as long as the client. */
 export function memoryStorage(): TokenStorage {
   const items = new Map<string, string>();
   return {

@@ -4628,7 +4628,7 @@ export interface components {
         fulfillment_id: string;
         /** @description `product`, or a type that the store declared. */
         resource_type_2: string;
-        /** @description One resource; or at most 100, by repeating the parameter. Default: all likes or bookmarks of the caller, newest first. */
+        /** @description Repeat the parameter for several resources, at most 100. Default: all likes or bookmarks of the caller, newest first. */
         resource_id: string[];
         /** @description Id of the resource, such as `prod_…`. */
         resource_id_2: string;
@@ -5996,7 +5996,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
                 /** @description `product`, or a type that the store declared. */
                 resource_type?: components["parameters"]["resource_type_2"];
-                /** @description One resource; or at most 100, by repeating the parameter. Default: all likes or bookmarks of the caller, newest first. */
+                /** @description Repeat the parameter for several resources, at most 100. Default: all likes or bookmarks of the caller, newest first. */
                 resource_id?: components["parameters"]["resource_id"];
                 /** @description Token from the reply to the visitor's first write, `vis_…`. Keep it secret. */
                 visitor?: components["parameters"]["visitor"];
@@ -6091,7 +6091,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
                 /** @description `product`, or a type that the store declared. */
                 resource_type?: components["parameters"]["resource_type_2"];
-                /** @description One resource; or at most 100, by repeating the parameter. Default: all likes or bookmarks of the caller, newest first. */
+                /** @description Repeat the parameter for several resources, at most 100. Default: all likes or bookmarks of the caller, newest first. */
                 resource_id?: components["parameters"]["resource_id"];
                 /** @description Token from the reply to the visitor's first write, `vis_…`. Keep it secret. */
                 visitor?: components["parameters"]["visitor"];
@@ -7211,11 +7211,11 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
                 /** @description `product`, or a type that the store declared. */
                 resource_type: components["parameters"]["resource_type"];
-                /** @description One resource; or at most 100, by repeating the parameter. */
+                /** @description Repeat the parameter for several resources, at most 100. */
                 resource_id: string[];
                 /** @description Token from the reply to the visitor's first write, `vis_…`. Keep it secret. */
                 visitor?: components["parameters"]["visitor"];
-                /** @description Number of days in `days`, for one resource. */
+                /** @description For one resource: the number of days in the reply. */
                 days?: number;
             };
         };

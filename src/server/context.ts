@@ -43,9 +43,9 @@ export type Actor =
   | { kind: "terminal"; account?: string };
 
 /**
- * Whether the caller sees only the public catalogue: published records, without exact stock and private data. Visitors
- * and customers do, and keys without `products:read` and `products:write`. Every visitor can read the key of a web page,
- * so such a key also sees only this unless it may write products.
+ * Whether the caller sees only the public catalogue: published records, without exact stock and private data. Keys need
+ * `products:read` or `products:write` to see more. The key of a web page needs `products:write`, because every visitor
+ * can read such a key.
  */
 export function isCatalogOnly({ actor }: { actor: Actor }): boolean {
   if (actor.kind !== "app") return actor.kind === "visitor" || (actor.kind === "user" && actor.role === "customer");

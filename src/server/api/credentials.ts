@@ -36,7 +36,7 @@ function readBearer(authorization: string | null) {
   return { id, secret, isUser: id.startsWith("usr_") };
 }
 
-/** Reads the app credentials from the header, or without a header from query and body (specification, section 5). */
+/** Reads the app credentials from the header; if it has none, from query or body (specification, section 5). */
 function readAppCredentials(header: ReturnType<typeof readBearer>, common: Common): KeyCredentials {
   if (header && !header.isUser) {
     const form = "Authorization must be `Bearer <app_id>:<app_secret>`, with the colon.";

@@ -34,7 +34,7 @@ function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
-/** Reads the client's address only for services that need it. Few do, and it takes as long as reading a record. */
+/** Reads the client's address when a service asks for it. Few do, and it takes as long as reading a record. */
 export class RequestClient implements NonNullable<Ctx["client"]> {
   readonly #ipOf: (request: Request) => string | null;
   readonly #request: Request;
@@ -67,7 +67,7 @@ export function allowOrigin(headers: Record<string, string>, origin: string): vo
   headers.Vary = "Origin";
 }
 
-/** A preflight names no key, so any origin is allowed. The request that follows is checked. */
+/** A preflight names no key, so any origin is allowed. The actual request is checked. */
 export function preflightHeaders(headers: Record<string, string>, origin: string | null, methods: string): void {
   headers.Allow = methods;
   if (origin === null) return;

@@ -8,7 +8,7 @@ export interface KeptReply {
   /** The state and version of the reply, as in `State`. */
   state: string;
   version: number | undefined;
-  /** The minute in which the reply was last known to be current, and the entity tag in that minute. */
+  /** The last minute in which the reply was known to be current, and its entity tag in that minute. */
   minute: number;
   etag: string;
   /** The commit counter, read before the rows, or before a later check that found the same state. */

@@ -60,7 +60,7 @@ export function copyFile(dataDir: string): string {
 export function refuseStandby(dataDir: string): void {
   if (!fs.existsSync(standbyFile(dataDir))) return;
   const remedy = `To make it the server: bodega standby promote --data-dir ${quoteWord(dataDir)}`;
-  throw wrongState(`${dataDir} is the directory of a standby, which only its server changes.`, { remedy });
+  throw wrongState(`${dataDir} contains the copy of a standby. Only the standby may change it.`, { remedy });
 }
 
 export function restrictFile(path: string, mode = 0o600): void {

@@ -13,7 +13,7 @@ export class InexactNumber {
 
 /** Finds numbers that may lose precision: those with sixteen digits or an exponent. Digits in strings rarely match. */
 const suspicious = /(?:^|[\s:,[-])\d(?:[\d.]{15}|[\d.]*[eE])/;
-/** Doubles of usual sizes represent this many digits exactly. */
+/** A double can represent any number with this many digits. */
 const exactDigits = 15;
 
 /** Parses JSON; numbers that a double may round become `InexactNumber`. Throws SyntaxError for invalid JSON. */

@@ -1,6 +1,6 @@
 import { attempt } from "./attempt.ts";
 
-// Secrets of app keys, user tokens, registrations and visitors, and of guests' orders as links write them.
+// Secrets of app keys, users, registrations and visitors, and tokens of guests' orders in links.
 const secret = /(sk_|v2\.|rsec_|vis_[0-9a-z]{26}-|ord_[0-9a-z]{26}\W)[A-Za-z0-9_-]{43,}/i;
 const everySecret = new RegExp(secret, "gi");
 

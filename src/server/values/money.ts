@@ -39,7 +39,7 @@ export function parseThousandths(field: string, given: number, [min, max]: [numb
   throw invalidField(field, `must be ${noun} from ${min} to ${max} with at most three decimals`);
 }
 
-/** Converts 1999 in EUR to 19.99, the double whose shortest form has these digits. */
+/** Converts 1999 in EUR to the number 19.99, whose shortest decimal form has exactly these digits. */
 export function toAmount(minor: number, digits: number): number {
   return Number(`${minor}e-${digits}`);
 }

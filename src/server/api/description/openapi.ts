@@ -12,7 +12,7 @@ import { errorResponses } from "./responses.ts";
 import { type Json, Schemas, success } from "./schemas.ts";
 
 const usual: Json[] = document.security;
-/** For each kind of access, the security requirements of which a caller must meet one. */
+/** The security requirements by kind of access. A caller must meet one of them. */
 const requirements: Record<Access["kind"], Json[]> = { app: usual.slice(0, 2), token: usual.slice(2), public: [{}] };
 const binary = { type: "string", format: "binary" };
 

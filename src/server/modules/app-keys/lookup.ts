@@ -40,7 +40,7 @@ export interface ResolvedCredentials {
 }
 
 export interface CredentialLookup {
-  /** Reads the store of a namespace and, if the request names an app id, its key, as they are now in the database. */
+  /** Returns the store of a namespace, and the key if `appId` is given, as they are now in the database. */
   find(namespace: string, appId: string | undefined): ResolvedCredentials | Promise<ResolvedCredentials>;
   /** Returns the store and key as last read from a database server; undefined if they are not cached. */
   cached?(namespace: string, appId: string | undefined): ResolvedCredentials | undefined;
@@ -63,8 +63,8 @@ function lookUpInFile(db: Database): CredentialLookup {
   let turn: { confirming?: Promise<void> | undefined } | undefined;
 
   /**
-   * Returns undefined if the cache is valid, otherwise a promise that resolves once it is. Each turn of the event loop
-   * checks once: its requests had all arrived before the check, so none needs to see a commit made after it.
+   * Returns undefined if the cache is valid, otherwise a promise that resolves after a refresh. Checks once per turn of
+   * the event loop: all requests of the turn had arrived before, so none needs to see a later commit.
    */
   function confirm(): Promise<void> | undefined {
     if (turn) return turn.confirming;

@@ -11,7 +11,7 @@ import { hideSubject } from "./service.ts";
 import { publicHits } from "./table.ts";
 
 const windowMs = 60_000;
-/** At least this many subjects, and at most twice as many, are counted, in about 20 MiB: those used most recently. */
+/** The memory has room for at least this many subjects, in about 20 MiB. Those used least recently are dropped. */
 const minSubjects = 50_000;
 /** How often a process writes its hits to the database and reads others' hits, so that it sees them within a second. */
 const intervalMs = 500;

@@ -16,8 +16,8 @@ export const rateLimits = sqliteTable(
 );
 
 /**
- * Recent public writes counted by one process, for the others. A process writes at most two rows a second under any
- * load; rows are removed after their window.
+ * Recent public writes that one process counted and the other processes read. A process adds at most two rows a second.
+ * Rows are removed after their window.
  */
 export const publicHits = sqliteTable(
   "public_hits",

@@ -37,7 +37,7 @@ const maxRead = 100;
 export const resourceIds = Type.Array(resourceParts.resource_id, {
   minItems: 1,
   maxItems: maxRead,
-  description: `One resource; or at most ${maxRead}, by repeating the parameter.`,
+  description: `Repeat the parameter for several resources, at most ${maxRead}.`,
 });
 
 /** The schema of a list in a reply, which omits resources that do not exist. */

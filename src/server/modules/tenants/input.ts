@@ -146,7 +146,7 @@ export function parseLanguage(field: string, tag: string): string {
   throw invalidField(field, "must be a language code, such as de, en or pt-BR");
 }
 
-/** Parses the language of a store. Errors: validationFailed; for the name of a language, it suggests the code. */
+/** Parses the language of a store. Errors: validationFailed, which suggests a code if `tag` is a language's name. */
 export function parseStoreLanguage(tag: string): string {
   const language = attempt(() => parseLanguage("language", tag));
   if (language !== undefined && nameLanguage(language, "en") !== undefined) return language;

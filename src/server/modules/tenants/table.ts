@@ -41,7 +41,7 @@ export const tenants = sqliteTable(
     signInByMail: text("sign_in_by_mail", { enum: ["off", "on"] })
       .notNull()
       .default("off"),
-    /** Where the store is: its taxes apply to orders without an address. */
+    /** The store's country, whose taxes apply to orders without an address. */
     country: text("country"),
     timezone: text("timezone").notNull().default("UTC"),
     pricesIncludeTax: text("prices_include_tax", { enum: ["no", "yes"] })

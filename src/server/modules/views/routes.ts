@@ -11,7 +11,7 @@ const ViewsQuery = closed({
   resource_type: resourceParts.resource_type,
   resource_id: resourceIds,
   ...visitorPart,
-  days: Type.Optional(whole(1, 366, "Number of days in `days`, for one resource.", { default: usualDays })),
+  days: Type.Optional(whole(1, 366, "For one resource: the number of days in the reply.", { default: usualDays })),
 });
 
 const state = {

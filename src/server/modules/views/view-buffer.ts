@@ -58,7 +58,7 @@ export const lastWritesMs = 5000;
 const pauseMs = 500;
 const pauseAfterFailureMs = 1000;
 const pauseAtStopMs = 250;
-/** Maximum views in a transaction, for which other writers wait. */
+/** Maximum views in a transaction, because other writers wait until it ends. */
 const maxBatch = 2000;
 const defaultMaxWaiting = 100_000;
 const maxKnown = 50_000;
