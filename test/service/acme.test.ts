@@ -42,13 +42,13 @@ test.each([
   ["connection", "(port 80)", "Open port 80"],
   ["caa", "(CAA)", "Allow it in the record"],
   ["rateLimited", "limits requests", "Wait."],
-  ["rejectedIdentifier", "refused", "correct --acme"],
+  ["rejectedIdentifier", "refused", "such as --acme"],
 ])("an error %s of the authority is explained, with a remedy", (type, reason, remedy) => {
   const problem = new AcmeProblem({ type: `urn:ietf:params:acme:error:${type}`, detail: "Because" });
   const described = describeError(problem, { names: ["shop.example.com"] }, from);
   expect(described.message).toContain("for shop.example.com: ");
   expect(described.message).toContain(reason);
-  expect(described.message).toEndWith("It answered: Because.");
+  expect(described.message).toEndWith("The error: Because.");
   expect(described.remedy).toContain(remedy);
   expect(described.remedy).toContain("2026-11-01T00:00:00.000Z");
 });

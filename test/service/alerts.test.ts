@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { recordResult } from "../../src/server/backup/location.ts";
 import type { AcmeConfig } from "../../src/server/config/acme-config.ts";
 import { readConfig } from "../../src/server/config/config.ts";
+import { checkTls } from "../../src/server/health/environment/server.ts";
 import { updateTenant } from "../../src/server/modules/tenants/service.ts";
 import { createAlerts } from "../../src/server/runtime/alerts.ts";
 import { openRow } from "../../src/server/tls/acme/row.ts";
@@ -89,5 +90,29 @@ onDatabase("file", (suite) => {
     expect(await mailed(30)).toEqual([]);
     const values = { message: expect.stringContaining("expires in 9 days"), remedy: "A CAA record forbids it." };
     expect(await mailed(9.5)).toMatchObject([{ kind: "server_alert", values }]);
+    const others = readConfig({ "data-dir": dataDir }, {});
+    const found = await Array.fromAsync(checkTls({ ...program, ctx: app.system, config: others, now }));
+    const message = expect.stringContaining(`${acme.file} was not checked, because --acme`);
+    expect(found).toEqual([expect.objectContaining({ severity: "note", message })]);
+  });
+
+  suite.test("a certificate in files of the operator that is about to expire is mailed", async () => {
+    const { app } = suite;
+    const { namespace } = await suite.shop();
+    await updateTenant(app.system, namespace, { notify: JSON.stringify(["files@example.com"]) });
+    const { now } = app.clock;
+    const [cert, key] = ["shop.crt", "shop.key"].map((name) => join(dataDir, name)) as [string, string];
+    const pair = makeCertificate({ from: 0, until: now() + 3.5 * 86_400_000 });
+    writeFileSync(cert, pair.cert);
+    writeFileSync(key, pair.key, { mode: 0o600 });
+    const config = readConfig({ "data-dir": dataDir, "tls-cert": cert, "tls-key": key }, {});
+    const check = createAlerts({ ...program, ctx: app.system, config, now });
+    await check();
+    await check();
+    const mails = (await readOutbox(app, namespace)).filter(
+      ({ to }) => (to as { email: string }).email === "files@example.com",
+    );
+    const message = expect.stringContaining("expires in 3 days");
+    expect(mails).toMatchObject([{ kind: "server_alert", values: { message, remedy: expect.stringContaining(cert) } }]);
   });
 });

@@ -20,14 +20,14 @@ const selectStores = statement((q) =>
   q.select(workFields).from(tenants).where(eq(tenants.status, "active")).orderBy(tenants.namespace),
 );
 
-/** Mails errors of backups, replica, disk and certificate to the stores, for people who read no log. */
+/** Checks backups, replica, disk and certificate every five minutes, and mails errors to the staff of all stores. */
 export function startAlerts(subject: StoreSubject, notice: LogWriter["notice"]) {
   return runEvery(everyMs, createAlerts(subject), () =>
     notice("warn", "backups, replica, disk and certificate could not be checked"),
   );
 }
 
-/** Returns a function that mails errors that two calls in a row find. Errors of one check are mailed once a day. */
+/** Returns a function that mails an error if its last call also found one. Errors of a check are mailed once a day. */
 export function createAlerts(subject: StoreSubject): () => Promise<void> {
   let before = new Set<string>();
   return async () => {
@@ -41,7 +41,7 @@ export function createAlerts(subject: StoreSubject): () => Promise<void> {
   };
 }
 
-/** An address that several stores name gets one mail. */
+/** Mails a problem to the staff of all active stores. An address that several stores name gets one mail. */
 async function mailProblem({ ctx }: StoreSubject, check: string, { message, remedy }: Finding): Promise<void> {
   const cause = `${check}:${toTimestamp(ctx.now()).slice(0, 10)}`;
   const mail = { kind: "server_alert", cause, values: { message, remedy: remedy ?? "" } } as const;

@@ -4,14 +4,18 @@ import type { LocalRequest } from "./local-api.ts";
 
 const isForStaff = (access: Access) => access.kind === "app" || (access.kind === "token" && access.role === "staff");
 
-/** A route of the API as a tool, whose arguments are the parameters of path and query, and the `body`. */
+/** Omits keywords of schemas that only this program understands. */
+const withoutOwnWords = (key: string, value: unknown) => (["$id", "form", "expects"].includes(key) ? undefined : value);
+
+/** Describes a route of the API as a tool. Its arguments are the parameters of path and query, and `body`. */
 function describeTool(route: Route) {
   const { id, method, summary, params, query, body } = route;
   const schemas = [params, query].flatMap((schema) => schema ?? []);
   const required = [...schemas.flatMap((schema) => schema.required ?? []), ...(body ? ["body"] : [])];
+  const properties = Object.assign({}, ...schemas.map(({ properties }) => properties), body && { body });
   const inputSchema = {
     type: "object",
-    properties: Object.assign({}, ...schemas.map(({ properties }) => properties), body && { body }),
+    properties: JSON.parse(JSON.stringify(properties, withoutOwnWords)),
     required,
     additionalProperties: false,
   };
@@ -23,7 +27,7 @@ function describeTool(route: Route) {
   };
 }
 
-/** Returns the tools for what staff and app keys may do: those that read, and with `mayWrite` those that write. */
+/** Returns a tool for each route that staff or app keys may call. Routes that write need `mayWrite`. */
 export function createTools(mayWrite: boolean) {
   const offered = routes.filter(({ method, path, access, upload, reply, signed }) => {
     const isJson = upload === undefined && signed === undefined && reply.type === undefined;
@@ -31,7 +35,7 @@ export function createTools(mayWrite: boolean) {
   });
   return {
     list: offered.map(describeTool),
-    /** Returns the request of a call; undefined for a tool that is unknown or not offered. */
+    /** Returns the request that calls a tool; undefined if the tool is not offered. */
     requestOf(name: unknown, given: Readonly<Record<string, unknown>>): LocalRequest | undefined {
       const route = offered.find(({ id }) => id === name);
       if (route === undefined) return undefined;

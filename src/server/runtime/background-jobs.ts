@@ -31,7 +31,7 @@ export interface JobOptions extends CommandRun {
   version: string;
   vault: Vault;
   log: LogWriter;
-  /** Whether to replace a replica's state that this database does not contain. */
+  /** Whether to replace changes in the replica that this database does not have. */
   takeOver?: boolean | undefined;
 }
 
@@ -55,7 +55,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const [backupSchedule, testSchedule] = [scheduleBackups(config), scheduleRestoreTests(config)];
   const backups = backupSchedule && startSchedule(config, backupSchedule, { ...options, notice });
   void backups?.check();
-  // The first test waits for the first snapshot or backup.
+  // No test runs at once, because the first snapshot or backup may not exist yet.
   const restoreTests = testSchedule && startSchedule(config, testSchedule, { ...options, notice });
   const databaseLost = Promise.withResolvers<AppError>();
   const checkingFile = setInterval(() => {
@@ -68,7 +68,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const alerts = startAlerts(describeServer(config, db, options), notice);
   const watchingServer = db.kind === "server" ? watchServer(db, notice) : undefined;
   return {
-    /** Takes over the replica, which stops another server. So call it only when this server can start. */
+    /** Starts to write the replica. This stops another server that writes it, so this server must be able to start. */
     beginReplication: () => replicator?.begin(),
     replication: () => replicator?.status(),
     mustEnd: replicator ? Promise.race([databaseLost.promise, replicator.replaced]) : databaseLost.promise,
@@ -101,7 +101,7 @@ function watchServer(db: Database, notice: LogWriter["notice"]): Timer {
   return setInterval(check, durabilityMs);
 }
 
-/** Throws validationFailed with a libSQL server, or for a place without an account; conflict as `Replicator.check`. */
+/** Errors: validationFailed for a libSQL server, or a place whose credentials are missing; as `Replicator.check`. */
 async function startReplication(config: Config, db: Database, { log, version, takeOver }: JobOptions) {
   const { replicateTo, replicateKeepMs: keepMs, dataDir } = config;
   if (replicateTo === undefined) return undefined;
@@ -123,7 +123,7 @@ async function startCertificateRenewal(config: Config, deps: RenewDeps, isForced
   const { startRenewal } = await import("../tls/acme/renew.ts");
   const { openHttpPort } = await import("./http-port.ts");
   const port = openHttpPort(config, acme, deps.db);
-  const renewal = startRenewal(acme, deps, isForced);
+  const renewal = await startRenewal(acme, deps, isForced);
   return { stop: () => Promise.all([port.stop(), renewal.stop()]) };
 }
 

@@ -11,8 +11,8 @@ const filter = Uint8Array.from([
 ]);
 
 /**
- * Has Linux ignore attempts to connect to a port of this process; clients repeat them a second later. Closing the port
- * would reset connections that the process has not accepted yet.
+ * Makes Linux drop new connections to a port of this process; clients try again a second later. If the port were
+ * closed instead, Linux would reset the connections that the process has not accepted yet.
  */
 export function deferConnections(port: number): void {
   const libc = openLibc();

@@ -16,8 +16,8 @@ const files = collectFiles("../../examples/storefront") as Record<string, string
 const json = "application/json; charset=utf-8";
 
 /**
- * Opens the shop, whose pages have another origin than the API. Requests wait until `present` names the API's address.
- * Without `given`, it uses the port after the API's.
+ * Serves the demo's shop on a port of its own: `given`, or the port after the API's. Requests wait until `present` is
+ * called with the address of the API.
  * @throws unavailable if the port is in use or the host is not an address of this machine.
  */
 export function openDemoShop(config: Config, given: number | undefined) {
@@ -60,8 +60,8 @@ function answerShop(shop: ShopConfig) {
     if (!["GET", "HEAD"].includes(request.method)) return refuse(405, "Method not allowed", { Allow: "GET, HEAD" });
     // The Host header can contain anything, so the URL may be invalid.
     const { pathname, search } = URL.parse(request.url) ?? {};
-    if (pathname === undefined) return refuse(400, "The Host header is not the name of a host");
-    // Views of the shop have their addresses after the hash.
+    if (pathname === undefined) return refuse(400, "The Host header is invalid");
+    // The shop reads the path of a view after the `#`, so other paths are redirected there.
     if (pathname !== "/" && extname(pathname) === "")
       return refuse(302, "See /", { Location: `/#${pathname}${search}` });
     const page = pages.get(pathname.slice(1) || "index.html");

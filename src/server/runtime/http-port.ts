@@ -7,27 +7,26 @@ import { bindPort } from "./port.ts";
 const challengePath = "/.well-known/acme-challenge/";
 const idleSeconds = 10;
 
-/** Opens the port that answers the challenges of a certificate authority, and redirects everything else to https. */
+/** Opens the port that answers the challenges of a certificate authority, and redirects other requests to https. */
 export function openHttpPort({ host, publicUrl = "", databaseUrl }: Config, acme: AcmeConfig, db: Database) {
   const { port } = new URL(publicUrl);
   const answer = async (request: Request): Promise<Response> => {
-    // Without a usable Host, the URL is only the path.
-    const url = URL.parse(request.url, `http://${acme.names[0]}`);
-    if (url?.pathname.startsWith(challengePath)) {
+    // Without a usable Host header, Bun sets the URL to the path.
+    const { hostname, pathname, search } = new URL(request.url, `http://${acme.names[0]}`);
+    if (pathname.startsWith(challengePath)) {
       const { challenges = "{}" } = (await openRow(db, acme).read()) ?? {};
-      const text = new Map(Object.entries<string>(JSON.parse(challenges))).get(
-        url.pathname.slice(challengePath.length),
-      );
+      const answers = new Map(Object.entries<string>(JSON.parse(challenges)));
+      const text = answers.get(pathname.slice(challengePath.length));
       return new Response(text ?? "Not found.", { status: text === undefined ? 404 : 200 });
     }
-    const name = acme.names.find((one) => one === url?.hostname) ?? acme.names[0];
-    const target = `https://${name}${port === "" ? "" : `:${port}`}${url?.pathname ?? "/"}${url?.search ?? ""}`;
-    return new Response(null, { status: 308, headers: { location: target, connection: "close" } });
+    const name = acme.names.includes(hostname) ? hostname : acme.names[0];
+    const location = `https://${name}${port && `:${port}`}${pathname}${search}`;
+    return new Response(null, { status: 308, headers: { location, connection: "close" } });
   };
   const server = bindPort({ host, port: acme.httpPort, flag: "--acme-http-port" }, () =>
     Bun.serve({
       ...{ hostname: host, port: acme.httpPort, idleTimeout: idleSeconds, development: false, fetch: answer },
-      // Servers of one database can share the port on one machine. Each server answers the challenges of all of them.
+      // Servers of one database can share the port on a machine, because each can answer the challenges of all.
       reusePort: databaseUrl !== undefined,
       error: () => new Response("Not available now.", { status: 503 }),
     }),

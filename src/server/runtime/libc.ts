@@ -1,7 +1,7 @@
 import { dlopen } from "bun:ffi";
 import { attempt } from "../values/attempt.ts";
 
-/** Opens functions of the system's C library that Bun has no equivalent for; undefined if this is not Linux. */
+/** Returns functions of the C library that Bun does not offer; undefined if the system is not Linux. */
 export function openLibc() {
   if (process.platform !== "linux") return undefined;
   const functions = {

@@ -58,7 +58,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
   });
   const answer = (request: Request) => app.fetch(hasHost(request.url) ? request : withHost(request));
   const answerLater = async (request: Request) => {
-    // The signal is read before the client can disconnect, because Bun reports only later disconnects.
+    // Bun reports only disconnects after the first read of `signal`, so it is read before any wait.
     const { signal } = request;
     try {
       await yieldToEventLoop(partyOf(request.url), { client: { ip: app.clientIpOf(request) }, signal });
@@ -81,16 +81,16 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
   };
 }
 
-/** The original requests of those whose URL was completed. */
+/** The requests as Bun received them, by the requests with a completed URL. */
 const received = new WeakMap<Request, Request>();
 
-/** Whether Elysia can find the path: it expects a scheme and a host, for https a host of three characters or more. */
+/** Whether Elysia finds the path in a URL. The URL needs a scheme and a host; with https, of at least 3 characters. */
 function hasHost(url: string): boolean {
   if (url.startsWith("http:")) return true;
   return !url.startsWith("/") && url.indexOf("/", "https://".length) >= "https://abc".length;
 }
 
-/** Adds a host. Without a usable `Host`, for example from a health check in HTTP/1.0, Bun gives only the path. */
+/** Adds a host to the URL. Without a usable `Host` header, as in HTTP/1.0, Bun sets the URL to the path. */
 function withHost(request: Request): Request {
   const { url } = request;
   const path = url.startsWith("/") ? url : url.slice(url.indexOf("/", "https://".length));

@@ -21,15 +21,15 @@ export interface LocalRequest {
   as?: string | undefined;
 }
 
-/** A reply: a status below 400 comes with `data`, and with `page` for lists; another status comes with `error`. */
+/** A reply. If the status is below 400, the envelope has `data`, and `page` for lists; otherwise it has `error`. */
 export interface LocalReply {
   status: number;
   envelope: { data?: unknown; page?: { next_cursor: string | null; has_more: boolean } };
 }
 
 /**
- * Opens the API of a store without a server. Requests pass the server's pipeline, except for credentials: the actor of
- * the context may do what staff and app keys may do. Call `close` at the end, because views are written later.
+ * Opens the API of a store without a server. Requests pass the server's pipeline, but need no credentials: the actor of
+ * the context may do what staff and app keys may do. Call `close` at the end, which writes views that wait in memory.
  */
 export function openLocalApi(ctx: Ctx & { db: Database }, config: Config, version: string) {
   const { db, vault, now } = ctx;
@@ -55,7 +55,7 @@ export function openLocalApi(ctx: Ctx & { db: Database }, config: Config, versio
     actorOf: (request) => actors.get(request),
   });
 
-  /** Answers a request. Errors: malformedRequest for a path outside the API; notFound and wrongState for the user. */
+  /** Answers a request. Errors: malformedRequest for a path outside the API; notFound and wrongState for `as`. */
   async function call({ method, path, body, as }: LocalRequest): Promise<LocalReply> {
     const request = createRequest(ctx, { method, path, body });
     actors.set(request, as === undefined ? ctx.actor : await actAs(ctx, as));

@@ -12,9 +12,9 @@ export type ServerMonitor = ReturnType<typeof startMonitor>;
 
 export type Monitor = Pick<ServerMonitor, "meter" | "recentRequests" | "metricsText">;
 
-/** A killed worker loses only the counts since it was last asked. */
+/** How often workers are asked for their figures. A killed worker loses the counts since its last answer. */
 const checkMs = 2000;
-/** Longer than the half second that the main process waits for hanging workers. */
+/** How long a worker waits for the metrics. For these, the main process waits half a second for hanging workers. */
 const timeoutMs = 2000;
 
 interface MonitorOptions extends Pick<ControlAnswers, "startSuccessor" | "listens"> {
@@ -24,7 +24,7 @@ interface MonitorOptions extends Pick<ControlAnswers, "startSuccessor" | "listen
   replication: () => ReplicationStatus | undefined;
 }
 
-/** Code that renders figures is loaded at their first request. */
+/** Collects the figures of this process and its workers. Code that renders them is loaded at the first request. */
 export function startMonitor(config: Config, db: Database, options: MonitorOptions) {
   const { log, certificate } = options;
   const { dataDir, workers } = config;
@@ -55,9 +55,10 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
       url = at;
       try {
         socket = await openControlSocket(dataDir, { ...options, status, findRequest });
-        if (socket === null) log.notice("warn", `another server uses ${dataDir} too; bodega doctor sees only that one`);
+        if (socket === null)
+          log.notice("warn", `another server uses ${dataDir} too; bodega doctor reaches only that server`);
       } catch (error) {
-        // Running without monitoring is better than not running, so this is only a warning.
+        // The server can run without monitoring, so this is only a warning.
         log.notice("warn", error instanceof AppError ? error.message : "The control socket cannot be opened.");
       }
     },

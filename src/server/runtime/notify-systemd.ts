@@ -4,8 +4,8 @@ import { openLibc } from "./libc.ts";
 const [afUnix, sockDgramCloexec, msgDontwaitNosignal] = [1, 0o2000002, 0x4040];
 
 /**
- * Tells systemd that the server is ready, and then twice in each watchdog interval that it is alive (sd_notify). Does
- * nothing without systemd. Returns a function that ends these messages and sends a last state.
+ * Tells systemd that the server is ready, and then twice in each watchdog interval that it is alive (sd_notify).
+ * Without systemd, does nothing. Returns a function that ends these messages and sends a last one.
  */
 export function notifySystemd({ NOTIFY_SOCKET: path, WATCHDOG_USEC: interval }: Environment) {
   const libc = path === undefined ? undefined : openLibc();
@@ -18,7 +18,7 @@ export function notifySystemd({ NOTIFY_SOCKET: path, WATCHDOG_USEC: interval }: 
     sendto(fd, bytes, bytes.length, msgDontwaitNosignal, address, address.length);
     close(fd);
   };
-  // Turns the watchdog on again: the server before has turned it off, because a migration may take long.
+  // The previous server has turned the watchdog off, because a migration may take long. This turns it on again.
   send(interval === undefined ? "READY=1" : `READY=1\nWATCHDOG_USEC=${interval}`);
   const everyMs = Number(interval ?? 0) / 2000;
   const timer = everyMs > 0 ? setInterval(() => send("WATCHDOG=1"), everyMs) : undefined;

@@ -9,30 +9,31 @@ import type { KeyPair } from "../tls/certificate.ts";
 type Answer = (request: Request) => Response | Promise<Response>;
 export type Port = ReturnType<typeof openPort>;
 
-/** The timeout is longer than a body may take, so that a slow client gets a reply before Bun closes the connection. */
+/** When Bun closes an idle connection. A body may take less time, so that a slow client gets a reply first. */
 export const idleSeconds = 30;
-/** The maximum of request line and headers. Cookies of a shared domain may need more than Bun's default of 16 KiB. */
+/** The maximum size of request line and headers. Cookies of a shared domain may need more than Bun's 16 KiB. */
 const maxHeaderBytes = 32_768;
-/** How long a stopping listener still answers, and asks clients to reconnect, before it drains. */
+/** How long a port that stops still accepts requests, and answers them with `Connection: close`. */
 const handoverMs = 500;
-/** In the last part of `handoverMs`, Linux defers new connections, while open connections send their requests. */
+/** The last part of `handoverMs`: Linux drops new connections, and open connections still send their requests. */
 const deferMs = 250;
-/** Suites of TLS 1.2 with forward secrecy and authenticated encryption. All of TLS 1.3 have both. */
+/** Suites of TLS 1.2 with forward secrecy and authenticated encryption. All suites of TLS 1.3 have both. */
 const ciphers = ["ECDSA", "RSA"]
   .flatMap((auth) => ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"].map((c) => `ECDHE-${auth}-${c}`))
   .join(":");
 
 /**
- * Opens the port. Sockets share it: those of workers, certificates and the next server. Requests wait for `answer`.
- * @throws unavailable if the host is not an address of this machine, or another program has the port alone.
+ * Opens the port, which sockets of workers, of a new certificate and of the next server can share. Requests wait until
+ * `answer` is called.
+ * @throws unavailable if the host is not an address of this machine, or another program does not share the port.
  */
 export function openPort(config: Config, certificate: KeyPair | null) {
-  // Sets the maximum for the whole process, because Bun offers nothing else. The types declare a constant.
+  // Bun has only a maximum for the whole process. The types declare it constant, so it cannot be assigned directly.
   Object.assign(http, { maxHeaderSize: maxHeaderBytes });
   const servers = new Set<Bun.Server<undefined>>();
   const answering = Promise.withResolvers<Answer>();
   let fetch: Answer = async (request) => {
-    // The signal is read before any wait, for example for the database, because Bun reports only later disconnects.
+    // Bun reports only disconnects after the first read of `signal`, so it is read before any wait.
     const { signal } = request;
     const answer = await Promise.race([answering.promise, Bun.sleep(10_000)]);
     if (signal.aborted) return new Response(null);
@@ -76,7 +77,7 @@ export function openPort(config: Config, certificate: KeyPair | null) {
       current = begin(port, pair);
       setTimeout(() => void before.stop().then(() => servers.delete(before)), handoverMs);
     },
-    /** Asks clients to reconnect elsewhere, finishes running requests, and closes the rest after `graceMs`. */
+    /** Asks clients to reconnect, finishes running requests, and cuts those that take longer than `graceMs`. */
     async stop(graceMs: number) {
       isStopping = true;
       await Bun.sleep(Math.min(handoverMs - deferMs, graceMs));
@@ -100,7 +101,7 @@ async function closeAfter(answer: Response | Promise<Response>): Promise<Respons
   return response;
 }
 
-/** Checks that a port is free before sockets share it, and picks a free one for port 0. Throws as `openPort`. */
+/** Returns the port, or a free one for port 0, after a check that no program uses it. Throws as `openPort`. */
 export async function reservePort({ host: hostname, port }: Config): Promise<number> {
   const options = { hostname, port, reusePort: false, fetch: () => new Response(null) };
   const socket = bindPort({ host: hostname, port }, () => Bun.serve(options));
@@ -109,14 +110,14 @@ export async function reservePort({ host: hostname, port }: Config): Promise<num
   return picked;
 }
 
-/** `flag` names the option that chooses the port. Throws as `openPort`. */
+/** Calls `bind`, and explains its errors, which name `flag` as the option for the port. Throws as `openPort`. */
 export function bindPort<T>(config: Pick<Config, "host" | "port"> & { flag?: string }, bind: () => T): T {
   const { flag = "--port" } = config;
   try {
     return bind();
   } catch (cause) {
     const where = `${config.host}:${config.port}`;
-    // For a name that cannot be resolved, Bun reports the code of an earlier error.
+    // If a name cannot be resolved, Bun reports the code of an earlier error, so the code means nothing.
     const isAddress = isIP(config.host) !== 0 || config.host === "localhost";
     if (isAddress && errnoOf(cause) === "EADDRINUSE") {
       throw unavailable(`${where} is in use by another program. Choose another port with ${flag}.`, { cause });

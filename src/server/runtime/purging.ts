@@ -38,7 +38,7 @@ interface PurgeCtx {
 
 type PurgeJob = (ctx: PurgeCtx) => Promise<number>;
 
-/** Each job handles one batch, and is repeated until it finds none. With a wrong clock, a job would delete too much. */
+/** Each call handles one batch and returns its size. Calls are repeated until there is nothing left to do. */
 const purgeJobs: PurgeJob[] = [
   expireDuePoints,
   purgePictures,
@@ -85,7 +85,10 @@ export function startPurging(ctx: PurgeCtx, keepAddressesMs: number, notice: Log
   return runEvery(expireMs, purgeAll, reportFailure);
 }
 
-/** Jobs expire rows by age, so they do not run while the clock is behind the newest row or has just jumped. */
+/**
+ * Returns a function that says whether the clock can be trusted. With a wrong clock, jobs would delete too much, so
+ * they do not run while the clock is behind the newest row, or directly after it has jumped.
+ */
 export function createClockCheck(
   db: Database,
   now: () => number,

@@ -17,7 +17,7 @@ import { hasTenants } from "../modules/tenants/service.ts";
 import { requestServer } from "../monitoring/listeners.ts";
 import { claimDatabase, isKeyOpen, openVault } from "../security/secret-key.ts";
 import type { Vault } from "../security/vault.ts";
-import type { CertificateWatcher } from "../tls/watch-certificate.ts";
+import { type CertificateWatcher, watchCertificate } from "../tls/watch-certificate.ts";
 import { quoteWord } from "../values/shell-quote.ts";
 import { type JobOptions, startBackgroundJobs } from "./background-jobs.ts";
 import { listen } from "./listen.ts";
@@ -74,7 +74,7 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
     }
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
-    // systemd starts the server again after exit code 1, but not after 4, which means that another server took over.
+    // systemd starts the server again after exit code 1. Code 4 means that another server took over.
     throw unavailable(error.message, { remedy: error.remedy, isInternal: error.isInternal, exit: 1, cause: error });
   } finally {
     // A blocked log must not delay the exit, so the wait has a limit.
@@ -118,7 +118,7 @@ async function runMain(given: Config, run: Run): Promise<number> {
     const monitor = startMonitor(config, db, options);
     const answering = await startAnswering({ ...config, port }, db, { run, vault, monitor, certificate });
     jobs.beginReplication();
-    certificate?.start(async (pair) => answering.present(pair));
+    certificate?.start((pair) => answering.present(pair));
     await monitor.open(answering.url);
     await run.print(
       `Bodega ${version} listens on ${answering.url}${othersOf(config)}\nData directory: ${config.dataDir}\n`,
@@ -135,7 +135,7 @@ async function runMain(given: Config, run: Run): Promise<number> {
     certificate?.stop();
     await answering.stop(end instanceof AppError ? 0 : graceMs);
     monitor.stop();
-    // A server that was replaced waits too, because replication sends its last changes before it stops.
+    // A server whose replica was taken over also waits, because replication sends its last changes before it stops.
     if (!(end instanceof AppError) || end.kind === "conflict") await jobs.stop();
     if (end instanceof AppError) throw end;
     return 0;
@@ -153,11 +153,11 @@ async function startAnswering(
   const { registry } = monitor;
   const answer = (port: Port) => listen(config, db, { ...run, vault, monitor, port });
   if (registry === undefined) return answer(run.port ?? openPort(config, certificate?.current() ?? null));
-  // A successor answers itself until its workers do, and a second longer, because clients repeat ignored connections.
+  // A successor answers itself until its workers do, and a second longer, because clients repeat dropped connections.
   const early = run.port && answer(run.port);
   const group = await startWorkers(config, { ...run, registry });
   if (early) await Bun.sleep(1000).then(() => early.stop(graceMs));
-  // Each worker watches the certificate itself, so the main process need not pass on a new one.
+  // Each worker watches the certificate itself, so the main process passes no new certificate on.
   return { ...group, url: addressOf(config), present() {} };
 }
 
@@ -177,9 +177,9 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
     const certificate = await openTls(config, { ...log, notice() {} });
     const port = openPort(config, certificate?.current() ?? null);
     const listener = listen(config, db, { version, vault, log, monitor, port });
-    certificate?.start(async (next) => listener.present(next));
+    certificate?.start((next) => listener.present(next));
     process.send?.("ready");
-    // A worker also stops when its parent has ended, because nobody else would stop it.
+    // The signal also comes when the parent has ended, because nobody else would stop the worker.
     await stopSignal;
     certificate?.stop();
     await listener.stop(graceMs);
@@ -190,17 +190,13 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
   }
 }
 
-/** Closes the database. If its file was replaced, closing would remove the new file's WAL, so the WAL is renamed. */
+/** Closes the database. If its file was replaced, renames the WAL instead, because closing would remove it. */
 async function closeInPlace(db: Database, log: LogWriter): Promise<void> {
   if (!(db instanceof FileDatabase) || db.isInPlace()) return db.close();
   const aside = db.quarantineWal();
   if (aside !== undefined) log.notice("error", `The WAL of the removed database file is kept as ${aside}.`);
 }
 
-/** The module is loaded on demand, because most servers are behind a proxy that terminates TLS. */
-async function openTls(config: Config, log: LogWriter): Promise<CertificateWatcher | null> {
-  if (config.tls === undefined) return null;
-  if (config.acme) (await import("../tls/acme/signing-request.ts")).placeCertificate(config.acme);
-  const { watchCertificate } = await import("../tls/watch-certificate.ts");
-  return watchCertificate(config.tls, { publicUrl: config.publicUrl, now: Date.now, notice: log.notice });
+async function openTls({ tls, acme, publicUrl }: Config, { notice }: LogWriter): Promise<CertificateWatcher | null> {
+  return tls ? watchCertificate(tls, { acme, publicUrl, now: Date.now, notice }) : null;
 }

@@ -1,17 +1,17 @@
 import type { LogWriter } from "../logging/logger.ts";
 import { lastWritesMs } from "../modules/views/view-buffer.ts";
 
-/** A second signal within this time is the first one, forwarded by npm or a supervisor. */
+/** A second signal within this time is not counted, because npm and supervisors forward the first signal again. */
 const echoMs = 500;
 export const graceMs = 10_000;
-/** After this additional time the process ends, even if something hangs. */
+/** This long after `graceMs`, the process ends even if something hangs. */
 const hardExitMs = lastWritesMs + 5000;
 export const lastLinesMs = 1000;
 export const lastStopMs = graceMs + hardExitMs + lastLinesMs;
 
 /**
- * Resolves at a signal to stop. A second signal ends the process at once. A worker gets each signal several times, from
- * its parent, the terminal or a supervisor, so only its first SIGTERM counts, and it ends with its parent.
+ * Resolves with the first signal to stop. A second signal ends the process at once. A worker may get a signal from its
+ * parent, the terminal and a supervisor, so it obeys only its first SIGTERM, and the end of its parent.
  */
 export function nextStopSignal(isWorker: boolean): Promise<string> {
   return new Promise((resolve) => {
@@ -36,7 +36,7 @@ export function nextStopSignal(isWorker: boolean): Promise<string> {
   });
 }
 
-/** Ends the process if a hanging mail server or file system delays the stop. */
+/** Ends the process if the stop takes too long, for example because a mail server or file system hangs. */
 export function limitShutdown(log: LogWriter): void {
   const cut = async () => {
     log.notice("error", "the shutdown takes too long; unfinished work is abandoned");

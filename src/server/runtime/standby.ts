@@ -11,7 +11,7 @@ import { createLogWriter } from "../logging/logger.ts";
 import { readStandbyState, Standby } from "../replication/standby.ts";
 import { refuseShop } from "../replication/take-over.ts";
 import { openReplica } from "../replication/target.ts";
-import { readCertificate } from "../tls/certificate.ts";
+import { watchCertificate } from "../tls/watch-certificate.ts";
 import { openPort, reservePort } from "./port.ts";
 import type { ServerProcess } from "./serve.ts";
 import { lastLinesMs, nextStopSignal } from "./shutdown.ts";
@@ -19,13 +19,13 @@ import { lastLinesMs, nextStopSignal } from "./shutdown.ts";
 const stopCheckMs = 200;
 const stopMs = 30_000;
 
-/** A command creates this file to stop the standby of a directory. */
+/** Returns the file that `standby promote` creates to stop the standby of a directory. */
 const stopFile = (dataDir: string) => join(dataDir, "standby.stop");
 
 /**
- * Runs a standby. It answers health checks on the port that it will use as a server. Returns the exit code.
- * @throws wrongState for a directory with its own database or that of another place; unavailable if the directory or
- * the port is in use.
+ * Runs a standby, which answers health checks on the port that it will use as a server. Returns the exit code.
+ * @throws wrongState if the directory has a database, or the copy of another place; unavailable if the directory or the
+ * port is in use.
  */
 export async function runStandby(config: Config, from: string, self: Omit<ServerProcess, "prepare">): Promise<number> {
   const { dataDir } = config;
@@ -44,8 +44,8 @@ export async function runStandby(config: Config, from: string, self: Omit<Server
   const checkingStop = setInterval(() => existsSync(stopFile(dataDir)) && stop.abort(), stopCheckMs);
   try {
     const standby = new Standby(place, { config, notice: log.notice, signal: stop.signal });
-    if (config.acme) (await import("../tls/acme/signing-request.ts")).placeCertificate(config.acme);
-    const certificate = config.tls ? await readCertificate(config.tls) : null;
+    const options = { ...config, now: Date.now, notice: log.notice };
+    const certificate = config.tls ? (await watchCertificate(config.tls, options)).current() : null;
     const port = openPort({ ...config, port: await reservePort(config) }, certificate);
     port.answer((request) => answer(request, standby));
     const running = standby.run(port.url);
@@ -74,7 +74,7 @@ export async function stopStandby(dataDir: string): Promise<void> {
 function answer(request: Request, standby: Standby): Response {
   const requestId = requestIdOf(request.headers);
   const headers = baseHeaders(requestId);
-  // Without a Host, the URL is only the path.
+  // Without a usable Host header, Bun sets the URL to the path.
   if (URL.parse(request.url, "http://localhost")?.pathname === "/health/live") {
     return successResponse(requestId, reply({ status: "ok" }), 200, headers);
   }

@@ -2,31 +2,33 @@ import type { Environment } from "../config/environment.ts";
 import { unavailable, wrongState } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 
-/** If the next server does not listen within this time, the present one goes on. */
+/** If the successor does not listen within this time, the present server goes on. */
 const listenMs = 15_000;
 
+/** Whether this process was started as the successor of a running server. */
 export const isSuccessor = (env: Environment) => env.SUCCEEDS_SERVER === "1";
 
 /**
- * Prepares a restart without a closed port. `startSuccessor` starts the executable on disk with the same arguments, and
- * resolves with its process id once that listens; SIGUSR2 calls it. `successor` then resolves: this server must end.
+ * Prepares a restart that does not close the port. `startSuccessor`, which SIGUSR2 calls, starts the executable on disk
+ * with the same arguments, and resolves with the successor's process id when that listens. `successor` then resolves,
+ * and this server must end.
  */
 export function prepareSuccession(command: readonly string[], env: Environment, notice: LogWriter["notice"]) {
   const successor = Promise.withResolvers<number>();
-  let announce: ((pid: number) => void) | undefined;
+  let starting: PromiseWithResolvers<number> | undefined;
 
   async function startSuccessor(): Promise<number> {
-    if (announce) return successor.promise;
-    const listening = Promise.withResolvers<number>();
-    const onExit = () => listening.reject(unavailable("The next server does not listen, so the present one goes on."));
+    if (starting) return starting.promise;
+    starting = Promise.withResolvers<number>();
+    const { promise, reject } = starting;
+    const onExit = () => reject(unavailable("The next server does not listen, so the present one goes on."));
     // systemd stops only its own children gracefully, so the shell between this process and the successor is killed.
     const shell = Bun.spawn(["/bin/sh", "-c", '"$@" & wait', "sh", ...command, ...process.argv.slice(2)], {
       ...{ env: { ...env, SUCCEEDS_SERVER: "1" }, stdio: ["inherit", "inherit", "inherit"] },
       ...{ timeout: listenMs, killSignal: "SIGKILL", onExit },
     });
-    announce = listening.resolve;
-    const pid = await listening.promise.catch((error) => {
-      announce = undefined;
+    const pid = await promise.catch((error) => {
+      starting = undefined;
       throw error;
     });
     shell.kill("SIGKILL");
@@ -40,10 +42,10 @@ export function prepareSuccession(command: readonly string[], env: Environment, 
   return {
     startSuccessor,
     successor: successor.promise,
-    /** Takes note that the successor listens. Resolves never: its caller waits until this process closes the socket. */
+    /** Records that the successor listens. Never resolves: the successor waits until this process closes the socket. */
     listens(pid: number): Promise<never> {
-      if (announce === undefined) throw wrongState("No successor was started.");
-      announce(pid);
+      if (starting === undefined) throw wrongState("No successor was started.");
+      starting.resolve(pid);
       return new Promise(() => {});
     },
   };

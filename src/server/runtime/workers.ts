@@ -19,7 +19,7 @@ interface StartedWorker {
 
 /** A worker that ends within this time of its start is replaced with a growing delay. */
 const minUptimeMs = 10_000;
-/** A supervisor's stop signal may reach a worker first. Within this delay, the signal also reaches the parent. */
+/** The minimum delay. A supervisor's stop signal may reach a worker first, and then reaches the parent in this time. */
 const minDelayMs = 100;
 const maxDelayMs = 10_000;
 
@@ -29,7 +29,7 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
   const killAll = () => {
     for (const worker of workers) worker.kill("SIGKILL");
   };
-  // A worker must not keep the port after this process has ended, so all that run are killed.
+  // A worker must not keep the port after this process has ended, so all workers are killed.
   process.on("exit", killAll);
   let isStopping = false;
 
@@ -41,7 +41,6 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
       setTimeout(() => {
         if (isStopping) return;
         log.notice("error", `${what}; starting another`);
-        // If the new worker ends, its end is logged, and it is replaced in the same way.
         start(place, ready, delayMs);
       }, delayMs).unref();
     };
@@ -76,14 +75,14 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
 }
 
 /**
- * `ready` resolves when the worker answers requests, and rejects if it ends by itself before that. A killed worker is
- * only replaced.
+ * Starts a worker. `ready` resolves when the worker answers requests, and rejects if it ends by itself before. A worker
+ * that is killed before is only replaced.
  */
 function startWorker(config: Config, options: WorkerOptions, started: StartedWorker): void {
   const { place, workers, ready, onEnd } = started;
   const inherited = { ...config, isWorker: true, backupEveryMs: undefined };
   const worker = Bun.spawn([...options.command, "serve"], {
-    // A worker runs in the data directory: the directory of the start may be removed, as directories of releases are.
+    // A worker runs in the data directory. The current directory may be removed, for example with an old release.
     ...workingDir(config.dataDir),
     env: inheritConfig(inherited, options.env),
     stdin: "ignore",

@@ -3,7 +3,7 @@ import { chmod, readFile, stat } from "node:fs/promises";
 import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
 import type { TlsFiles } from "../config/server-config.ts";
-import { AppError, errnoOf, validationFailed } from "../errors.ts";
+import { errnoOf, validationFailed } from "../errors.ts";
 import { toTimestamp } from "../values/stamps.ts";
 import { formatDuration } from "../values/units.ts";
 
@@ -11,13 +11,13 @@ export type KeyPair = Record<"cert" | "key", string>;
 
 export type Certificate = ReturnType<typeof parseCertificate>;
 
-/** Verifies that certificate and key belong together. Throws validationFailed naming the file and the remedy. */
+/** Reads a certificate and its key, and checks that they match. Throws validationFailed, which names the file. */
 export async function readCertificate(files: TlsFiles) {
   const [cert, key] = await Promise.all([readPem(files.cert), readPem(files.key)]);
   return parseCertificate({ cert, key }, files);
 }
 
-/** Checks a pair as `readCertificate`; `files` are only named in errors. */
+/** Parses a certificate and its key, and checks that they match. Errors name `files`, which are not read. */
 export function parseCertificate({ cert, key }: KeyPair, files: TlsFiles) {
   const leaf = parse(() => new X509Certificate(cert), {
     message: `${files.cert} contains no PEM certificate (-----BEGIN CERTIFICATE-----).`,
@@ -52,19 +52,17 @@ function parse<T>(read: () => T, { message, remedy }: { message: string; remedy?
 
 async function readPem(path: string): Promise<string> {
   try {
-    if (!(await stat(path)).isFile()) throw validationFailed(`${path} is not a regular file.`);
     return await readFile(path, "utf8");
   } catch (cause) {
-    if (cause instanceof AppError) throw cause;
     throw validationFailed(`${path} cannot be read (${errnoOf(cause)}).`, { cause });
   }
 }
 
 const dayMs = 86_400_000;
-/** Renewal tools renew a month before expiry, so with only two weeks left, a renewal has failed. */
+/** Renewal tools renew a month before expiry, so if fewer days than these are left, a renewal has failed. */
 export const expiryWarningDays = 14;
 
-/** A problem that does not prevent serving. `subject` is the file that causes it. */
+/** A problem with which the server can still use the certificate. `subject` is the file that causes it. */
 type CertificateProblem = ReturnType<typeof problem> & { fix?(): Promise<void> };
 
 const problem = (severity: "warning" | "error", subject: string, message: string, remedy: string) => {
@@ -83,9 +81,8 @@ export function checkValidity({ from, until }: Certificate, path: string, now: n
   }
   const days = Math.floor((until - now) / dayMs);
   if (days >= expiryWarningDays) return null;
-  const left = days === 0 ? "today" : `in ${formatDuration(days * dayMs)}`;
-  const message = `The certificate in ${path} expires ${left}, ${toTimestamp(until)}.`;
-  return problem("warning", path, message, remedy);
+  const when = days === 0 ? "today" : `in ${formatDuration(days * dayMs)}`;
+  return problem("error", path, `The certificate in ${path} expires ${when}, ${toTimestamp(until)}.`, remedy);
 }
 
 export async function checkCertificate(

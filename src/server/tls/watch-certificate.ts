@@ -1,9 +1,11 @@
 import { runEvery } from "../concurrency/run-every.ts";
+import type { AcmeConfig } from "../config/acme-config.ts";
 import type { TlsFiles } from "../config/server-config.ts";
-import { AppError, validationFailed } from "../errors.ts";
+import { AppError } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { describeFault } from "../logging/request-log.ts";
 import { toTimestamp } from "../values/stamps.ts";
+import { placeCertificate } from "./acme/signing-request.ts";
 import { type Certificate, checkCertificate, checkValidity, readCertificate } from "./certificate.ts";
 
 const pollMs = 2000;
@@ -12,66 +14,56 @@ const dayMs = 86_400_000;
 export type CertificateWatcher = Awaited<ReturnType<typeof watchCertificate>>;
 
 interface WatchOptions {
+  acme?: AcmeConfig | undefined;
   publicUrl: string | undefined;
   now: () => number;
   notice: LogWriter["notice"];
 }
 
 /**
- * Watches the files. A later pair that is incomplete or does not match is logged once, and the previous one stays in
- * use.
+ * Reads a certificate and its key, and returns functions that watch the files. If a changed pair is incomplete or does
+ * not match, this is logged once, and the previous pair stays in use.
  * @throws validationFailed, which names the file that causes it.
  */
 export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
-  const { now, notice } = options;
+  const { acme, now, notice } = options;
+  if (acme) placeCertificate(acme);
   let current = await readCertificate(files);
   let lastFailure = "";
   let warnedAt = now();
   let polling: ReturnType<typeof runEvery> | undefined;
 
-  /** Reads the files. `use` switches to another certificate and may throw; it is not called while the server stops. */
-  async function poll(use: (certificate: Certificate) => Promise<void>, isStopping = () => false): Promise<void> {
-    const before = current;
+  /** Reads the files. If they have changed, calls `use`, which switches to the new certificate and may throw. */
+  async function poll(use: (certificate: Certificate) => void): Promise<void> {
     try {
       const next = await readCertificate(files);
-      if (isStopping()) return;
-      if (next.cert !== before.cert || next.key !== before.key) await replace(next, use);
+      if (next.cert !== current.cert || next.key !== current.key) {
+        use(next);
+        current = next;
+        warnedAt = now();
+        await logCertificate(next, files, options);
+      }
       lastFailure = "";
     } catch (error) {
-      current = before;
       const message = error instanceof AppError ? error.message : describeFault(error);
       if (message !== lastFailure) notice("warn", `${message} The previous certificate stays in use.`);
       lastFailure = message;
     }
-    if (now() - warnedAt >= dayMs) warn();
-  }
-
-  function warn(): void {
+    if (acme || now() - warnedAt < dayMs) return;
     warnedAt = now();
     const problem = checkValidity(current, files.cert, now());
     if (problem) notice("warn", `${problem.message} ${problem.remedy}`);
-  }
-
-  async function replace(next: Certificate, use: (certificate: Certificate) => Promise<void>): Promise<void> {
-    if (next.until <= now() && current.until > now()) {
-      throw validationFailed(`The certificate in ${files.cert} expired on ${toTimestamp(next.until)}.`);
-    }
-    // The new pair is stored first, so that a worker that starts meanwhile gets it.
-    current = next;
-    await use(next);
-    warnedAt = now();
-    await logCertificate(next, files, options);
   }
 
   return {
     current: () => current,
     poll,
     /** Logs the certificate, then watches the files. */
-    start(use: (certificate: Certificate) => Promise<void>) {
+    start(use: (certificate: Certificate) => void) {
       void logCertificate(current, files, options);
       polling = runEvery(
         pollMs,
-        (isStopping) => poll(use, isStopping),
+        () => poll(use),
         () => {},
       );
     },
@@ -79,9 +71,12 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
   };
 }
 
-async function logCertificate(certificate: Certificate, files: TlsFiles, { publicUrl, now, notice }: WatchOptions) {
+async function logCertificate(certificate: Certificate, files: TlsFiles, options: WatchOptions) {
+  const { acme, publicUrl, now, notice } = options;
   const names = certificate.names.join(", ") || "no host name";
   notice("info", `certificate for ${names}, valid until ${toTimestamp(certificate.until)}`);
+  // With --acme, the renewal logs its own problems.
+  if (acme) return;
   for (const { message, remedy } of await checkCertificate(certificate, files, { now: now(), publicUrl })) {
     notice("warn", `${message} ${remedy}`);
   }

@@ -20,8 +20,8 @@ export default defineCommand({
   },
   examples: ["bodega mcp -n demo", "bodega mcp -n demo --allow-writes --as ada@example.com"],
   notes: [
-    "An agent starts this command and speaks JSON-RPC on its standard input and output, until it closes the input. Each endpoint of the API " +
-      "for staff is a tool. Without --allow-writes, no tool can change the store.",
+    "An agent starts this command, and speaks JSON-RPC with it on standard input and output until the agent closes the input. Each " +
+      "endpoint of the API for staff is a tool. Without --allow-writes, no tool can change the store.",
   ],
   async run({ namespace, ...args }, console) {
     if (namespace === undefined) throw invalidFlag("--namespace", "is required");
@@ -33,24 +33,15 @@ export default defineCommand({
       const tools = createTools(args["allow-writes"]);
       const input = Readable.from(console.streamInput());
       for await (const line of createInterface({ input })) {
-        const answer = await answerLine(line, { tools, call, as: args.as });
-        if (answer !== undefined) await console.write(`${JSON.stringify(answer, withoutOwnWords)}\n`);
+        const answer = await answerLine(line, tools, (request) => call({ ...request, as: args.as }));
+        if (answer !== undefined) await console.write(`${JSON.stringify(answer)}\n`);
         if (!console.hasReader()) return;
       }
     });
   },
 });
 
-/** Omits keywords of schemas that only this program understands. */
-function withoutOwnWords(key: string, value: unknown): unknown {
-  return ["$id", "form", "expects"].includes(key) ? undefined : value;
-}
-
-interface Offer {
-  tools: ReturnType<typeof import("../../../server/runtime/api-tools.ts").createTools>;
-  call: CallApi;
-  as: string | undefined;
-}
+type Tools = ReturnType<typeof import("../../../server/runtime/api-tools.ts").createTools>;
 
 interface Message {
   id?: string | number;
@@ -65,39 +56,24 @@ const failed = (id: string | number | null, code: number, message: string) => ({
 });
 
 /** Returns the answer to a message; undefined for a notification, which needs no answer. */
-async function answerLine(line: string, offer: Offer): Promise<object | undefined> {
+async function answerLine(line: string, tools: Tools, call: CallApi): Promise<object | undefined> {
   const message = attempt(() => JSON.parse(line) as Message | null);
   if (message === undefined) return failed(null, -32700, "This line is not JSON.");
   if (typeof message?.method !== "string") return failed(null, -32600, "This is not a request of JSON-RPC.");
   const { id, method, params = {} } = message;
   if (id === undefined) return undefined;
   const respond = (result: object) => ({ jsonrpc: "2.0", id, result });
-  switch (method) {
-    case "initialize": {
-      const protocolVersion = versions.find((one) => one === params.protocolVersion) ?? versions[0];
-      const serverInfo = { name: "bodega", version: buildInfo.version };
-      return respond({ protocolVersion, capabilities: { tools: {} }, serverInfo });
-    }
-    case "ping":
-      return respond({});
-    case "tools/list":
-      return respond({ tools: offer.tools.list });
-    case "tools/call": {
-      const request = offer.tools.requestOf(params.name, params.arguments ?? {});
-      if (!request) return failed(id, -32602, `There is no tool ${params.name}. Tools that write need --allow-writes.`);
-      return respond(await callTool(offer, request));
-    }
-    default:
-      return failed(id, -32601, `The method ${method} is not supported.`);
+  if (method === "ping") return respond({});
+  if (method === "tools/list") return respond({ tools: tools.list });
+  if (method === "initialize") {
+    const protocolVersion = versions.find((one) => one === params.protocolVersion) ?? versions[0];
+    const serverInfo = { name: "bodega", version: buildInfo.version };
+    return respond({ protocolVersion, capabilities: { tools: {} }, serverInfo });
   }
-}
-
-/** Errors become results, so that the agent reads them and can correct its call. */
-async function callTool({ call, as }: Offer, request: Parameters<CallApi>[0]) {
-  try {
-    const { status, envelope } = await call({ ...request, as });
-    return { content: [{ type: "text", text: JSON.stringify(envelope) }], isError: status >= 400 };
-  } catch (error) {
-    return { content: [{ type: "text", text: (error as Error).message }], isError: true };
-  }
+  if (method !== "tools/call") return failed(id, -32601, `The method ${method} is not supported.`);
+  const request = tools.requestOf(params.name, params.arguments ?? {});
+  if (!request) return failed(id, -32602, `There is no tool ${params.name}. Tools that write need --allow-writes.`);
+  // Errors become results, so that the agent reads them and can correct its call.
+  const { status, envelope } = await call(request).catch(({ message }: Error) => ({ status: 500, envelope: message }));
+  return respond({ content: [{ type: "text", text: JSON.stringify(envelope) }], isError: status >= 400 });
 }

@@ -3,12 +3,10 @@ import { basename, dirname, join } from "node:path";
 import { backupsFolder } from "../../../server/backup/location.ts";
 import type { DatabaseConfig } from "../../../server/config/config.ts";
 import { syncFile } from "../../../server/db/local/sync-file.ts";
-import { notFound, unavailable, validationFailed, wrongState } from "../../../server/errors.ts";
+import { unavailable, validationFailed, wrongState } from "../../../server/errors.ts";
 import { readServerStatus, requestServer } from "../../../server/monitoring/listeners.ts";
 import { storageError } from "../../../server/object-store/storage.ts";
 import { attempt } from "../../../server/values/attempt.ts";
-import { quoteWord } from "../../../server/values/shell-quote.ts";
-import { findReason } from "../../terminal/find-reason.ts";
 import { buildInfo } from "../version.ts";
 
 /** How long a server may take to become ready, because the migration of a large database takes minutes. */
@@ -18,12 +16,10 @@ type MigrationStatus = { migrations: { name: string; applied_at: string | null; 
 
 export const previousOf = (installed: string) => `${installed}.previous`;
 
-/** Checks a file against the SHA256SUMS in its directory. Errors: notFound, validationFailed. */
+/** Throws validationFailed unless the SHA256SUMS in the directory of a file has the file's checksum. */
 export function verifyChecksum(file: string): void {
-  const content = attempt(() => fs.readFileSync(file));
-  if (content === undefined) throw notFound("file", file, { remedy: "Check the path." });
   const sums = join(dirname(file), "SHA256SUMS");
-  const hash = Bun.SHA256.hash(content, "hex");
+  const hash = Bun.SHA256.hash(fs.readFileSync(file), "hex");
   const lines = attempt(() => fs.readFileSync(sums, "utf8"))?.split("\n");
   if (lines?.includes(`${hash}  ${basename(file)}`)) return;
   const remedy = "Download the executable and the release's SHA256SUMS into one directory.";
@@ -44,15 +40,15 @@ export async function runProgram<T>(program: string, words: string[], config: Da
 }
 
 /**
- * Asks an executable for its version and migrations. `restores` is the kept copy of the database that an older version
- * needs. Errors: validationFailed for another program; wrongState without such a copy; unavailable.
+ * Returns the version of an executable, the migrations that it will apply, and in `restores` the copy of the database
+ * that an older version needs. Errors: validationFailed for another program; wrongState without a copy; unavailable.
  */
 export async function inspectVersion(program: string, isBack: boolean, config: DatabaseConfig) {
   const found = await runProgram<typeof buildInfo>(program, ["version"], config).catch(() => undefined);
   if (found?.platform !== buildInfo.platform) {
-    const remedy = `Allow its execution with chmod +x, or see what it is: file ${quoteWord(program)}`;
-    const message = `${program} is not a Bodega executable for this machine (${buildInfo.platform}).`;
-    throw validationFailed(message, { remedy });
+    throw validationFailed(`${program} is not a Bodega executable for this machine (${buildInfo.platform}).`, {
+      remedy: `Allow its execution with chmod +x, or download the executable for ${buildInfo.platform}.`,
+    });
   }
   const { migrations: all } = await runProgram<MigrationStatus>(program, ["db", "status"], config);
   const migrations = all.filter(({ applied_at }) => applied_at === null).map(({ name }) => name);
@@ -61,18 +57,16 @@ export async function inspectVersion(program: string, isBack: boolean, config: D
     throw wrongState("The other version migrates the database, which several servers may use.", { remedy });
   }
   const unknown = all.find(({ known }) => !known)?.name;
+  if (unknown === undefined) return { ...found, migrations, restores: null };
   const cwd = backupsFolder(config.dataDir);
   const copy = isBack && fs.globSync(`before-${unknown}-*.db`, { cwd }).sort().at(-1);
-  if (unknown !== undefined && !copy) {
-    const remedy = "Install a version that knows it, or restore a backup from before it: bodega db restore <backup>";
-    throw wrongState(`The other version does not know migration ${unknown}, and there is no copy from before it.`, {
-      remedy,
-    });
-  }
-  return { ...found, migrations, restores: copy ? join(cwd, copy) : null };
+  if (copy) return { ...found, migrations, restores: join(cwd, copy) };
+  const message = `The other version does not know migration ${unknown}, and there is no copy from before it.`;
+  const remedy = "Install a version that knows it, or restore a backup from before it: bodega db restore <backup>";
+  throw wrongState(message, { remedy });
 }
 
-/** Puts a copy of a file in the place of the executable, which becomes the previous one. Errors: unavailable. */
+/** Replaces the executable by a copy of a file, and keeps it as the previous version. Errors: unavailable. */
 function replaceExecutable(installed: string, file: string): void {
   const [next, previous] = [`${installed}.next`, previousOf(installed)];
   try {
@@ -92,12 +86,11 @@ type Plan = { from: string; to: string; executable: string; restores: string | n
 
 /**
  * Installs another version and restarts the server. If that fails, restores the previous version, and the database if
- * it was migrated. Returns the path at which a replaced database is kept; null if none was replaced.
+ * it was migrated. Returns the path of the replaced database; null if none was replaced.
  * @throws unavailable if the server cannot be stopped (nothing is changed then), or if the other version failed.
  */
 export async function changeVersion(file: string, plan: Plan, config: DatabaseConfig): Promise<string | null> {
   const { executable: installed, unit, restores } = plan;
-  const previous = previousOf(installed);
   let kept: string | null = null;
   const start = async (copy: string | null) => {
     if (copy) kept = (await runProgram<{ kept: string }>(installed, ["db", "restore", copy, "--yes"], config)).kept;
@@ -105,8 +98,7 @@ export async function changeVersion(file: string, plan: Plan, config: DatabaseCo
   };
   const goBack = async () => {
     if (unit !== null) runSystemctl("stop", unit);
-    replaceExecutable(installed, previous);
-    if (file !== previous) fs.rmSync(previous);
+    fs.renameSync(previousOf(installed), installed);
     await start(kept ?? (await inspectVersion(installed, true, config)).restores);
   };
   if (unit !== null && restores !== null) runSystemctl("stop", unit);
@@ -117,40 +109,37 @@ export async function changeVersion(file: string, plan: Plan, config: DatabaseCo
   } catch (error) {
     const outcome = await goBack().then(
       () => "is back",
-      (second) => `could not be restored (${findReason(second)})`,
+      ({ message }: Error) => `could not be restored (${message})`,
     );
-    const replaced = kept ? ` The database of version ${plan.to} is ${kept}.` : "";
-    const message = `Version ${plan.to} failed, and version ${plan.from} ${outcome}: ${findReason(error)}${replaced}`;
+    const message = `Version ${plan.to} failed, and version ${plan.from} ${outcome}: ${(error as Error).message}`;
     const remedy = unit ? `See its log: journalctl -u ${unit}` : undefined;
     throw unavailable(message, { exit: 1, cause: error, remedy });
   }
 }
 
-/** Has the server start its successor, or starts the unit, and waits until it answers. Errors: unavailable. */
+/** Lets the running server start its successor, or starts the unit, and waits until it is ready. Errors: unavailable. */
 async function startServer(unit: string, dataDir: string): Promise<void> {
   const reply = await requestServer(dataDir, "/succeed", readyMs);
   if (reply === null) runSystemctl("start", unit);
-  // The reply is the process, or says that the other version does not start.
+  // The reply is the successor's process id, or says that the other version does not start.
   const pid = reply === null ? findMainProcess(unit) : Number(await reply.text());
   const deadline = performance.now() + readyMs;
-  while (performance.now() < deadline) {
-    if ((await readServerStatus(dataDir))?.pid === pid) return;
+  while ((await readServerStatus(dataDir))?.pid !== pid) {
     if (findMainProcess(unit) !== pid || pid === 0) throw unavailable("Its server ended.");
+    if (performance.now() > deadline) throw unavailable("It was not ready within five minutes.");
     await Bun.sleep(200);
   }
-  throw unavailable("It was not ready within five minutes.");
 }
 
-/** `systemctl start` returns when the server is ready, which can take as long as a migration. */
 function runSystemctl(...words: string[]): string {
-  const done = attempt(() => Bun.spawnSync(["systemctl", ...words], { timeout: readyMs }));
-  if (done?.exitCode === 0) return done.stdout.toString().trim();
-  throw unavailable(`systemctl ${words.join(" ")} failed: ${done?.stderr.toString().trim() ?? "it is not installed."}`);
+  const { exitCode, stdout, stderr } = Bun.spawnSync(["systemctl", ...words], { timeout: readyMs });
+  if (exitCode === 0) return stdout.toString().trim();
+  throw unavailable(`systemctl ${words.join(" ")} failed: ${stderr.toString().trim()}`);
 }
 
-function findMainProcess(unit: string): number {
-  return Number(attempt(() => runSystemctl("show", "--property=MainPID", "--value", unit)) ?? 0);
-}
+/** Returns the process id of a unit's server; 0 if it does not run, or if there is no systemd. */
+const findMainProcess = (unit: string) =>
+  Number(attempt(() => runSystemctl("show", "--property=MainPID", "--value", unit)) ?? 0);
 
 /** Returns the unit if it runs this server; null if no server runs. Errors: wrongState if another unit runs it. */
 export async function requireUnit({ dataDir }: DatabaseConfig, unit: string): Promise<string | null> {

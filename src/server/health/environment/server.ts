@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "drizzle-orm";
 import { envFilePath, findUnknownSettings } from "../../config/environment.ts";
+import type { TlsFiles } from "../../config/server-config.ts";
 import { locateFailure } from "../../db/db-errors.ts";
 import { isServerRunning } from "../../db/local/file-lock.ts";
 import type { Database } from "../../db/session.ts";
@@ -139,23 +140,33 @@ export async function* checkMail({ config, command, timeoutMs }: CheckSubject): 
   }
 }
 
-export async function* checkTls({ config, ctx, now }: CheckSubject): AsyncGenerator<Finding> {
-  const { tls: files, publicUrl, acme } = config;
-  if (files === undefined) return;
+export async function* checkTls(subject: CheckSubject): AsyncGenerator<Finding> {
+  const { tls, acme, dataDir } = subject.config;
+  if (tls) yield* checkServedFiles(subject, tls);
+  const obtained = join(dataDir, "acme-certificate.pem");
+  if (!acme && existsSync(obtained)) {
+    const message = `${obtained} was not checked, because --acme (BODEGA_ACME) is not set here.`;
+    yield finding("note", obtained, message, "Use the same flags and environment as for the server.");
+  }
+}
+
+async function* checkServedFiles({ config, ctx, now }: CheckSubject, files: TlsFiles): AsyncGenerator<Finding> {
+  const { publicUrl, acme } = config;
   const row = acme && ctx && (await openRow(ctx.db as Database, acme).read());
-  const failure = row?.failure ? JSON.parse(row.failure) : undefined;
+  const failure: { message: string; remedy: string } | undefined = row?.failure ? JSON.parse(row.failure) : undefined;
+  if (failure) yield finding(row?.sealed ? "warning" : "error", files.cert, failure.message, failure.remedy);
   if (acme && !row?.sealed) {
     const message = `No certificate for ${acme.names.join(", ")} was obtained yet.`;
-    const missing = finding("note", files.cert, message, "Start the server, which obtains it.");
-    return yield { ...missing, ...(failure && { severity: "error", ...failure }) };
+    return yield finding("note", files.cert, message, "Start the server, which obtains it.");
   }
-  if (failure) yield finding("warning", files.cert, failure.message, failure.remedy);
   try {
     const problems = await checkCertificate(await readCertificate(files), files, { now: now(), publicUrl });
-    // The server should have renewed the certificate, so any problem is an error.
-    const remedy = failure?.message ?? "The server renews it. If it does not, read why in its log.";
-    const renewed = acme && { severity: "error" as const, remedy };
-    for (const problem of problems) yield problem.fix ? problem : { ...problem, ...renewed };
+    // With --acme the server renews the certificate, so its age is an error only after a renewal failed.
+    const severity = failure ? "error" : "note";
+    const remedy = failure?.message ?? "The server renews it.";
+    for (const problem of problems) {
+      yield acme && problem.severity === "error" ? { ...problem, severity, remedy } : problem;
+    }
   } catch (error) {
     const remedy = `Write the certificate chain to ${files.cert} and its key to ${files.key}. A running server reloads them.`;
     yield finding("error", files.cert, reasonOf(error), remedy);

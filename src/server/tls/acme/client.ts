@@ -1,6 +1,7 @@
-import { createPublicKey, type KeyObject } from "node:crypto";
+import { createPublicKey, type KeyObject, type X509Certificate } from "node:crypto";
 import { calculateJwkThumbprint, exportJWK, FlattenedSign } from "jose";
 import { attempt } from "../../values/attempt.ts";
+import { renewalIdOf } from "./signing-request.ts";
 
 const callMs = 30_000;
 const pollMs = 1000;
@@ -9,7 +10,7 @@ const maxNonces = 5;
 export type Problem = { type?: string; detail?: string };
 type Directory = Record<"newNonce" | "newAccount" | "newOrder", string> & { renewalInfo?: string };
 
-/** An error that a certificate authority returns. `type` is the last part of its URN, such as `dns` or `caa`. */
+/** An error that a certificate authority returned. `type` is the last part of the error's URN, such as `dns`. */
 export class AcmeProblem extends Error {
   readonly type: string;
   readonly retryAfterMs: number;
@@ -24,8 +25,8 @@ export class AcmeProblem extends Error {
 export type AcmeClient = Awaited<ReturnType<typeof openAcme>>;
 
 /**
- * Reads the directory of a certificate authority (RFC 8555). Each function throws AcmeProblem for an error that the
- * authority answers, and the errors of `fetch`.
+ * Returns a client of a certificate authority (RFC 8555). Its functions throw AcmeProblem if the authority refuses, and
+ * the errors of `fetch`.
  */
 export async function openAcme(url: string, account: KeyObject, signal: AbortSignal) {
   let nonce: string | null = null;
@@ -43,7 +44,7 @@ export async function openAcme(url: string, account: KeyObject, signal: AbortSig
     throw new AcmeProblem(attempt(() => JSON.parse(text)) ?? { detail: `status ${response.status}` }, retryAfterMs);
   }
 
-  /** Sends a request that is signed with the account's key. Without a payload, it only reads. */
+  /** Sends a request that is signed with the account's key. A request without a payload only reads. */
   async function post(url: string, payload?: object, tries = maxNonces): ReturnType<typeof call> {
     if (nonce === null) await call(directory.newNonce, { method: "HEAD" });
     const identity = accountUrl === null ? { jwk } : { kid: accountUrl };
@@ -61,23 +62,26 @@ export async function openAcme(url: string, account: KeyObject, signal: AbortSig
   return {
     directory,
     post,
-    /** Reads the window in which the authority suggests to renew, in epoch milliseconds; undefined if there is none. */
-    async readWindow(url: string) {
-      const info = await call(url)
+    /** Returns the time in which the authority suggests to renew, in epoch milliseconds; undefined without one. */
+    async readWindow(certificate: X509Certificate) {
+      const { renewalInfo } = directory;
+      const id = renewalIdOf(certificate);
+      if (renewalInfo === undefined || id === undefined) return undefined;
+      const info = await call(`${renewalInfo}/${id}`)
         .then(({ text }) => JSON.parse(text))
         .catch(() => undefined);
       const [start, end] = [Date.parse(info?.suggestedWindow?.start), Date.parse(info?.suggestedWindow?.end)];
       return start <= end ? { start, end } : undefined;
     },
-    /** The key authorization, which answers the challenge with this token (RFC 8555, section 8.1). */
+    /** Returns the key authorization, which answers the challenge with this token (RFC 8555, section 8.1). */
     answerTo: async (token: string) => `${token}.${await calculateJwkThumbprint(jwk)}`,
-    /** Finds or creates the account of the key. */
+    /** Finds or creates the account of the key. Later requests name this account. */
     async signUp(email: string | undefined) {
       const contact = email === undefined ? [] : [`mailto:${email}`];
       const { headers } = await post(directory.newAccount, { termsOfServiceAgreed: true, contact });
       accountUrl = headers.get("location");
     },
-    /** Reads an order or an authorization until its status is none of `open`. Throws when the signal aborts. */
+    /** Reads an order or an authorization until its status is not in `open`. Throws when the signal aborts. */
     async poll<T extends { status: string }>(url: string, open: readonly string[]): Promise<T> {
       for (;;) {
         const found: T = JSON.parse((await post(url)).text);

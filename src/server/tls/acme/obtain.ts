@@ -17,18 +17,16 @@ interface Authorization {
 
 /**
  * Obtains a certificate with a new key, by HTTP-01. Returns chain and key in PEM. Errors: as `openAcme`.
- * @param replaces the certificate that it replaces, so that the authority does not count it against a limit.
- * @param publish makes the answers to challenges, by token, available on port 80.
+ * @param publish serves the answers to challenges, by token, on port 80.
  */
 export async function obtainCertificate(
   client: AcmeClient,
   { names, email }: AcmeConfig,
-  replaces: string | undefined,
   publish: (answers: Record<string, string>) => Promise<unknown>,
 ): Promise<string> {
   await client.signUp(email);
   const identifiers = names.map((value) => ({ type: "dns", value }));
-  const begun = await client.post(client.directory.newOrder, { identifiers, replaces });
+  const begun = await client.post(client.directory.newOrder, { identifiers });
   const order: Order = JSON.parse(begun.text);
   const answers: Record<string, string> = {};
   for (const url of order.authorizations) {

@@ -12,17 +12,16 @@ import { AcmeProblem, openAcme } from "./client.ts";
 import { describeError } from "./failure.ts";
 import { obtainCertificate } from "./obtain.ts";
 import { openRow, type Result } from "./row.ts";
-import { renewalIdOf } from "./signing-request.ts";
 
 const hourMs = 3_600_000;
 /** How often a server checks whether to renew, and whether another server has renewed. */
 const pollMs = 5000;
-/** How often the authority is asked when to renew: it may want an early renewal. */
+/** How often the authority is asked when to renew, because it may want an early renewal. */
 const planMs = 6 * hourMs;
 const deadlineMs = 300_000;
-/** How long a server may take to renew before another one tries. */
+/** How long a server may take to renew before another server tries. */
 const leaseMs = 2 * deadlineMs;
-/** The first wait after a failure, which doubles with each further one. */
+/** How long to wait after the first failure. Each further failure doubles the time. */
 const firstRetryMs = 300_000;
 const maxRetryMs = 12 * hourMs;
 
@@ -31,31 +30,32 @@ export interface RenewDeps extends Pick<SystemCtx, "vault" | "now"> {
   notice: LogWriter["notice"];
 }
 
-/** Obtains and renews the certificate until it is stopped. If `isForced`, it does not wait for the next time first. */
-export function startRenewal(config: AcmeConfig, deps: RenewDeps, isForced: boolean) {
+/**
+ * Obtains and renews the certificate until it is stopped. The first check is at once if `isForced`, or if the email has
+ * changed since the last failure. (Other names, and another authority, have a row of their own.)
+ */
+export async function startRenewal(config: AcmeConfig, deps: RenewDeps, isForced: boolean) {
   const stopping = new AbortController();
-  const look = () => {
-    const options = { ...deps, signal: stopping.signal, isForced };
-    isForced = false;
-    return renewIfDue(config, options);
-  };
-  const looking = runEvery(pollMs, look, () =>
+  const row = openRow(deps.db, config);
+  const { failure } = (await row.read()) ?? {};
+  if (isForced || (failure && JSON.parse(failure).email !== config.email)) await row.hasten();
+  const renew = () => renewIfDue(config, { ...deps, row, signal: stopping.signal });
+  const renewing = runEvery(pollMs, renew, () =>
     deps.notice("warn", "the certificate could not be checked; the server tries again"),
   );
   return {
     stop() {
       stopping.abort();
-      return looking.stop();
+      return renewing.stop();
     },
   };
 }
 
-type LookDeps = RenewDeps & { signal: AbortSignal; isForced: boolean };
+type CheckDeps = RenewDeps & { row: ReturnType<typeof openRow>; signal: AbortSignal };
 
-/** Writes the certificate that this or another server has obtained to the file, and renews it if it is time. */
-async function renewIfDue(config: AcmeConfig, deps: LookDeps): Promise<void> {
-  const { db, vault, now, signal, isForced } = deps;
-  const row = openRow(db, config);
+/** Writes the certificate that this or another server has obtained to the file, and renews it if this is due. */
+async function renewIfDue(config: AcmeConfig, deps: CheckDeps): Promise<void> {
+  const { row, vault, now, signal } = deps;
   const { sealed = null, nextAt = "", failures = 0 } = (await row.read()) ?? {};
   const pem = sealed === null ? null : vault.open("certificate", row.id, sealed);
   if (pem !== null && attempt(() => readFileSync(config.file, "utf8")) !== pem) {
@@ -63,40 +63,36 @@ async function renewIfDue(config: AcmeConfig, deps: LookDeps): Promise<void> {
   }
   // After `db rekey`, the stored certificate cannot be decrypted, so a new one is obtained at once.
   const isLost = sealed !== null && pem === null && failures === 0;
-  if (Date.parse(nextAt) > now() && !isForced && !isLost) return;
+  if (Date.parse(nextAt) > now() && !isLost) return;
   if (!(await row.claim(nextAt, now() + leaseMs))) return;
   const present = pem === null ? undefined : parsePem(pem, config);
-  const result = await replaceCertificate(config, present, { ...deps, row, failures }).catch((error) =>
+  const result = await replaceCertificate(config, present, deps).catch((error) =>
     signal.aborted ? { nextAt: now(), failures } : reportError(error, config, { ...deps, failures }),
   );
   await row.save(result);
 }
 
 /**
- * Obtains a certificate if there is none or the authority wants the present one to be replaced.
- * @throws AcmeProblem if the authority refuses; errors of `fetch`; validationFailed if what it sends cannot be served.
+ * Obtains a certificate if there is none, or if the present one must be renewed.
+ * @throws AcmeProblem if the authority refuses; errors of `fetch`; validationFailed if its certificate is unusable.
  */
 async function replaceCertificate(
   config: AcmeConfig,
   present: Certificate | undefined,
-  { vault, now, signal, row, failures }: LookDeps & { row: ReturnType<typeof openRow>; failures: number },
+  { vault, now, signal, row }: CheckDeps,
 ): Promise<Result> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
   const client = await openAcme(config.directory, readAccount(config), limit);
-  const { renewalInfo } = client.directory;
-  const replaces = renewalInfo && present && renewalIdOf(present.leaf);
   if (present) {
-    const window = replaces && (await client.readWindow(`${renewalInfo}/${replaces}`));
-    const at = renewalTime(present, window || undefined);
+    const at = renewalTime(present, await client.readWindow(present.leaf));
     if (at > now()) return { nextAt: Math.min(at, now() + planMs) };
   }
-  // After a failure, no certificate is named: the attempt may have replaced it, and a second time is refused.
-  const pem = await obtainCertificate(client, config, failures === 0 ? replaces : undefined, row.publish);
+  const pem = await obtainCertificate(client, config, row.publish);
   const nextAt = Math.min(renewalTime(parsePem(pem, config)), now() + planMs);
   return { nextAt, sealed: vault.seal("certificate", row.id, pem) };
 }
 
-/** Reads the key of the account at the authority, which is created if it is missing. */
+/** Reads the key of the account at the authority. Creates the key if it is missing. */
 function readAccount({ accountFile, dataDir }: AcmeConfig): KeyObject {
   if (!existsSync(accountFile)) {
     const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
@@ -108,15 +104,15 @@ function readAccount({ accountFile, dataDir }: AcmeConfig): KeyObject {
 const parsePem = (pem: string, { file }: AcmeConfig) =>
   parseCertificate({ cert: pem, key: pem }, { cert: file, key: file });
 
-/** Returns when to renew: in the window that the authority suggests (RFC 9773), else at two thirds of the lifetime. */
+/** Returns when to renew: in the time that the authority suggests (RFC 9773), or at two thirds of the lifetime. */
 export function renewalTime({ from, until, leaf }: Certificate, suggested?: { start: number; end: number }): number {
   const lifetime = until - from;
   const { start, end } = suggested ?? { start: from + lifetime * 0.63, end: from + lifetime * 0.67 };
-  // The place in the window depends on the certificate, so that not all servers renew at the same time.
+  // The time depends on the certificate, so that not all servers renew at once.
   return start + (end - start) * (Number.parseInt(leaf.fingerprint256.slice(0, 2), 16) / 256);
 }
 
-/** Logs a failure. The result says when to try again. */
+/** Logs a failure, and returns when to try again. */
 function reportError(
   error: unknown,
   config: AcmeConfig,
@@ -126,5 +122,5 @@ function reportError(
   const nextAt = now() + Math.max(waitMs, error instanceof AcmeProblem ? error.retryAfterMs : 0);
   const failure = describeError(error, config, nextAt);
   notice("error", `${failure.message} ${failure.remedy}`);
-  return { nextAt, failures: failures + 1, failure: JSON.stringify(failure) };
+  return { nextAt, failures: failures + 1, failure: JSON.stringify({ ...failure, email: config.email }) };
 }

@@ -6,6 +6,7 @@ import { toTimestamp } from "../../values/stamps.ts";
 import { acmeCertificates } from "./table.ts";
 
 const selectRow = statement((q) => q.select().from(acmeCertificates).where(equals(acmeCertificates.id, "id")));
+const hastenRow = statement(sql`update ${acmeCertificates} set next_at = '' where id = ${param("id")}`);
 const claimRow = statement(sql`
   insert into ${acmeCertificates} (id, next_at) values (${param("id")}, ${param("until")})
   on conflict (id) do update set next_at = excluded.next_at where next_at = ${param("at")}`);
@@ -16,24 +17,21 @@ const updateResult = statement(sql`
     next_at = ${param("next")}, failures = ${param("failures")}, failure = ${param("failure")}
   where id = ${param("id")}`);
 
-/** When to check again, in epoch milliseconds, and a new certificate with its key, encrypted, or a failure in JSON. */
-export type Result = { nextAt: number; sealed?: string; failures?: number; failure?: string };
+/** `nextAt` is when to check again, in epoch milliseconds; `sealed` a new certificate; `failure` is JSON. */
+export type Result = { nextAt: number; sealed?: string | null; failures?: number; failure?: string | null };
 
-/** Opens the row of these names at an authority. The first claim creates it. */
+/** Returns functions for the row of these names at an authority. The first claim creates the row. */
 export function openRow(db: Database, { directory, names }: AcmeConfig) {
   const id = `${directory} ${names.join(",")}`;
   return {
     id,
     read: () => get(db, selectRow, { id }),
-    /** Whether this server may work on the row. Of several servers that read the same `nextAt`, one may. */
+    /** Makes the next check due now. */
+    hasten: () => run(db, hastenRow, { id }),
+    /** Returns whether this server may renew. Of several servers that read the same `nextAt`, only one may. */
     claim: async (at: string, until: number) => (await run(db, claimRow, { id, at, until: toTimestamp(until) })) > 0,
     publish: (answers: Record<string, string>) => run(db, updateAnswers, { id, answers: JSON.stringify(answers) }),
-    save: ({ nextAt, sealed, failures = 0, failure }: Result) =>
-      run(db, updateResult, {
-        ...{ id, failures },
-        next: toTimestamp(nextAt),
-        sealed: sealed ?? null,
-        failure: failure ?? null,
-      }),
+    save: ({ nextAt, sealed = null, failures = 0, failure = null }: Result) =>
+      run(db, updateResult, { id, next: toTimestamp(nextAt), sealed, failures, failure }),
   };
 }

@@ -13,7 +13,7 @@ const oids = {
   ecdsaWithSha256: [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02],
 };
 
-/** Makes a P-256 key in PEM, and the request (PKCS #10, in base64url) for a certificate of the names. */
+/** Creates a P-256 key in PEM, and the request (PKCS #10, in base64url) for a certificate with these names. */
 export function createSigningRequest(names: readonly string[]) {
   const { privateKey, publicKey, pem } = createKey();
   const attribute = sequence(oid(oids.extensionRequest), der(0x31, extensionsOf(names)));
@@ -21,7 +21,7 @@ export function createSigningRequest(names: readonly string[]) {
   return { key: pem, request: signed(body, privateKey).toString("base64url") };
 }
 
-/** Makes a self-signed certificate and its key in PEM, to serve until the first certificate is there. */
+/** Creates a self-signed certificate and its key in PEM, to serve until the first certificate is obtained. */
 export function createPlaceholder(names: readonly string[], now: number): string {
   const { privateKey, publicKey, pem } = createKey();
   const label = der(0x0c, Buffer.from("Bodega, waiting for a certificate"));
@@ -33,19 +33,19 @@ export function createPlaceholder(names: readonly string[], now: number): string
   return new X509Certificate(signed(body, privateKey)).toString() + pem;
 }
 
-/** Makes sure that there is a file to serve until the first certificate is obtained. */
+/** Writes a self-signed certificate to the file of the certificate, unless that file exists. */
 export function placeCertificate({ file, names, dataDir }: AcmeConfig): void {
   if (!existsSync(file)) writeWhole(dataDir, file, createPlaceholder(names, Date.now()));
 }
 
-/** Returns a certificate's id in renewal information (RFC 9773, section 4.1); undefined without an issuer's key. */
+/** Returns a certificate's id for renewal information (RFC 9773, section 4.1); undefined if no issuer's key is named. */
 export function renewalIdOf({ raw, serialNumber }: X509Certificate): string | undefined {
   const id = oid(oids.authorityKey);
-  // The extension is an octet string with a sequence, whose first field is the key's id.
+  // After the extension's id come an octet string and a sequence, of two bytes each, and then the id of the key.
   const at = raw.indexOf(id) + id.length + 4;
   if (raw.indexOf(id) < 0 || raw[at] !== 0x80) return undefined;
   const key = raw.subarray(at + 2, at + 2 + (raw[at + 1] as number));
-  // In DER, a number whose first bit is set gets a zero before it.
+  // DER puts a zero byte before a number whose first bit is set.
   const serial = Buffer.from(/^[89A-F]/.test(serialNumber) ? `00${serialNumber}` : serialNumber, "hex");
   return `${key.toString("base64url")}.${serial.toString("base64url")}`;
 }
