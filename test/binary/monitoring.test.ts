@@ -108,7 +108,7 @@ test("workers that end at each start are reported by doctor and metrics", async 
     };
   };
   const message = (left: number) =>
-    `${2 - left} of 2 workers of the server (process ${server.pid}) do not answer. It replaces one that hangs or ends.`;
+    `${2 - left} of 2 workers of the server (process ${server.pid}) do not answer. The server replaces workers that hang or end.`;
   writeFileSync(`${binary.dir}/bodega-data/secret.key`, "x".repeat(64));
   const [first = 0, second = 0] = childrenOf(server.pid);
   process.kill(first, "SIGKILL");

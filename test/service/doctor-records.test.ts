@@ -284,7 +284,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile("orders with contradicting statuses are reported, and nothing is fixed from them", async () => {
+  onFile("orders whose statuses disagree are reported, and nothing is fixed from them", async () => {
     const { shop, shirt, paid, pending, refunded } = await openBusyShop();
     const { namespace } = shop;
     const before = await snapshot(shop);

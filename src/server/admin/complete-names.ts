@@ -15,10 +15,10 @@ import { knownScopes } from "../security/scopes.ts";
 export type OfferedName = ReturnType<typeof offerName>;
 type Row = Record<"id" | "name" | "description", string>;
 
-/** Words without characters that a shell interprets. */
+/** A word without characters that a shell interprets. */
 const literalWord = /^[\p{L}\p{N}_][\p{L}\p{N}_.@+:/-]*$/u;
 
-/** Selects up to a hundred rows whose column begins with a prefix. Without a store, ids of all stores are searched. */
+/** Selects up to a hundred rows whose column begins with a prefix. If no store is given, ids of all stores match. */
 const rowsOf = (table: SQLWrapper, column: string, { about = "title", where = "deleted_at is null" } = {}) =>
   statement<Row>(sql`
     select id, ${sql.raw(column)} as name, ${sql.raw(about)} as description from ${table}
@@ -42,7 +42,7 @@ const kindOf = (id: string, table: SQLWrapper, columns: string[], options?: Para
 });
 const ordersBy = { about: "status", where: "true" };
 const product = kindOf("prod_", products, ["slug", "sku"]);
-/** The statements that find names of each kind. Ids begin with `id`; other names are unique in a store only. */
+/** The statements that find names of each kind. Ids begin with `id`. Other names may exist in several stores. */
 const kinds: Record<string, ReturnType<typeof kindOf>> = {
   key: kindOf("app_", appKeys, ["name"], { about: "name", where: "revoked_at is null" }),
   user: kindOf("usr_", users, ["email_key"], { about: "role", where: "true" }),
@@ -53,10 +53,10 @@ const kinds: Record<string, ReturnType<typeof kindOf>> = {
 };
 
 /**
- * Returns at most a hundred names of a kind, or ids if the prefix begins like an id. It omits names that are not unique
- * or that a shell would interpret; for an empty prefix, it returns the ids of those records instead.
- * @param namespace the store of the command line. If it is undefined, the only store is used; with several stores, only
- * ids of keys are offered. An unknown kind or store has no names.
+ * Returns at most a hundred names of a kind, or ids if the prefix begins like an id. Names that are not unique, or that
+ * a shell would interpret, are omitted. For an empty prefix, the ids of such records are returned instead.
+ * @param namespace the store of the command line. By default, this is the only store; if there are several stores, only
+ * ids of keys are returned. For an unknown kind or store, nothing is returned.
  */
 export async function completeNames(
   db: Session,
@@ -64,7 +64,7 @@ export async function completeNames(
 ): Promise<OfferedName[]> {
   if (kind === "scope") return offerWords(knownScopes, prefix);
   if (kind === "event") return offerWords(auditEvents, prefix);
-  // Every word with the prefix sorts before `prefixEnd`, which is the prefix and the highest character.
+  // `prefixEnd` is the prefix and the highest character, so all words with the prefix sort before it.
   const rangeOf = (text: string) => ({ prefix: text, prefixEnd: `${text}\u{10ffff}` });
   if (kind === "namespace") return (await all(db, selectNamespaces, rangeOf(prefix))).map(offerName);
   const found = kinds[kind];

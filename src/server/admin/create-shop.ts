@@ -18,9 +18,9 @@ export interface ShopPlan {
     country: string | null;
     pricesIncludeTax: "yes" | "no";
   } | null;
-  /** The owner, prepared before the transaction because hashing the password takes long. */
+  /** The owner. `prepareUser` has hashed the password, because that takes too long for a transaction. */
   owner: NewUser | null;
-  /** A key with origins is a storefront key, which visitors can read. A key without origins works in no browser. */
+  /** With origins, the key is a storefront key, which visitors can read. Without origins, no browser can use it. */
   key: { name: string; publish: boolean; origins: string[] } | null;
 }
 
@@ -46,10 +46,10 @@ export async function findShop(ctx: SystemCtx, namespace: string): Promise<Shop>
 }
 
 /**
- * Creates the missing parts in one transaction. If two callers run at once, they create one shop. Returns the shop, and
+ * Creates the missing parts of a shop in one transaction, so two calls at once create one shop. Returns the shop, and
  * which parts were created.
- * @throws notFound for a store that neither exists nor is planned; conflict when another user has the owner's address;
- * validationFailed; wrongState when the secret key is not the one of the database.
+ * @throws notFound for a store that neither exists nor is planned; conflict if another user has the owner's address;
+ * validationFailed; wrongState if the database has another secret key.
  */
 export async function setUpShop(ctx: SystemCtx, plan: ShopPlan) {
   const { namespace } = plan;

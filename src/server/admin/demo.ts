@@ -31,7 +31,7 @@ const namespace = demoNamespace;
 const email = "ada@example.com";
 const ownerEmail = "owner@example.com";
 const keyFile = "demo-key.json";
-/** Pages on this machine may use this key. The printed requests may use it too, although they send no `Origin`. */
+/** The key for pages on this machine. The printed requests also use it, so it allows requests without `Origin`. */
 const pageKey = {
   namespace,
   name: "Demo pages",
@@ -40,7 +40,7 @@ const pageKey = {
   origins: ["localhost", "127.0.0.1", "[::1]"],
   allowNoOrigin: true,
 };
-/** Pictures by file name, in base64. `details.json` describes further pictures, which show parts of a product. */
+/** Pictures by file name, in base64. `details.json` lists more pictures, which show details of products. */
 const pictures = collectFiles("admin/demo-pictures") as Record<string, string>;
 const details: Record<string, object> = demoDetails;
 
@@ -48,10 +48,10 @@ type DemoPlace = Record<"dataDir" | "shopUrl", string>;
 
 /**
  * Fills an empty data directory with a sample store: products in categories, rates, a discount code, a customer, an
- * owner and two published keys, one of them for pages. Later starts keep the data. Each start prints working requests,
- * so the secrets are in `demo-key.json`, readable by its owner only.
+ * owner and two published keys, one of them for pages. Later starts keep the data. Each start prints requests that work,
+ * so the secrets are stored in `demo-key.json`, which only its owner can read.
  * @returns a context for the store, its secrets, the id of a product, and whether the store is new.
- * @throws conflict when the directory contains stores that the demo did not create, or the file is damaged.
+ * @throws conflict if the directory contains stores that the demo did not create, or the file is damaged.
  */
 export async function seedDemo(db: Database, vault: Vault, now: () => number, { dataDir, shopUrl }: DemoPlace) {
   const ctx: SystemCtx = { db, actor: { kind: "terminal" }, vault, requestId: "demo", now };
@@ -75,7 +75,7 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, { 
     const { json } = await listProducts(work, { limit: 1, status: "published" });
     const [product] = JSON.parse(json) as { id: string }[];
     const productId = product?.id ?? (await fillShelves(work));
-    // The file is written before the commit. A superfluous file does no harm, but a lost secret cannot be read again.
+    // The file is written before the commit. A file without a store does no harm, but lost secrets cannot be read again.
     if (isNew) writeFileSync(path, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
     const inStore = { ...ctx, tenant: await requireTenant(tx, namespace) };
     return { ctx: inStore, namespace, email, ownerEmail, ...kept, productId, isNew };
@@ -105,7 +105,7 @@ function readKept(path: string): Kept {
   throw conflict(`${path} is damaged. To start the demo again, delete its directory.`);
 }
 
-/** Creates the products. Returns the id of the last one, which lists show first. `picture` is the alternative text. */
+/** Creates the products. Returns the id of the last product, which lists show first. */
 async function fillShelves(ctx: Ctx): Promise<string> {
   const known = (await listCategoryTree(ctx)).map(({ slug }) => slug);
   for (const category of demoCategories as (CategoryInput & { slug: string })[]) {

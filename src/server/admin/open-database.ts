@@ -8,12 +8,12 @@ import { attempt } from "../values/attempt.ts";
 
 type Place = Pick<Config, "dataDir" | "databaseUrl" | "databaseAuthToken" | "databaseAuthTokenFile">;
 
-/** How long a command waits for the write lock. A request waits less, because a browser waits for its answer. */
+/** How long a command waits for the write lock. A request waits for a shorter time. */
 export const commandLockDeadlineMs = 30_000;
 
 let loading: Promise<BeforeCommit> | undefined;
 
-/** Loads the work that each group of writes does before its COMMIT: linking audit rows and indexing products. */
+/** Loads what each group of writes does before its COMMIT: linking rows of the audit log, and indexing products. */
 async function loadBeforeCommit(): Promise<BeforeCommit> {
   const { auditLinking } = await import("../modules/audit/service.ts");
   const { searchIndexing } = await import("../modules/catalogue/list/search.ts");

@@ -16,7 +16,7 @@ import { webhooks } from "../modules/webhooks/table.ts";
 import { adoptSecret } from "../security/secret-key.ts";
 import { toTimestamp } from "../values/stamps.ts";
 
-const lostKey = "sealed with a lost key";
+const lostKey = "encrypted with a lost key";
 const dropped = { status: "dropped", sealed: null, lastError: lostKey, finishedAt: param("now") } as const;
 const dropMail = statement((q) => q.update(mailOutbox).set(dropped).where(isNotNull(mailOutbox.sealed)));
 const removeCodes = statement((q) => q.delete(mailCodes));
@@ -46,11 +46,11 @@ const selectAccounts = statement((q) =>
 );
 
 /**
- * Makes the present secret key the key of the database after the old one was lost, and removes what only the old key
- * could decrypt. Second factors stay, although they no longer work: without them, a password alone would suffice. No
- * server may be running.
- * @returns what was removed, the users whose second factor must be reset, the webhooks that need a new secret, and the
- * payment accounts that must be connected again. `rekeyed` is false when the database already used this key.
+ * Makes the present secret key the key of the database after the old key was lost, and removes data that only the old
+ * key can decrypt. Second factors stay, although they no longer work: if they were removed, a password would suffice to
+ * sign in. No server may be running.
+ * @returns the counts of removed rows, the users whose second factor must be reset, the webhooks that need a new secret,
+ * and the payment accounts that must be connected again. `rekeyed` is false if the database already used this key.
  */
 export function rekeyDatabase(ctx: SystemCtx, config: Pick<Config, "secret" | "dataDir">) {
   return inTransaction(ctx, async (tx) => {

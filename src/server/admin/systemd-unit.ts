@@ -21,8 +21,8 @@ export function stateDirectoryOf(dataDir: string): string | undefined {
 }
 
 /**
- * Renders a unit that starts the server at boot and restricts it to its directory and the network.
- * MemoryDenyWriteExecute is missing, because the JavaScript engine compiles at run time.
+ * Renders a unit that starts the server at boot, and lets it use only its directories and the network. It does not set
+ * MemoryDenyWriteExecute, because the JavaScript engine compiles code at run time.
  * @throws wrongState for a path that a unit cannot contain.
  */
 export function renderUnit(options: UnitOptions): string {
@@ -49,7 +49,7 @@ export function renderUnit(options: UnitOptions): string {
 
 function renderAccount(dataDir: string, folders: readonly string[], account: UnitOptions["account"]): string {
   const name = stateDirectoryOf(dataDir);
-  // The minus before a path lets the server start even if the disk with the path is not mounted.
+  // With a minus before the path, the server also starts if the disk with the path is not mounted.
   const writable = folders.map((path) => `\nReadWritePaths=${quoteWord(`-${path}`)}`).join("");
   if (account.kind === "dynamic") {
     const own = folders.map((path) => `\nExecStartPre=-+chown --reference=${dataDir} ${quoteArgument(path)}`).join("");
@@ -59,24 +59,24 @@ function renderAccount(dataDir: string, folders: readonly string[], account: Uni
   return `User=${user}\nGroup=${group}\nReadWritePaths=${quoteWord(dataDir)}${writable}`;
 }
 
-/** systemd cannot represent quotes in a program's path, nor line breaks in any path. */
+/** Throws wrongState for a path that a unit cannot contain: quotes in the program's path, or line breaks. */
 function requireFit(path: string, unfit: RegExp): void {
   if (!unfit.test(path)) return;
   const remedy = "Choose a path without quotes, backslashes or line breaks.";
   throw wrongState(`A systemd unit cannot contain ${JSON.stringify(path)}.`, { remedy });
 }
 
-/** Whether a path is in a temporary directory, which PrivateTmp would hide and empty. */
+/** Whether a path is in a temporary directory. PrivateTmp would hide such a directory, and delete its files. */
 export function isTemporary(path: string): boolean {
   return /^\/(?:var\/)?tmp(?:\/|$)/.test(path);
 }
 
-/** Quotes an argument. In an argument, `$` starts a variable; in the program's path it does not. */
+/** Quotes an argument. In an argument, unlike in the program's path, `$` starts a variable. */
 function quoteArgument(word: string): string {
   return quoteWord(word.replaceAll("$", "$$$$"));
 }
 
-/** Quotes a word. systemd takes `%` as the beginning of a specifier, even in quotes. */
+/** Quotes a word. In systemd, `%` starts a specifier, even in quotes. */
 function quoteWord(word: string): string {
   const text = word.replaceAll("%", "%%");
   return /^[\w@%+=:,./$-]+$/.test(text) ? text : `"${text.replace(/["\\]/g, "\\$&")}"`;

@@ -3,12 +3,12 @@ import type { SystemCtx } from "../context.ts";
 import type { DeadEnd, Queue } from "./claim.ts";
 
 export interface ChannelDeps extends Pick<SystemCtx, "db" | "vault" | "now"> {
-  /** Tells operators that a receiver fails, that it works again, or that a delivery has failed finally. */
+  /** Logs for operators that a receiver fails or works again, or that a delivery was given up. */
   notice?: ((level: "info" | "warn", message: string) => void) | undefined;
 }
 
 export interface Answer {
-  /** Refused: the receiver works, but did not accept this message. Failed: it is down, busy, or did not answer. */
+  /** Refused: the receiver works, but rejects this message. Failed: the receiver is down or busy, or did not answer. */
   result: "accepted" | "refused" | "failed";
   isFinal?: boolean;
   isGone?: boolean;
@@ -18,42 +18,42 @@ export interface Answer {
 }
 
 export interface Attempt {
-  /** `receiver`'s circuit breaker counts the answer; `target` is the target at this receiver. */
+  /** The circuit breaker of `receiver`, such as a push service, counts the answer. `target` is a device there. */
   receiver: string;
   target: string;
   timeoutMs: number;
-  /** Makes the attempt. An error means that the receiver failed. */
+  /** Makes the attempt. If this throws, the receiver has failed. */
   send(signal: AbortSignal): Promise<Answer>;
 }
 
-/** Deliveries that are due and are claimed together: those of a store, or of one receiver. */
+/** Due deliveries that are claimed together: those of a store, or of one receiver. */
 export interface Source {
   key: string;
   tenantId: string;
-  /** The receiver of all its deliveries; undefined when each delivery has its own. */
+  /** The receiver of all these deliveries; undefined if they have several receivers. */
   receiver?: string;
 }
 
 export interface Channel<Task> {
   queue: Queue<Task>;
-  /** How many attempts a delivery gets; unlimited unless given. Interrupted attempts count. */
+  /** The maximum number of attempts for a delivery, including interrupted ones. By default, there is no maximum. */
   maxAttempts?: number;
   createDeliveries?(): Promise<void>;
   listReady(): Promise<Source[]>;
   prepare(task: Task): Promise<Attempt | DeadEnd> | Attempt | DeadEnd;
-  /** When to try again, in epoch milliseconds; the final state when it should not be tried again. */
+  /** Returns when to try again, in epoch milliseconds, or the final status if there is no further attempt. */
   nextAttemptAt(task: Task, answer: Answer): number | DeadEnd["outcome"];
   alsoRecord?(task: Task, answer: Answer): InStatement[];
-  /** Names a delivery in the notice of its failure. Without this function, there is no notice. */
+  /** Names a delivery in the log when it was given up. Without this function, that is not logged. */
   describe?(task: Task): string;
-  /** Tells operators of an answer. @param circuit whether the answer opened or closed the receiver's circuit. */
+  /** Logs an answer for operators. @param circuit whether the answer opened or closed the receiver's circuit. */
   notify?(task: Task, answer: Answer, circuit: "opened" | "closed" | null, receiver: string): void;
   close?(): Promise<void> | void;
 }
 
 /**
- * Milliseconds until the next attempt; null when the schedule ends. Up to a fifth is added, so that deliveries that
- * failed together are not retried together. @param attempts how many were made, at least 1.
+ * Returns the milliseconds until the next attempt; null if there is none. A random part of up to a fifth is added, so
+ * that deliveries that failed together are not retried together. @param attempts the attempts so far, at least 1.
  */
 export function retryDelayMs(delaysMs: readonly number[], attempts: number, retryAfterMs = 0): number | null {
   const delay = delaysMs[attempts - 1];

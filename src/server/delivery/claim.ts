@@ -4,27 +4,27 @@ import type { WorkCtx } from "../context.ts";
 import { all, bind, type Params, param, type Statement, statement } from "../db/statement.ts";
 import { toTimestamp } from "../values/stamps.ts";
 
-/** How long a claim keeps other processes from claiming the delivery; longer than any attempt. */
+/** For this time after a claim, no other process can claim the delivery. It is longer than any attempt. */
 export const leaseMs = 60_000;
 
 export const deliveryColumns = {
   attempts: integer("attempts").notNull().default(0),
   nextAttemptAt: text("next_attempt_at").notNull(),
   leasedUntil: text("leased_until"),
-  /** HTTP status of the last answer; null if there was no answer. `lastError` is the error of that attempt in words. */
+  /** HTTP status of the last answer; null if there was no answer. `lastError` has the error of that attempt in words. */
   lastStatus: integer("last_status"),
   lastError: text("last_error"),
   createdAt: text("created_at").notNull(),
   finishedAt: text("finished_at"),
 };
 
-/** SQL for the id of a new delivery: the parameter `deliveryId`, ending in the row's number. */
+/** SQL for the id of a new delivery: the parameter `deliveryId`, whose end is replaced by the row's number. */
 export const deliveryId = sql`substr(${param("deliveryId")}, 1, 24) || printf('%06d', row_number() over ())`;
 
 export interface Claim {
   id: string;
   attempts: number;
-  /** The end of the lease, which also distinguishes this claim from later ones. */
+  /** The end of the lease. It also distinguishes this claim from later claims. */
   lease: string;
 }
 
@@ -37,10 +37,9 @@ export type DeadEnd = { outcome: "failed" | "dropped" | "expired"; error: string
 export type Queue<Task> = ReturnType<typeof createQueue<Task & Omit<Claim, "lease">>>;
 
 /**
- * Creates functions that claim deliveries of a table, and functions that return statements which end a claim.
- * @param options which: a query for at most `max` due ids of the source `key`, the most urgent first, without
- * deliveries of suspended stores. read: selects the tasks whose id is in `ids`, a JSON array. onDelivered, onEnded: SQL
- * of further assignments.
+ * Returns a function that claims deliveries of a table, and functions that return statements to end a claim.
+ * @param options which: SQL for at most `max` due ids of the source `key`, the most urgent first, without suspended
+ * stores. read: selects the tasks whose id is in the JSON array `ids`. onDelivered, onEnded: SQL of more assignments.
  */
 export function createQueue<Task extends Omit<Claim, "lease">>(
   table: SQLiteTable,
@@ -48,16 +47,16 @@ export function createQueue<Task extends Omit<Claim, "lease">>(
 ) {
   const { which, read, delivered, onDelivered = sql``, onEnded = sql`` } = options;
   const isActive = sql`exists(select 1 from tenants t where t.id = tenant_id and t.status = 'active')`;
-  // One statement finds and leases deliveries, so that no two processes can claim the same one.
+  // One statement finds and leases deliveries, so that two processes cannot claim the same delivery.
   const lease = statement<{ id: string }>(sql`
     update ${table} set attempts = attempts + 1, next_attempt_at = ${param("lease")}, leased_until = ${param("lease")}
     where id in (${which}) and ${isActive} returning id`);
   const result = sql`last_status = ${param("status")}, last_error = ${param("error")}, leased_until = null`;
-  // Does not check the lease: a message that arrived must not be sent again, even if it was claimed again.
+  // This does not check the lease: a message that arrived must not be sent again, even if it was claimed again.
   const markDelivered = statement(sql`
     update ${table} set status = ${sql.raw(`'${delivered}'`)}, ${result}, finished_at = ${param("now")} ${onDelivered}
     where id = ${param("id")} and status in ('waiting', 'failed', 'expired')`);
-  // These statements change a row only if no other process has claimed or ended the delivery since this claim.
+  // These statements do nothing if another process has claimed or ended the delivery since this claim.
   const ofClaim = (assignments: SQL) =>
     statement(sql`update ${table} set ${assignments}
       where id = ${param("id")} and status = 'waiting' and leased_until = ${param("lease")}`);

@@ -6,15 +6,14 @@ import type { Claim, DeadEnd } from "./claim.ts";
 import { describeFailure } from "./outbound.ts";
 import { Scheduler, type SchedulerPolicy } from "./scheduler.ts";
 
-/** A poll of a file takes microseconds, a poll of a server a round trip. Jitter makes pauses up to twice as long. */
+/** Pauses between polls, by kind of database. A random part makes each pause up to twice as long. */
 const pauseMs = { file: 250, server: 2000 };
-/** Between two polls, about this many deliveries without a permit are skipped to find deliveries to other receivers. */
+/** Between two polls, about so many deliveries without a permit are skipped, to find deliveries to other receivers. */
 const maxSkipped = 200;
 
 /**
- * Sends the deliveries of a channel. Any number of engines, in any number of processes, share the work, because a
- * delivery is leased in the database before it is sent. If its result cannot be recorded, a delivery is sent again,
- * with the same id.
+ * Sends the deliveries of a channel. Engines in several processes share the work, because a delivery is leased in the
+ * database before it is sent. If the result cannot be recorded, the delivery is sent again, with the same id.
  */
 export class DeliveryEngine<Task extends Claim> {
   attempts = 0;
@@ -27,7 +26,7 @@ export class DeliveryEngine<Task extends Claim> {
   #skipped = 0;
   #isStopping = false;
   #timer: Timer | undefined;
-  /** The text of the notice about a database that does not answer, such as `mail stays queued`. */
+  /** What the log says if the database does not answer, such as `mail stays queued`. */
   #effect = "";
 
   constructor(channel: Channel<Task>, { policy, ...deps }: ChannelDeps & { policy: SchedulerPolicy }) {
@@ -46,7 +45,7 @@ export class DeliveryEngine<Task extends Claim> {
     return this;
   }
 
-  /** Stops claiming, and waits for attempts up to `graceMs`. Longer attempts are repeated when their leases end. */
+  /** Stops claiming, and waits up to `graceMs` for attempts. Longer attempts are repeated when their leases end. */
   async stop(graceMs = 5000): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#timer);
@@ -59,7 +58,7 @@ export class DeliveryEngine<Task extends Claim> {
     while (this.#work.size > 0);
   }
 
-  /** Creates deliveries and starts to send those that are due. Operators get one notice until a poll succeeds again. */
+  /** Creates deliveries, and starts to send the due ones. Failures are logged once until a poll succeeds again. */
   poll(): Promise<unknown> {
     return this.#follow(async () => {
       if (this.#isStopping) return;
@@ -71,7 +70,7 @@ export class DeliveryEngine<Task extends Claim> {
     });
   }
 
-  /** Claims deliveries of one source at a time, so that permits counted before a claim are still free after it. */
+  /** Claims deliveries. No two claims run at once, so that permits that are free before a claim are free after it. */
   async #claimAll(): Promise<void> {
     if (this.#isClaiming) return;
     this.#isClaiming = true;
@@ -108,7 +107,7 @@ export class DeliveryEngine<Task extends Claim> {
     });
   }
 
-  /** Runs work that fails only if the database does not answer, and reports such a failure to operators. */
+  /** Runs work that fails only if the database does not answer, and logs such a failure. */
   #follow(start: () => Promise<unknown>): Promise<unknown> {
     const report = () => {
       if (!this.#isFailing) this.#deps.notice?.("warn", `the database does not answer; ${this.#effect}`);
@@ -135,10 +134,10 @@ export class DeliveryEngine<Task extends Claim> {
     const began = performance.now();
     let answer: Answer;
     try {
-      // A name resolver that hangs ignores the signal, so the wait itself must end at the signal.
+      // A name resolver that hangs ignores the signal, so the wait ends at the signal too.
       answer = await withSignal(attempt.send(signal), signal);
     } catch (error) {
-      // The message may have arrived nevertheless; receivers recognise it by its id.
+      // The message may have arrived despite the error. Receivers recognise a repetition by its id.
       const text = signal.aborted ? `no answer within ${attempt.timeoutMs / 1000} s` : describeFailure(error);
       answer = { result: "failed", status: null, error: text, retryAfterMs: 0 };
     }

@@ -5,27 +5,27 @@ import { type RequestOptions, request as requestSecure } from "node:https";
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** How long to wait for the body. One chunk is read, so that the connection ends cleanly after a short answer. */
+/** How long to wait for the body of an answer. Its first chunk is read, so that the connection ends cleanly. */
 const lingerMs = 500;
-/** How long to wait for a connection until the next address of the name is tried. */
+/** How long to wait for a connection before the next address of the name is tried. */
 const connectMs = 3000;
 
-/** The reason why a message did not arrive; operators see its text unchanged. */
+/** The reason why a message did not arrive. Operators see the text unchanged. */
 export class DeliveryFailure extends Error {}
 
 export function describeFailure(error: unknown): string {
   if (error instanceof DeliveryFailure) return error.message;
-  // A name with several addresses has one error for each. The last one is shown.
+  // A name with several addresses has an error for each. The last error is shown.
   const { code, message } = (error instanceof AggregateError ? error.errors.at(-1) : error) as NodeJS.ErrnoException;
   return `${code ?? "failed"}: ${message}`.slice(0, 300);
 }
 
-/** Whether the receiver is down. A refusal (4xx, a redirect) may concern one message only. */
+/** Whether the receiver is down. Other statuses, such as 4xx or a redirect, may concern only this message. */
 export function isDown(status: number | null): boolean {
   return status === null || status >= 500 || status === 429 || status === 408;
 }
 
-/** Milliseconds that a receiver asks to wait with status 429 or 503: 0 to an hour. @param now epoch milliseconds. */
+/** Returns how long a receiver with status 429 or 503 asks to wait: 0 to an hour, in milliseconds. */
 export function readRetryAfter(answer: Pick<PostAnswer, "status" | "retryAfter">, now: number): number {
   if (answer.status !== 429 && answer.status !== 503) return 0;
   const text = answer.retryAfter?.trim() ?? "";
@@ -35,7 +35,7 @@ export function readRetryAfter(answer: Pick<PostAnswer, "status" | "retryAfter">
 
 export type Lookup = (name: string) => Promise<string[]>;
 
-/** Resolves names as the machine does. IPv4 comes first, because many machines have no IPv6 route. */
+/** Resolves a name with the system's resolver. IPv4 comes first, because many machines have no IPv6 route. */
 const lookupAddresses: Lookup = async (name) =>
   (await lookupName(name, { all: true, order: "ipv4first" })).map(({ address }) => address);
 
@@ -59,7 +59,7 @@ export function hostOf({ hostname }: URL): string {
 const privateNames =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|onion)$/i;
 
-/** Whether a host is a public address or a name that can have one. */
+/** Whether a host is a public address, or a name that can have a public address. */
 export function isPublicHost(host: string): boolean {
   if (ipaddr.isValid(host)) return isPublic(host);
   const labels = host.split(".");
@@ -68,7 +68,7 @@ export function isPublicHost(host: string): boolean {
 
 const globalUnicast = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
 
-/** Whether an address is public. IPv6 that embeds IPv4 (mapped, 6to4, NAT64, Teredo) is not: it may be private. */
+/** Whether an address is public. IPv6 with an embedded IPv4 address (such as NAT64) is not, because it may be private. */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.parse(address);
@@ -76,7 +76,7 @@ export function isPublic(address: string): boolean {
   return parsed.kind() === "ipv4" || (parsed as ipaddr.IPv6).match(globalUnicast);
 }
 
-/** `text` is the first chunk of the body, or empty. */
+/** The answer to a message. `text` is the first chunk of the body; without a body, it is empty. */
 export type PostAnswer = { status: number; retryAfter: string | undefined; text: Promise<string> };
 
 export interface Post {
@@ -91,7 +91,7 @@ export interface Post {
 }
 
 /**
- * Posts a message to a checked address, without following redirects or waiting for the body.
+ * Posts a message to a checked address. Follows no redirects, and does not wait for the body.
  * @throws RefusedAddress; errors of the connection; the signal's reason.
  */
 export async function postMessage({ url, allowPrivate, lookup, body, ...post }: Post): Promise<PostAnswer> {
@@ -100,9 +100,9 @@ export async function postMessage({ url, allowPrivate, lookup, body, ...post }: 
   const options: RequestOptions & { autoSelectFamilyAttemptTimeout: number } = {
     ...post,
     method: "POST",
-    // A reused connection could belong to another name, so each request has its own.
+    // A reused connection could belong to another name, so each request opens a connection.
     agent: false,
-    // The connection goes to a checked address, and to the next one if the first cannot be reached.
+    // Only the checked addresses are tried, one after another.
     lookup: (_name, _options, done) => done(null, found),
     autoSelectFamilyAttemptTimeout: connectMs,
     servername: ipaddr.isValid(hostOf(url)) ? undefined : hostOf(url),
@@ -110,7 +110,7 @@ export async function postMessage({ url, allowPrivate, lookup, body, ...post }: 
   const request = url.protocol === "https:" ? requestSecure(url, options) : requestPlain(url, options);
   request.end(body);
   const answered = once(request, "response");
-  // After the answer, errors of the connection are ignored, because the answer counts.
+  // After the answer, errors of the connection no longer matter.
   const ignore = () => {};
   request.on("error", ignore);
   const response: IncomingMessage = (await answered)[0];

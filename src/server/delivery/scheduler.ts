@@ -2,25 +2,25 @@ import { LruCache } from "../values/lru-cache.ts";
 import type { Answer, Attempt, Source } from "./channel.ts";
 
 export interface SchedulerPolicy {
-  /** How many attempts may run at once: in total, per store, per receiver. */
+  /** How many attempts may run at once: in total, for a store, and for a receiver. */
   permits: Record<"total" | "tenant" | "receiver", number>;
-  /** How many permits slow, failing or unknown receivers may use. Most permits are thus left for other receivers. */
+  /** How many permits slow, failing or unknown receivers may use, so that most permits stay free for others. */
   untrusted: Record<"total" | "receiver", number>;
   batch: number;
-  /** A receiver, such as a push service, is paused after so many of its targets, such as devices, failed in a row. */
+  /** After failures of so many targets (such as devices) in a row, their receiver (such as a push service) is paused. */
   opensAfter: number;
-  /** How long a receiver can keep its circuit open by Retry-After, in milliseconds. */
+  /** The maximum time, in milliseconds, for which a receiver can ask for a pause with Retry-After. */
   maxRetryAfterMs: number;
   isWellKnown?: (receiver: string) => boolean;
 }
 
-/** The minimum wait of a delivery that was claimed although its receiver had no permit. */
+/** The minimum wait of a claimed delivery whose receiver has no free permit. */
 const skippedMs = 2000;
-/** A receiver that takes longer than this to answer is not trusted. */
+/** A receiver that takes longer to answer is not trusted. */
 const slowMs = 2000;
-/** How long a circuit stays open. The time doubles with each failed probe, up to `longest`. */
+/** How long a circuit stays open. The time doubles with each failed attempt, up to `longest`. */
 const openMs = { first: 5000, longest: 60_000 };
-/** Strangers can name receivers, so only the receivers used last are remembered: at least this many. */
+/** At least so many receivers are remembered, the last used ones. Strangers can name receivers, so there is a limit. */
 const minReceivers = 5000;
 
 /** `openings`: how often in a row the circuit was opened; 0 while it is closed. */
@@ -28,7 +28,7 @@ const createCircuit = () => ({ isTrusted: false, failed: new Set<string>(), open
 
 /**
  * Decides which source may send next, and to which receiver. The store with the fewest attempts in progress comes
- * first. A receiver that fails has an open circuit: it gets no attempts for a while, then one at a time.
+ * first. If a receiver fails, its circuit opens: it gets no attempts for a time, and then one at a time.
  */
 export class Scheduler {
   readonly #policy: SchedulerPolicy;
@@ -47,7 +47,7 @@ export class Scheduler {
     for (const source of sources) this.#asking.set(source.key, source);
   }
 
-  /** Removes and returns the next source, and how many deliveries it may claim; undefined if none may now. */
+  /** Removes and returns the next source, and how many deliveries it may claim; undefined if no source may claim now. */
   next(): { source: Source; max: number } | undefined {
     let next: Source | undefined;
     let fewest = Number.POSITIVE_INFINITY;
@@ -62,10 +62,10 @@ export class Scheduler {
     return { source: next, max: Math.min(this.#policy.batch, this.#roomFor(next, next.receiver)) };
   }
 
-  /** Returns 0 if a claimed delivery may be sent now; otherwise the milliseconds that it must wait. */
+  /** Returns how many milliseconds a claimed delivery must wait; 0 if it may be sent now. */
   waitMs(source: Source, receiver: string): number {
     if (this.#roomFor(source, receiver) > 0) return 0;
-    // The wait is random, so that the deliveries do not all return at once.
+    // The wait is random, so that waiting deliveries do not all become due at once.
     return this.openMs(receiver) + skippedMs * (1 + Math.random());
   }
 
@@ -87,7 +87,7 @@ export class Scheduler {
     return Math.max((this.#circuits.get(receiver)?.openUntil ?? 0) - this.#now(), 0);
   }
 
-  /** Records an answer. @returns whether the answer opened or closed the receiver's circuit; null for neither. */
+  /** Records an answer. Returns whether the answer opened or closed the receiver's circuit; null if it did neither. */
   record({ receiver, target }: Attempt, answer: Answer, tookMs: number): "opened" | "closed" | null {
     const circuit = this.#circuits.getOrMake(receiver, createCircuit);
     const isClosed = circuit.openings === 0;
@@ -99,7 +99,7 @@ export class Scheduler {
     circuit.isTrusted = false;
     if (isClosed && circuit.failed.add(target).size < this.#policy.opensAfter) return null;
     const now = this.#now();
-    // Attempts that fail at the same time open the circuit once: an open circuit is not opened again.
+    // Several attempts may fail at the same time. Only the first one opens the circuit and doubles the time.
     if (this.openMs(receiver) === 0) {
       circuit.openUntil = now + Math.min(openMs.first * 2 ** circuit.openings, openMs.longest);
       circuit.openings += 1;

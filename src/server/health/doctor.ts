@@ -34,7 +34,7 @@ import {
 import * as orders from "./records/orders.ts";
 import * as products from "./records/products.ts";
 
-/** Checks by name. Their findings do not depend on those of other checks. */
+/** Checks by name. A check does not depend on the findings of other checks. */
 type Checks<Subject> = Record<string, (subject: Subject) => Findings>;
 
 const directoryChecks: Checks<CheckSubject> = { directory: checkDirectory, files: checkFiles, disk: checkDisk };
@@ -49,7 +49,7 @@ const storeChecks: Checks<StoreSubject> = {
   ...{ stores: stores.checkStores, taxes: stores.checkTaxes, accounts: stores.checkAccounts, keys: stores.checkKeys },
   ...{ outbox: stores.checkOutbox, webhooks: stores.checkWebhooks, payments: checkPayments },
 };
-/** In the order in which they run: values from which others are computed come first. */
+/** These run in this order, because values that are fixed first are used to compute later values. */
 const recordChecks: Checks<RecordSubject> = {
   ...{ states: orders.orderStates, stock: products.reservedStock, variants: products.variantSums },
   ...{ replies: products.storedReplies, totals: orders.orderTotals, pieces: orders.orderPieces },
@@ -58,7 +58,7 @@ const recordChecks: Checks<RecordSubject> = {
   ...{ counts: products.productCounts, pictures: products.pictureUses, search: products.searchIndex },
 };
 export const environmentChecks = [directoryChecks, serverChecks, databaseChecks, storeChecks].flatMap(Object.keys);
-/** Checks that `--ignore` can omit. The other checks open the directory and the database, so they always run. */
+/** Checks that `--ignore` can omit. Other checks always run, because they open the directory and the database. */
 export const optionalChecks = [
   ...["text", "integrity", "references", "standby"],
   ...[...environmentChecks, ...Object.keys(recordChecks)].filter((id) => id !== "directory"),
@@ -108,7 +108,7 @@ export async function runDoctor(config: Config, options: DoctorOptions): Promise
   return run.report();
 }
 
-/** `findings` begins with the worst; `passed` lists checks without findings; `worst` is the worst severity left. */
+/** `findings` starts with errors; `passed` lists checks without findings; `worst` ignores findings that were fixed. */
 export type Report = ReturnType<Run["report"]>;
 
 export interface RunOptions {
@@ -120,7 +120,7 @@ export interface RunOptions {
   deps: { timeoutMs: number; command: CommandLine };
 }
 
-/** A check of the environment may take this many times the time limit of a connection. */
+/** The time limit of a check of the environment is this many times the time limit of a connection. */
 const maxTimeouts = 3;
 
 export class Run {
@@ -145,7 +145,7 @@ export class Run {
     return found;
   }
 
-  /** Runs one check. An error of the check becomes a finding, so that it does not hide the findings of other checks. */
+  /** Runs a check. Its error becomes a finding, so that the findings of other checks are still reported. */
   #try(group: Group, check: string, work: () => Promise<Finding[]>): Promise<Finding[]> {
     const fail = (error: unknown) => {
       const message = `This check failed: ${attempt(() => describeDamage(error)) ?? reasonOf(error)}`;
@@ -168,7 +168,7 @@ export class Run {
     }
   }
 
-  /** If requested, fixes what was found since the last call, and records it in the audit log. */
+  /** With `fix`, fixes the problems found since the last call, and records this in the audit log. */
   async applyFixes(ctx: SystemCtx | null): Promise<void> {
     for (const reported of this.#options.fix ? this.#findings : []) {
       const { check, subject, namespace, fix } = reported;

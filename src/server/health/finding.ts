@@ -3,7 +3,7 @@ import type { Environment } from "../config/environment.ts";
 import type { SystemCtx, Tenant } from "../context.ts";
 import type { CommandLine } from "../db/db-errors.ts";
 
-/** In ascending order: a note is information, a warning may become an error, an error needs action now. */
+/** In ascending order. A note is information, a warning may become an error, and an error needs action now. */
 export const severities = ["note", "warning", "error"] as const;
 export type Severity = (typeof severities)[number];
 
@@ -13,15 +13,15 @@ export interface Finding {
   severity: Severity;
   subject: string;
   namespace?: string | null;
-  /** One or two sentences that name the subject; never a secret. */
+  /** One or two sentences that name the subject. They never contain a secret. */
   message: string;
-  /** A command that can be pasted, or what to do; null if there is nothing to do. */
+  /** A command that can be pasted, or a sentence that says what to do; null if there is nothing to do. */
   remedy: string | null;
-  /** In an inconsistent record: the field, its value, and the value that follows from other records. */
+  /** Of an inconsistent record: the field, its value, and the value that follows from other records. */
   field?: string;
   is?: string | number | null;
   should?: string | number | null;
-  /** Fixes the finding. Safe while a server runs; may throw. */
+  /** Fixes the problem. A server may be running. May throw. */
   fix?: (() => unknown) | undefined;
 }
 
@@ -50,7 +50,7 @@ export function finding(severity: Severity, subject: string, message: string, re
   return { severity, subject, message, remedy };
 }
 
-/** `1 mail`, `3 mails`, `2 deliveries`. */
+/** Returns a count with its noun, such as `1 mail`, `3 mails` or `2 deliveries`. */
 export function countOf(count: number, noun: string): string {
   return `${count} ${count === 1 ? noun : `${noun.replace(/y$/, "ie")}s`}`;
 }

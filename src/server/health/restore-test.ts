@@ -14,13 +14,13 @@ import { formatBytes } from "../values/units.ts";
 import { reasonOf } from "./finding.ts";
 
 /**
- * Restores the newest state of a replica or of backups to a temporary directory, as `db restore --dry-run` does. Stores
- * the result for `doctor` and the metrics if this is the server's place. Blocks the process.
+ * Restores the newest state of a replica or of backups to a temporary directory, as `db restore --dry-run` does. If the
+ * server uses this place, the result is stored for `doctor` and the metrics. Blocks the process.
  */
 export async function testRestore(config: Config, place: string) {
   const { dataDir } = config;
   const { last_success: last, last_failure: failed } = readLast(dataDir, "restore-test");
-  // If the server got its place from a flag, only the recorded results name the place.
+  // If a flag names the place, this process does not see it, but the recorded results do.
   const isOwn = [restoreTestPlace(config), failed?.place, last?.place].includes(place);
   const record = (change: Parameters<typeof recordResult>[2]) => isOwn && recordResult(dataDir, "restore-test", change);
   try {
@@ -36,7 +36,7 @@ export async function testRestore(config: Config, place: string) {
 async function restoreAside(config: Config, place: string, isOwn: boolean) {
   const source = parseSource(place, "<place>", "Check the path, or make a backup: bodega db backup");
   const path = databaseFile(config.dataDir);
-  // During the test, there must still be space for the server's largest WAL.
+  // The test must leave enough space for the largest WAL of the server.
   const needed = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) + maxWalBytes;
   if (needed > (freeDiskBytes(config.dataDir) ?? needed)) {
     throw unavailable(`A restore test needs ${formatBytes(needed)} of free space on the disk of ${config.dataDir}.`);

@@ -12,7 +12,7 @@ import { webhookDeliveries } from "../modules/webhooks/table.ts";
 import { freeDiskBytes } from "./readiness.ts";
 
 const dayMs = 86_400_000;
-/** The time limit of the query, because an unreachable database must not delay the other figures. */
+/** The time limit of the query. An unreachable database must not delay the other figures. */
 const timeoutMs = 1000;
 
 /** Figures of the database and its disk, as in `GET /status`. Null means missing or unknown. */
@@ -24,7 +24,7 @@ interface FigureDeps {
   certificateEnd: number | undefined;
 }
 
-// Each count reads a small partial index. `failed` are deliveries that failed finally within the last day.
+// Each count reads a small partial index. `failed` counts deliveries that were given up within the last day.
 const figuresOf = (table: SQLiteTable, isEnded = sql``) => sql`json_object(
   'waiting', (select count(*) from ${table} where status = 'waiting'),
   'failed', (select count(*) from ${table} where ${isEnded} status = 'failed' and finished_at > ${param("since")}))`;

@@ -17,14 +17,14 @@ function controlSocket(dataDir: string): string {
   return join(dirname(databaseFile(dataDir)), "server.sock");
 }
 
-/** Requests `/status`, `/requests?id=…` or `/succeed` from the server of a data directory; null without a server. */
+/** Sends a request to the control socket of a data directory's server. Returns null if no server answers. */
 export async function requestServer(dataDir: string, path: string, timeoutMs = 5000): Promise<Response | null> {
   const unix = controlSocket(dataDir);
   if (!existsSync(unix)) return null;
   try {
     return await fetch(`http://localhost${path}`, { unix, signal: AbortSignal.timeout(timeoutMs) });
   } catch {
-    // In this case, the server was killed, belongs to another account, or hangs.
+    // The server was killed, belongs to another account, or hangs.
     return null;
   }
 }
@@ -36,14 +36,14 @@ export async function readServerStatus(dataDir: string, timeoutMs?: number): Pro
 
 /**
  * Listens on the control socket, which only the server's account can open. Replaces the socket of a killed server.
- * Returns null if another server of the libSQL database already listens. Errors: unavailable.
+ * Returns null if another server of the same libSQL database listens on it. Errors: unavailable.
  */
 export async function openControlSocket(dataDir: string, answers: ControlAnswers): Promise<{ close(): void } | null> {
   makeDataDir(dataDir);
   const unix = controlSocket(dataDir);
   if (await requestServer(dataDir, "/")) return null;
   rmSync(unix, { force: true });
-  // The mask is set before the socket is created, so that the socket never has a wider mode, not even for a moment.
+  // The mask applies when the socket is created, so that its mode is never wider, not even for a moment.
   const mask = process.umask(0o177);
   try {
     const server = Bun.serve({

@@ -13,7 +13,7 @@ const lagEveryMs = 500;
 const lagKeptMs = 10_000;
 const keptRequests = 100;
 
-/** How a call of `/health/live` with an `X-Request-Id` that begins with `doctor-` arrived at the server. */
+/** How a request of `/health/live` whose `X-Request-Id` begins with `doctor-` arrived at the server. */
 export interface RecentRequest {
   request_id: string;
   at: string;
@@ -34,28 +34,28 @@ export function monitorProcess(db: Database) {
   const queue = db instanceof FileDatabase ? db.queue : undefined;
   const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null });
   let unready: string | null = null;
-  // A database server is not queried, because that may cost money. Free disk space is reported elsewhere.
+  // A libSQL server is not queried, because its operator may bill each query. The status has the free disk space.
   const checking =
     queue && setInterval(async () => (unready = (await findUnready())?.message ?? null), readinessEveryMs);
   checking?.unref();
   return {
     meter,
-    /** The recent requests by request id. Anyone can send them, so only some are kept. */
+    /** The recent requests by request id. Anyone can send such requests, so only the last ones are kept. */
     recentRequests: new LruCache<RecentRequest>(keptRequests),
     read() {
       const { user, system } = process.cpuUsage();
       return {
-        /** Null for a worker that does not run because it ends repeatedly; its figures are 0. */
+        /** Null for a worker that ends repeatedly and does not run now. Its figures are 0. */
         pid: process.pid as number | null,
         started_at,
-        /** Resident memory. The engine reads it from a file, so it is 0 if no file descriptor is left. */
+        /** Resident memory; 0 if no file descriptor is free, because the engine reads it from a file. */
         memory_bytes: attempt(() => process.memoryUsage.rss()) ?? 0,
         cpu_seconds: (user + system) / 1e6,
         event_loop_lag_ms: round(lag.max / 1e6),
         in_flight: meter.inFlight,
         writes_waiting: queue?.waiting ?? 0,
         write_wait_ms: round(queue?.waitMs ?? 0),
-        /** Why the process was not ready at the last check; null if it was ready, and always with a database server. */
+        /** Why the process was not ready at the last check; null if it was ready, or uses a libSQL server. */
         unready,
         counts: meter.read(),
       };

@@ -20,7 +20,7 @@ interface StatusDeps {
 
 export type ServerStatus = Awaited<ReturnType<typeof readStatus>>;
 
-/** The status of a server with all of its workers. Counters never decrease while it runs. Times are RFC 3339. */
+/** Returns the status of a server with its workers. Counters never decrease while it runs. Times are RFC 3339. */
 export async function readStatus(deps: StatusDeps) {
   const { version, url, workers, own, database, registry } = deps;
   const running = (await registry?.readFigures()) ?? [];
@@ -40,7 +40,7 @@ export async function readStatus(deps: StatusDeps) {
     at: new Date().toISOString(),
     url,
     workers,
-    /** `name` is `main` or the number of a worker. A worker that does not run or answer has its last figures. */
+    /** `name` is `main` or the number of a worker. If a worker does not run or answer, these are its last figures. */
     processes: all.map(({ name, answers, figures: { counts, ...figures } }) => ({ name, answers, ...figures })),
     requests: { total, in_flight: sumOf(figures, ({ in_flight }) => in_flight), ...replies },
     routes: routes.toSorted((a, b) => b.requests - a.requests),

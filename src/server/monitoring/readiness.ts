@@ -8,7 +8,7 @@ import { attempt } from "../values/attempt.ts";
 const minFreeBytes = 1_048_576;
 const unanswered: FieldError = { field: "database", message: "The database does not answer." };
 
-/** Less than the five seconds that health probes usually wait, so that they get a reply with the reason. */
+/** Health probes usually wait five seconds. A shorter time limit lets them get a reply with the reason. */
 const defaultTimeoutMs = 3000;
 
 export interface ReadinessDeps {
@@ -19,9 +19,9 @@ export interface ReadinessDeps {
 }
 
 /**
- * Creates the readiness check of this process. It resolves to undefined when ready, else to an `unavailable` error
- * whose `details` name the parts: `server` (it is stopping), `database`, `schema` or `disk`. Concurrent calls share a
- * query.
+ * Creates the readiness check of this process. The check resolves to undefined when the process is ready, and otherwise
+ * to an `unavailable` error, whose `details` name the parts: `server` (stopping), `database`, `schema` or `disk`.
+ * Concurrent calls share a query.
  */
 export function createReadiness({ db, isDraining, freeBytes, timeoutMs = defaultTimeoutMs }: ReadinessDeps) {
   let checking: Promise<FieldError[]> | undefined;
@@ -36,7 +36,7 @@ export function createReadiness({ db, isDraining, freeBytes, timeoutMs = default
   };
 }
 
-/** Returns the free bytes for this account on the disk of a directory; null if the system does not report it. */
+/** Returns the bytes that are free for this account on the disk of a directory; null if they are unknown. */
 export function freeDiskBytes(folder: string): number | null {
   const disk = attempt(() => statfsSync(folder));
   return disk ? disk.bavail * disk.bsize : null;

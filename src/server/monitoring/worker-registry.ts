@@ -13,18 +13,18 @@ interface ChannelEnd {
   answer: (request: IpcRequest) => unknown;
 }
 
-/** Creates one end of the pipe between a server and one of its workers. */
+/** Creates one end of the channel between a server and one of its workers. */
 export function createChannel({ send, answer }: ChannelEnd) {
   const waiting = new Map<number, (value: unknown) => void>();
   let lastId = 0;
 
-  // If the other end is gone, the error is ignored, and `request` times out.
+  // If the other end is gone, the error is ignored, because `request` then times out.
   const post = (message: Message) => attempt(() => send(message));
 
   const reply = async (id: number, request: IpcRequest) => post({ kind: "answer", id, value: await answer(request) });
 
   return {
-    /** Returns the answer of the other end; undefined if none arrives in time. */
+    /** Returns the answer of the other end; undefined if no answer arrives in time. */
     request(request: IpcRequest, timeoutMs: number): Promise<unknown> {
       const id = ++lastId;
       const { promise, resolve } = Promise.withResolvers<unknown>();
@@ -39,14 +39,14 @@ export function createChannel({ send, answer }: ChannelEnd) {
     receive(given: unknown): void {
       if (typeof given !== "object" || given === null || !("kind" in given)) return;
       const message = given as Message;
-      // After an error, nothing is sent, and `request` times out at the other end.
+      // After an error, nothing is sent, and the request times out at the other end.
       if (message.kind === "request") reply(message.id, message.request).catch(() => {});
       else if (message.kind === "answer") waiting.get(message.id)?.(message.value);
     },
   };
 }
 
-/** A worker hangs after `maxSilentChecks` unanswered checks. It is killed after `killAfterChecks` unanswered checks. */
+/** After so many unanswered checks, a worker is reported as hanging; after `killAfterChecks`, it is killed. */
 const maxSilentChecks = 3;
 const killAfterChecks = 5;
 /** Figures of a worker that does not run, or has not answered yet. */
@@ -56,7 +56,7 @@ export const noFigures: ProcessFigures = {
 };
 
 interface Worker {
-  /** The number of the worker, from 1; its replacement gets the same. */
+  /** The number of the worker, from 1. Its replacement gets the same number. */
   place: number;
   label: string;
   child: Pick<Subprocess, "pid" | "kill"> | undefined;
@@ -66,7 +66,7 @@ interface Worker {
 }
 
 interface RegistryOptions extends Pick<ChannelEnd, "answer"> {
-  /** A hanging worker delays the figures of the others by at most this time. */
+  /** A hanging worker delays the figures of the other workers by at most this time. */
   timeoutMs?: number;
   notice?: (level: "info" | "warn" | "error", message: string) => void;
 }
@@ -101,8 +101,8 @@ export class WorkerRegistry {
   }
 
   /**
-   * Reads the figures of all workers, and kills workers that were silent for too many calls. It counts calls, because
-   * time also passes while the machine sleeps.
+   * Reads the figures of all workers, and kills workers that did not answer for several calls. Calls are counted instead
+   * of time, because time also passes while the machine sleeps.
    */
   checkSilence(): void {
     void this.readFigures();
@@ -118,7 +118,7 @@ export class WorkerRegistry {
     }
   }
 
-  /** Returns the figures of all workers that have answered. A worker that does not answer now has its last figures. */
+  /** Returns the figures of all workers that have ever answered. If one does not answer now, these are its last figures. */
   async readFigures(): Promise<{ name: string; figures: ProcessFigures; answers: boolean }[]> {
     const requested = [...this.#workers].map(async (worker) => {
       const figures = await worker.channel.request({ kind: "figures" }, this.#options.timeoutMs);

@@ -23,7 +23,7 @@ interface DatabaseCheckOptions {
 }
 
 /**
- * Checks a database without changing it, and returns whether this program can use the schema. A server may be running.
+ * Checks a database without changing it, and returns whether this program can use its schema. A server may be running.
  * Errors: notFound, unavailable.
  */
 export async function checkDatabase(config: Config, options: DatabaseCheckOptions): Promise<boolean> {
@@ -96,12 +96,12 @@ async function* checkReferences(query: Query, command: CommandLine): AsyncGenera
 }
 
 /**
- * Finds tables with a text that is not UTF-8. If the schema has such a text, that is the only finding, because tables
- * cannot be read without the names in the schema.
+ * Finds tables with a text that is not UTF-8. If the schema has such a text, no other table is read, because the names
+ * of tables and columns are in the schema.
  */
 async function* checkTexts(query: Query, command: CommandLine): AsyncGenerator<Finding> {
   const describe = (table: string) => {
-    const message = `Table ${table} has a text that is not UTF-8: the disk or another program has changed it. A server that reads it ends.`;
+    const message = `Table ${table} has a text that is not UTF-8: the disk or another program has changed it. A server ends when it reads this text.`;
     return finding("error", table, message, damageRemedy("file", command));
   };
   if (await hasBadText(query, "sqlite_schema", "name,tbl_name,sql", true)) return yield describe("sqlite_schema");
@@ -114,8 +114,8 @@ async function* checkTexts(query: Query, command: CommandLine): AsyncGenerator<F
 }
 
 /**
- * Reads texts as bytes, because the engine ends the process when it returns a text that is not UTF-8. Reads a table in
- * pages, or at once if it has no row numbers.
+ * Returns whether a table has a text that is not UTF-8. Texts are read as bytes, because the engine ends the process if
+ * it must return such a text. A table without row numbers is read at once, others in pages.
  */
 async function hasBadText(query: Query, table: string, columns: string, hasRowid: boolean): Promise<boolean> {
   const texts = columns.split(",").map((name) => `iif(typeof(${name}) = 'text', ${name}, '')`);
@@ -126,7 +126,7 @@ async function hasBadText(query: Query, table: string, columns: string, hasRowid
     const rows = await query(select + page);
     if (rows.some((row) => !isUtf8(row[0] as ArrayBuffer))) return true;
     const next = Number(rows.at(-1)?.[1]);
-    // In a damaged table, row numbers may decrease, and the loop would never end.
+    // In a damaged table, row numbers may decrease. Without this check, the loop would not end.
     if (rows.length < pageRows || !(next > last)) return false;
     last = next;
   }
@@ -176,6 +176,6 @@ function describeFault({ kind, object }: SchemaFault, restore: string): Finding 
   const message = `The ${nameObject(object)} ${faults[kind]}.`;
   if (kind !== "foreign") return finding("error", name, message, `Restore the last backup with: ${restore}`);
   const remedy = `Remove it with DROP ${type.toUpperCase()}: a backup with it cannot be restored.`;
-  // A trigger that no migration created can change data, so it is an error; other objects are only a warning.
+  // A trigger can change data, so one that no migration created is an error. Other objects are only a warning.
   return finding(type === "trigger" ? "error" : "warning", name, message, remedy);
 }

@@ -14,7 +14,7 @@ const readOnly = { readOnly: true, keepFormat: true, busyTimeoutMs: 5000, cacheK
 
 export interface DatabaseReader {
   kind: "file" | "server";
-  /** Runs a query that may take minutes, without blocking the server's checkpointer. */
+  /** Runs a query. The query may take minutes, and does not block the server's checkpointer. */
   query(sql: string): Promise<Row[]>;
   close(): Promise<void>;
 }
@@ -40,10 +40,10 @@ export async function openFileReader(path: string): Promise<DatabaseReader> {
   }
 }
 
-/** Opens the database of a libSQL server. Errors: unavailable if it does not answer; validationFailed for the URL. */
+/** Opens the database of a libSQL server. Throws unavailable if it does not answer, validationFailed for a bad URL. */
 export async function openServerReader(config: Config): Promise<DatabaseReader> {
   const db = await openConfiguredDatabase(config);
-  // This first call fails soon if the server does not answer. The queries below may take minutes.
+  // This call has the usual time limit, so a server that does not answer is noticed soon. `query` has no time limit.
   await db.execute("SELECT 1").catch((error) => db.close().then(() => Promise.reject(error)));
   const fail = (error: unknown) => Promise.reject(mapServerError(error));
   const query = async (sql: string) => (await copyClientOf(db).execute(sql).catch(fail)).rows;
@@ -52,7 +52,7 @@ export async function openServerReader(config: Config): Promise<DatabaseReader> 
 
 const damageCodes = /^SQLITE_(?:CORRUPT|NOTADB|IOERR|CANTOPEN|SCHEMA|ERROR|MISMATCH|FORMAT)/;
 
-/** Returns the reason if an error shows a damaged database. Throws others, such as a lock or the network. */
+/** Returns the reason if an error shows that the database is damaged. Throws other errors, such as a lock. */
 export function describeDamage(error: unknown): string {
   if (!damageCodes.test(sqliteCodeOf(error) ?? "")) throw error;
   const source = error instanceof AppError && error.cause instanceof Error ? error.cause : (error as Error);

@@ -18,7 +18,7 @@ import { type CheckSubject, type Finding, finding, type Severity, type StoreSubj
 const day = 86_400_000;
 const maxTestAgeMs = 3 * day;
 
-// The audit log is read, because all servers of a libSQL database share it, but not their directories of backups.
+// The audit log is read, because servers of a libSQL database share the log, but not their directories of backups.
 const selectLast = statement<{ begun_at: string; at: string | null; place: string }>(sql`
   select coalesce((select at from ${auditLog} order by seq limit 1), '') as begun_at, max(seq), at,
     coalesce(details ->> '$.backup', '') as place
@@ -44,17 +44,17 @@ export async function* checkBackups({ ctx, now, config, command }: StoreSubject)
   }
   const ageMs = now() - Date.parse(at);
   const age = formatDuration(ageMs);
-  // Only local files are looked for: a backup of a libSQL database may be on another machine.
+  // The file of a libSQL database's backup may be on another machine, so it is not looked for.
   const isHere = databaseUrl === undefined && isAbsolute(place);
   if (isHere && !attempt(() => statSync(place).size)) {
     yield describe(`The last backup, made ${age} ago, is no longer at ${place}.`, "warning");
   } else if (ageMs > maxAgeMs) yield describe(`The last backup is ${age} old. ${advice}`);
 }
 
-/** A replica whose place is slow lags too, but by less than this. */
+/** A longer lag is a problem. If the place of the replica is only slow, the lag is shorter. */
 const maxLagSeconds = 30;
 
-/** Checks that the replica has all commits but those of the last seconds, and that it is on another disk. */
+/** Checks that the replica lacks at most the commits of the last seconds, and that it is on another disk. */
 export async function* checkReplication({ config, timeoutMs, command }: CheckSubject): AsyncGenerator<Finding> {
   const { dataDir, databaseUrl, replicateTo } = config;
   if (databaseUrl !== undefined) return;

@@ -10,7 +10,7 @@ import { quoteWord } from "../../values/shell-quote.ts";
 import { formatBytes, GiB, MiB } from "../../values/units.ts";
 import { type CheckSubject, type Finding, finding } from "../finding.ts";
 
-/** Files with secrets, and files that others must not write. Other files, such as locks, need no protection. */
+/** Files that other accounts must not read or write. Other files, such as locks, need no protection. */
 const isPrivate =
   /^bodega[\w-]*\.db(?:-wal|-shm|-wal\.(?:orphaned|damaged)-\d+)?$|^secret\.key|^bodega\.env|^acme-|\.sock$/;
 
@@ -20,7 +20,7 @@ export async function* checkDirectory({ config: { dataDir }, uid }: CheckSubject
     readdirSync(dataDir);
     accessSync(dataDir, constants.W_OK);
     if (uid === undefined || uid === owner) return;
-    const message = `${dataDir} belongs to user ${owner}, and you are user ${uid}. The server may not be able to open files that your commands create there.`;
+    const message = `${dataDir} belongs to user ${owner}, and you are user ${uid}. Files that your commands create there may be closed to the server.`;
     const asOwner = `sudo -u ${quoteWord(`#${owner}`)} bodega doctor --data-dir ${quoteWord(dataDir)}`;
     yield finding("warning", dataDir, message, asOwner);
   } catch (error) {
@@ -55,11 +55,11 @@ export async function* checkFiles({ config: { dataDir } }: CheckSubject): AsyncG
   }
 }
 
-/** Lists a directory and its files, each with the widest mode that is allowed; nothing if the directory is missing. */
+/** Lists a directory and its files, each with its maximum mode. The list is empty if the directory is missing. */
 function listDirectory(dir: string, isPrivate: RegExp) {
   const stats = attempt(() => statSync(dir));
   if (!stats?.isDirectory()) return [];
-  // A directory that cannot be read counts as empty here: the check `directory` reports it.
+  // The check `directory` reports a directory that cannot be read, so here it counts as empty.
   const files = (attempt(() => readdirSync(dir)) ?? []).flatMap((name) => {
     const path = join(dir, name);
     const stats = attempt(() => statSync(path));
@@ -70,7 +70,7 @@ function listDirectory(dir: string, isPrivate: RegExp) {
 
 const minFreeBytes = 100 * MiB;
 
-/** File systems that are unsuitable for databases, by their magic number in `statfs` on Linux. */
+/** File systems on which a database may be damaged, by their number in `statfs` on Linux. */
 const networks: Record<number, string> = {
   ...{ 26985: "NFS", 20859: "SMB", 4266872130: "SMB", 4283649346: "CIFS", 12805120: "Ceph", 16914839: "9P" },
   1702057286: "FUSE",
@@ -84,8 +84,8 @@ export async function* checkDisk({ config: { dataDir } }: CheckSubject): AsyncGe
   const path = databaseFile(dataDir);
   const [database = 0, wal = 0] = [path, `${path}-wal`].map((file) => attempt(() => statSync(file).size) ?? 0);
   if (wal > largeWalBytes) {
-    const message = `The WAL of the database has ${formatBytes(wal)} and cannot be emptied, or a killed server left it.`;
-    const remedy = `Look for "WAL" in the server's log: a faulty disk, or a program that reads ${path} for long. Then restart it.`;
+    const message = `The WAL of the database has ${formatBytes(wal)}: it cannot be emptied, or a server was killed.`;
+    const remedy = `Search the server's log for "WAL". The disk may be faulty, or a program reads ${path} for long. Then restart the server.`;
     yield finding("warning", `${path}-wal`, message, remedy);
   }
   const isContainer = existsSync("/.dockerenv") || existsSync("/run/.containerenv");
@@ -102,12 +102,12 @@ export function* describeDisk(
     (networks[type] &&
       `a network file system (${networks[type]}), on which the locks of the database are not reliable`) ||
     (type === tmpfs && `a file system in memory (tmpfs): ${lost}`) ||
-    (type === overlay && isContainer && `the own layer of its container, not on a volume: ${lost}`);
+    (type === overlay && isContainer && `the writable layer of a container instead of a volume: ${lost}`);
   const toDisk = "Stop the server, move the data directory to a local disk, and name it with --data-dir.";
   if (reason) yield finding("warning", dir, `${dir} is on ${reason}.`, toDisk);
   const free = bavail * bsize;
   const wanted = GiB + 2 * bytes;
-  // Some file systems report no blocks, so nothing is known about their space.
+  // Some file systems report no blocks, so their free space is unknown.
   if (blocks === 0 || free >= wanted) return;
   const isFull = free < minFreeBytes;
   const consequence = isFull

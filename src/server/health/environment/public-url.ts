@@ -13,12 +13,12 @@ import { type CheckSubject, type Finding, finding } from "../finding.ts";
 const dayMs = 86_400_000;
 const orCorrectUrl = "or correct --public-url (BODEGA_PUBLIC_URL)";
 
-/** Checks that the public URL leads to this server over trusted TLS, and that a proxy sends the client's address. */
+/** Checks that the public URL leads to this server, that its TLS is valid, and that a proxy sends the client's address. */
 export async function* checkPublicUrl(subject: CheckSubject): AsyncGenerator<Finding> {
   const { publicUrl: url, trustedProxies } = subject.config;
   if (url === undefined) {
     const message = "No public URL is set, so the URL and a proxy in front of the server cannot be checked.";
-    const remedy = "Set BODEGA_PUBLIC_URL=https://shop.example.com or pass --public-url.";
+    const remedy = "Set BODEGA_PUBLIC_URL=https://shop.example.com, or pass --public-url.";
     return yield finding("note", "BODEGA_PUBLIC_URL", message, remedy);
   }
   const call = await callPublicUrl(url, subject);
@@ -96,10 +96,10 @@ function* describeCall(url: string, call: Awaited<ReturnType<typeof callPublicUr
   }
 }
 
-/** An address reserved for documentation (RFC 5737), which the test request claims as its client. */
+/** An address for documentation (RFC 5737). The request of this check claims to come from this address. */
 export const forgedHop = "192.0.2.123";
 
-/** Checks how a request that claimed to come from `forgedHop` arrived through the public URL. */
+/** Checks how a request that claims to come from `forgedHop` arrived through the public URL. */
 export function* checkArrival(trusted: readonly string[], url: string, arrival: RecentRequest): Generator<Finding> {
   const { client, forwarded, host, protocol } = arrival;
   if (arrival.peer === null) return;
@@ -119,7 +119,7 @@ export function* checkArrival(trusted: readonly string[], url: string, arrival: 
     const message = `The proxy at ${peer} does not send X-Forwarded-For, so all clients share one rate limit.`;
     return yield finding("error", peer, message, "Let the proxy add the client's address (docs/PROXIES.md).");
   }
-  // The proxy appended doctor's address. If it is also the proxy's, only the setting tells if the proxy is trusted.
+  // The proxy has appended doctor's address. If that is also the proxy's address, the setting says whether it is trusted.
   const last = hops.split(",").at(-1)?.trim() ?? "";
   const isOwnAddress = ipaddr.isValid(last) && ipaddr.process(last).toString() === peer;
   if (isOwnAddress ? rangeMatcher(trusted)(ipaddr.process(peer)) : client !== peer) return;

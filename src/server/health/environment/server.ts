@@ -18,7 +18,7 @@ import { attempt } from "../../values/attempt.ts";
 import { formatDuration } from "../../values/units.ts";
 import { type CheckSubject, type Finding, finding, reasonOf, type StoreSubject } from "../finding.ts";
 
-/** Checks that a server runs, is ready with all workers, has this program's version, and has read its settings. */
+/** Checks that a server runs, that it and its workers are ready, and that its version and settings are current. */
 export async function* checkServer(subject: CheckSubject): AsyncGenerator<Finding> {
   const { config, timeoutMs, version: own, command } = subject;
   const { dataDir, databaseUrl } = config;
@@ -29,15 +29,15 @@ export async function* checkServer(subject: CheckSubject): AsyncGenerator<Findin
   }
   const status = await readServerStatus(dataDir, timeoutMs);
   if (status === null) {
-    const message = `A server runs on ${dataDir} but does not answer on its control socket. It is starting, it hangs, or it belongs to another account.`;
+    const message = `A server runs on ${dataDir}, but does not answer on its control socket. It is starting, hangs, or belongs to another account.`;
     return yield finding("warning", dataDir, message, "Check its log. If it hangs, restart it.");
   }
-  // A server of another version may not report the last of these fields, so these have defaults.
+  // A server of another version may not report all fields, so some have defaults.
   const { version, pid, workers, started_at = "", processes = [] } = status;
   const silent = processes.filter(({ answers }) => !answers).length;
   if (silent > 0) {
-    const message = `${silent} of ${workers} workers of the server (process ${pid}) do not answer. It replaces one that hangs or ends.`;
-    const remedy = "Check again after ten seconds, and read why in the server's log.";
+    const message = `${silent} of ${workers} workers of the server (process ${pid}) do not answer. The server replaces workers that hang or end.`;
+    const remedy = "Check again after ten seconds. The server's log has the reason.";
     yield finding("error", "workers", message, remedy);
   }
   for (const reason of new Set(processes.flatMap(({ unready }) => unready ?? []))) {
@@ -57,7 +57,7 @@ export async function* checkServer(subject: CheckSubject): AsyncGenerator<Findin
 }
 
 export async function* checkDurability({ ctx, config: { databaseUrl } }: CheckSubject): AsyncGenerator<Finding> {
-  // The session of doctor's context is always a `Database`.
+  // The session in doctor's context is always a `Database`.
   const db = ctx?.db as Database | undefined;
   if (databaseUrl === undefined || db === undefined) return;
   await db.checkWrites();
@@ -66,11 +66,11 @@ export async function* checkDurability({ ctx, config: { databaseUrl } }: CheckSu
   yield finding("error", databaseUrl, db.warning, remedy);
 }
 
-/** The clock skew that one-time codes tolerate. Everything else tolerates more. */
+/** The clock skew that one-time codes tolerate. Other parts tolerate more. */
 const maxSkewMs = 30_000;
 
 const selectNow = statement<{ at: string | null }>(sql`select strftime('%Y-%m-%dT%H:%M:%fZ', 'now') as at`);
-// The newest rows by sequence. Their order does not depend on the clock, which is checked with them.
+// The newest rows by sequence: the clock is checked with them, so their order must not depend on it.
 export const selectNewest = statement<{ at: string | null }>(sql`select max(at) as at from (
   select * from (select at from ${auditLog} order by seq desc limit 1)
   union all select * from (select created_at as at from ${events} order by sequence desc limit 1))`);
@@ -80,7 +80,7 @@ export async function* checkClock({ ctx, config, now }: StoreSubject): AsyncGene
   const isFile = config.databaseUrl === undefined;
   const { at } = (await get(ctx.db, isFile ? selectNewest : selectNow)) ?? { at: null };
   const ms = Date.parse(at ?? "") - now();
-  // The newest data of a file may be old, so only data from the future shows a wrong clock.
+  // The newest data of a file may be old. So only data from the future shows that the clock is wrong.
   if (!((isFile ? ms : Math.abs(ms)) > maxSkewMs)) return;
   const relation = `${ms > 0 ? "behind" : "ahead of"} ${isFile ? `the newest data (${at})` : "the database server"}`;
   const message = `The clock of this machine is ${formatDuration(ms)} ${relation}. One-time codes and signed requests fail.`;
@@ -98,7 +98,7 @@ export async function* checkSecretKey({ ctx, config, command }: CheckSubject): A
   const path = join(config.dataDir, "secret.key");
   const source = config.secret === undefined ? path : "BODEGA_SECRET";
   const key = config.secret ?? attempt(() => readFileSync(path, "utf8"))?.trim();
-  // A new database has no fingerprint and fits any key. The key is then not read, because that would create its file.
+  // A new database has no fingerprint, so any key fits. Reading the key would create its file.
   const known = ctx && (await get(ctx.db, selectFingerprint));
   try {
     if (known) ctx.vault.fingerprint();
@@ -108,7 +108,7 @@ export async function* checkSecretKey({ ctx, config, command }: CheckSubject): A
     yield finding("error", source, message, remedy);
   }
   if (key !== undefined && new Set(key).size < minVariety) {
-    const message = `${source} is not random: it has only ${new Set(key).size} different characters and can be guessed.`;
+    const message = `${source} can be guessed: it has only ${new Set(key).size} different characters.`;
     const remedy = `Stop the server, create a key with "openssl rand -base64 32", and run: ${command("db rekey")}`;
     yield finding("warning", source, message, remedy);
   }

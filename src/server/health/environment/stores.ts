@@ -17,7 +17,7 @@ const selectContradicting = statement<{ namespace: string }>(sql`
   select namespace from ${tenants} where ${inScope(tenants.id)} and tax_note is not null
     and exists (select 1 from ${taxRates} r where r.tenant_id = ${tenants.id} and r.rate > 0) order by namespace`);
 
-/** Finds countries that stores ship to without a tax rate for some goods, and stores that charge tax despite their tax note. */
+/** Finds countries to which stores ship without a tax rate, and stores that charge tax despite their tax note. */
 export async function* checkTaxes(subject: StoreSubject): AsyncGenerator<Finding> {
   const { ctx, tenant, command } = subject;
   yield* findInStores(subject, selectContradicting, ({ namespace }) => {
@@ -26,7 +26,7 @@ export async function* checkTaxes(subject: StoreSubject): AsyncGenerator<Finding
   });
   for (const { namespace, country, taxClass } of await listUntaxed(ctx, tenant)) {
     const what = taxClass === null ? "" : ` for the class ${taxClass}`;
-    const message = `Store ${namespace} ships to ${country} and has no tax rate there${what}. Add a rate, or one of 0.`;
+    const message = `Store ${namespace} ships to ${country}, but has no tax rate for it${what}. Add a rate; it may be 0.`;
     const subject = [namespace, country, taxClass ?? []].flat().join(" ");
     yield { ...finding("warning", subject, message, command(`tax show -n ${namespace}`)), namespace };
   }
@@ -68,7 +68,7 @@ export async function* checkAccounts(subject: StoreSubject): AsyncGenerator<Find
   });
 }
 
-/** A queue with failed deliveries or old waiting ones; `since` is when the oldest waiting one was queued. */
+/** A queue with failed or overdue deliveries. `since` is when the oldest waiting delivery was queued. */
 type Queue = { namespace: string } & Record<"failed" | "waiting", number> &
   Record<"since" | "last_error", string | null>;
 
@@ -78,7 +78,7 @@ function describeQueue({ failed, waiting, since, last_error: error }: Queue, nou
   return `${counts}. Last error: ${error ?? "none"}.`;
 }
 
-/** SQL for deliveries `d` that failed recently, or have waited since before a time, and for their counts. */
+/** SQL for deliveries `d` that failed recently, or wait for too long. */
 const isTroubled = (before: string) => sql`((d.status = 'failed' and d.finished_at > ${param("recent")})
     or (d.status = 'waiting' and d.created_at < ${param(before)}))`;
 const counts = sql`count(case when d.status = 'failed' then 1 end) as failed,
@@ -121,7 +121,7 @@ export const checkWebhooks = (subject: StoreSubject) =>
 
 const expiresSoonMs = 30 * 86_400_000;
 
-/** `origins` is the number of the key's origins; `scopes` is a JSON array. */
+/** A published key. `origins` is the number of its origins, and `scopes` is a JSON array. */
 type Key = Record<"app_id" | "namespace" | "name" | "scopes", string> &
   Record<"enforce_origins" | "origins", number> & { expires_at: string | null };
 

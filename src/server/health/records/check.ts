@@ -8,13 +8,13 @@ import { type Finding, finding, type RecordSubject } from "../finding.ts";
 
 const foreign = "Another program has changed the database. Compare the record with a backup.";
 
-/** SQL for whether to check a row, given its alias or store column. `tenantId` is null for all stores. */
+/** Returns SQL that is true for rows of the store `tenantId`, or for all rows if that parameter is null. */
 export function inScope(of: string | SQLiteColumn): SQL {
   const column = typeof of === "string" ? sql.raw(`${of}.tenant_id`) : of;
   return sql`(${param("tenantId")} is null or ${column} = ${param("tenantId")})`;
 }
 
-/** Yields the rows of a statement as findings about their stores. Its parameters are `tenantId` and times. */
+/** Yields findings for the rows of a statement, with their stores. The statement may use `tenantId` and the times. */
 export async function* findInStores<Row extends { namespace: string }>(
   { ctx, tenant, now }: RecordSubject,
   rows: Statement<Row>,
@@ -34,18 +34,18 @@ export interface Inconsistency {
   field: string;
   found: string | number | null;
   expected: string | number | null;
-  /** The row to fix, as `rowOf` selects it; null if it cannot be fixed. */
+  /** The row to fix, as `rowOf` selects it; null if the value cannot be fixed. */
   target: string | null;
 }
 
 interface Comparison {
   remedy?: string;
   /**
-   * Selects an `Inconsistency` without its namespace for each wrong value. It is one statement, so that it is correct
-   * while a server writes. Its parameter is `tenantId`, null for all stores.
+   * Selects an `Inconsistency` without its namespace for each wrong value, in one statement, because a server may write
+   * meanwhile. The parameter `tenantId` is null for all stores.
    */
   select: SQL;
-  /** Statements that compute the value again from others, in one transaction. Default: sets the expected value. */
+  /** Statements that compute the value again, in one transaction. By default, the expected value is set. */
   fix?: Statement<unknown>[];
 }
 
@@ -66,7 +66,7 @@ export function recordCheck({ remedy = foreign, select, fix }: Comparison) {
   };
 }
 
-/** Sets a value unless it has changed since the check. Creates a missing row. */
+/** Sets the expected value, and creates a missing row. Throws if the value has changed since the check. */
 async function setValue(ctx: SystemCtx, { tenant_id, field, found, expected, target }: Inconsistency) {
   const [table, key]: [string, Record<string, string>] = JSON.parse(target ?? "");
   const names = ["tenant_id", ...Object.keys(key)];
@@ -79,13 +79,13 @@ async function setValue(ctx: SystemCtx, { tenant_id, field, found, expected, tar
   throw new Error("another process has changed the record meanwhile");
 }
 
-/** SQL for the `target` of a row that can be fixed. The columns identify the row within its store. */
+/** Returns SQL for the `target` of a row that can be fixed. The columns identify the row in its store. */
 export function rowOf(table: Table, ...columns: string[]): SQL {
   const key = columns.map((column) => `'${column.replace(/^\w+\./, "")}', ${column}`);
   return sql.raw(`json_array('${getTableName(table)}', json_object(${key}))`);
 }
 
-/** Selects an `Inconsistency` for each field of `compared` that differs from its `right_<field>`. */
+/** Returns SQL that selects an `Inconsistency` for each field of `compared` that differs from `right_<field>`. */
 export function differences(compared: string, fields: readonly string[], target: SQL = sql`null`): SQL {
   const ofField = (field: string) =>
     sql`${sql.raw(`select tenant_id, record, '${field}' as field, ${field} as found,
@@ -93,7 +93,7 @@ export function differences(compared: string, fields: readonly string[], target:
   return sql.join(fields.map(ofField), sql` union all `);
 }
 
-/** As `differences`: fields of a table should equal those of the row in `right` with the same id, or 0 without one. */
+/** As `differences`, for fields of a table: they should equal those of the row of `right` with this id, or be 0. */
 export function differencesFrom(table: Table, fields: readonly string[], right: SQL, target?: SQL): SQL {
   const columns = fields.map((field) => `l.${field}, iif(r.id is null, 0, r.${field}) as right_${field}`);
   return sql`

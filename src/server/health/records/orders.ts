@@ -8,8 +8,8 @@ import { rewardBalances, rewardEntries, rewardLots } from "../../modules/rewards
 import { differences, differencesFrom, inScope, recordCheck, rowOf } from "./check.ts";
 
 /**
- * SQL for whether the statuses and times of an order `o` agree; only then, other values are fixed from it. A pending
- * order may have been paid a wrong amount, and refunds of a cancelled one may have failed.
+ * SQL that is true if the statuses and times of an order `o` agree. Other values are fixed only from such orders. A
+ * pending order may have been paid with a wrong amount, and refunds of a cancelled order may have failed.
  */
 export const isCoherent = sql`(case o.status
     when 'paid' then o.payment_status <> 'unpaid' and o.paid_at is not null
@@ -24,7 +24,7 @@ export const isCoherent = sql`(case o.status
   and (o.status = 'cancelled') = (o.cancelled_at is not null))`;
 
 export const orderStates = recordCheck({
-  remedy: "Compare the order with the payment and a backup. The stock that such an order may reserve is not fixed.",
+  remedy: "Compare the order with the payment and a backup. Stock that such an order reserves is not fixed.",
   select: sql`
     select tenant_id, id as record, 'states' as field,
       concat_ws(', ', status, payment_status, fulfillment_status, iif(paid_at is null, null, 'paid_at'),
@@ -33,7 +33,7 @@ export const orderStates = recordCheck({
     from ${orders} o where not ${isCoherent} and ${inScope("o")}`,
 });
 
-/** Recomputes amounts and statuses of orders from lines, payments, sent pieces and refunds (except failed ones). */
+/** Recomputes amounts and statuses of orders from lines, payments, sent pieces and refunds that did not fail. */
 export const orderTotals = recordCheck({
   remedy:
     "Amounts are never changed. Cancel the order if it is unpaid; otherwise compare it with payments and a backup.",
@@ -73,7 +73,7 @@ export const orderTotals = recordCheck({
 
 /**
  * Compares sent pieces with parcels, and refunded pieces with refunds. A refund does not say whether its pieces were
- * sent, so of a partly sent order, only the least possible number of cancelled pieces is known.
+ * sent. So only the minimum number of cancelled pieces of a partly sent order is known.
  */
 export const orderPieces = recordCheck({
   remedy:

@@ -10,14 +10,14 @@ import { viewDays } from "../../modules/views/table.ts";
 import { differences, differencesFrom, inScope, recordCheck, rowOf } from "./check.ts";
 import { isCoherent } from "./orders.ts";
 
-/** SQL for items whose reserved stock differs from `held`. Not fixed if statuses of an order contradict each other. */
+/** Selects items whose reserved stock differs from `held`. If statuses of an order disagree, the stock is not fixed. */
 const wrongStock = (table: typeof products | typeof productVariants, ...key: string[]) => sql`
   select i.tenant_id, i.id as record, 'reserved' as field, i.reserved as found, coalesce(h.pieces, 0) as expected,
     iif(h.is_doubtful, null, ${rowOf(table, ...key)}) as target
   from ${table} i left join held h on h.item = i.id where i.reserved <> coalesce(h.pieces, 0) and ${inScope("i")}`;
 
 export const reservedStock = recordCheck({
-  remedy: "First correct the orders with contradicting statuses; then the doctor can compute the reserved stock.",
+  remedy: "First correct the orders whose statuses disagree. Then doctor can compute the reserved stock.",
   select: sql`
     with held as (
       select coalesce(l.variant_id, l.product_id) as item, max(not ${isCoherent}) as is_doubtful,
@@ -49,9 +49,9 @@ const staleReplies = (table: typeof products | typeof productVariants, json: SQL
     null as target
   from ${table} i where deleted_at is null and rendered is not ${json} and ${inScope("i")}`;
 
-// These findings are not fixed, because it is unknown which side is damaged.
+// These findings are not fixed, because either the reply or the columns may be damaged.
 export const storedReplies = recordCheck({
-  remedy: "Compare the product with a backup, and save it with the right values: its reply is then computed again.",
+  remedy: "Compare the product with a backup, and save it with the right values. This computes its reply again.",
   select: sql`${staleReplies(products, productJson)} union all ${staleReplies(productVariants, variantJson)}`,
 });
 
@@ -60,7 +60,7 @@ const indexProduct = statement(sql`
   insert or ignore into ${productsToIndex} select row_number from ${products} where row_number = ${param("target")}`);
 
 export const searchIndex = recordCheck({
-  // The index stores no texts. Only its table of lengths shows which products are in it: it has a row for each.
+  // The index stores no texts. Its table of lengths has a row for each product in the index.
   select: sql`
     select * from (
       select p.tenant_id, p.id as record, 'words' as field, 'missing' as found, 'present' as expected, row_number as target

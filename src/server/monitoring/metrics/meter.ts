@@ -6,7 +6,7 @@ export const boundsMs: readonly number[] = [
   0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000,
 ];
 
-/** Counts the replies of one method of a route. The route keeps its meter, so no look-up is needed. */
+/** Counts the replies of a route to one method. The route keeps its meter, so requests need no look-up. */
 export class RouteMeter {
   readonly method: string;
   /** The template, such as `/products/:id/`; `(none)` for requests that match no route. */
@@ -15,8 +15,8 @@ export class RouteMeter {
   readonly statuses: Record<string, number> = {};
   readonly errors: Record<string, number> = {};
   /**
-   * Times to answer since the start of the process. `bounds_ms` are upper bounds of the buckets, ascending; one more
-   * bucket follows for longer times. `counts` are not cumulative. Histograms can be added and subtracted.
+   * A histogram of the times to answer. `bounds_ms` are the upper bounds of the buckets, ascending; the last bucket is
+   * for longer times. `counts` are not cumulative, so histograms can be added and subtracted.
    */
   readonly latency = { bounds_ms: boundsMs, counts: [...boundsMs.map(() => 0), 0], sum_ms: 0 };
 
@@ -44,7 +44,7 @@ export interface TenantStatus {
 
 const maxTenants = 1000;
 
-/** Counts the requests of each store that exists, and returns the counts of the thousand busiest stores. */
+/** Counts the requests of stores. `read` returns the counts of the thousand busiest. */
 export class TenantMeter {
   readonly #counts = new Map<string, TenantStatus>();
 
@@ -60,7 +60,7 @@ export class TenantMeter {
   }
 }
 
-/** The counts of requests. Routes without requests are not listed. */
+/** Counts of requests by route and by store. Routes without requests are not listed. */
 export interface Counts {
   routes: RouteStatus[];
   tenants: TenantStatus[];
@@ -73,7 +73,7 @@ export class Meter {
   readonly tenants = new TenantMeter();
   readonly #routes = new Map<string, RouteMeter>();
 
-  /** Returns the meter of a method of a route template. Call it once, not for each request. */
+  /** Returns the meter of a method and a route template. Call this once for each route, not for each request. */
   route(method: string, route: string): RouteMeter {
     const key = `${method} ${route}`;
     const meter = this.#routes.get(key) ?? new RouteMeter(method, route);
@@ -81,7 +81,7 @@ export class Meter {
     return meter;
   }
 
-  /** Returns the meters of a route for any method. Unknown methods share `other`, so nobody can add series. */
+  /** Returns the meters of a route for any method. Unknown methods share `other`, so that callers cannot add series. */
   anyMethod(route: string): (method: string) => RouteMeter {
     return (method) => this.route(knownMethods.has(method) ? method : "other", route);
   }

@@ -4,10 +4,10 @@ import type { RouteStatus } from "./meter.ts";
 type Labels = Record<string, string | number>;
 type Sample = [labels: Labels, value: number | null | undefined, suffix?: string];
 
-/** One metric with all of its series; samples without a value are omitted. */
+/** A metric with all its series. Samples without a value are omitted. */
 type Family = [type: "counter" | "gauge" | "histogram", name: string, help: string, samples: Sample[]];
 
-/** Returns Prometheus text (0.0.4). The number of labels is limited, and no label names a caller, address or key. */
+/** Returns Prometheus text (0.0.4). The number of series is limited, and no label names a caller, address or key. */
 export function renderMetrics(status: ServerStatus): string {
   const { routes, requests, sign_ins, tenants, database, queues, processes } = status;
   const { version, started_at, last_backup_at, last_backup_failed_at, certificate_expires_at, replication } = status;
@@ -49,11 +49,26 @@ export function renderMetrics(status: ServerStatus): string {
     ["gauge", "queue_waiting", "Deliveries in the queue.", ofQueues("waiting")],
     ["gauge", "queue_failed", "Deliveries that failed for good within the last day.", ofQueues("failed")],
     ["gauge", "last_backup_timestamp_seconds", "Time of the last backup.", one(seconds(last_backup_at))],
-    ["gauge", "last_backup_failed", "1 if a backup has failed since then.", one(last_backup_failed_at ? 1 : 0)],
+    [
+      "gauge",
+      "last_backup_failed",
+      "1 if a backup failed after the last one that succeeded.",
+      one(last_backup_failed_at ? 1 : 0),
+    ],
     ["gauge", "restore_test_timestamp_seconds", "Time of the last successful restore test.", one(seconds(tested))],
-    ["gauge", "restore_test_success", "0 if one has failed since then.", one(failed ? 0 : tested ? 1 : null)],
-    ["gauge", "replication_lag_seconds", "Age of what the replica lacks.", one(replication?.lag_seconds)],
-    ["gauge", "replication_failing", "1 while it cannot be written.", one(replication && (failure ? 1 : 0))],
+    [
+      "gauge",
+      "restore_test_success",
+      "0 if a restore test failed after the last one that succeeded.",
+      one(failed ? 0 : tested ? 1 : null),
+    ],
+    [
+      "gauge",
+      "replication_lag_seconds",
+      "Age of the oldest change that the replica lacks.",
+      one(replication?.lag_seconds),
+    ],
+    ["gauge", "replication_failing", "1 while the replica cannot be written.", one(replication && (failure ? 1 : 0))],
     ["gauge", "certificate_expiry_timestamp_seconds", "Certificate expiry.", one(seconds(certificate_expires_at))],
     ["histogram", "http_request_duration_seconds", "Time from a request to its response.", routes.flatMap(latencyOf)],
   ];
@@ -79,7 +94,7 @@ function renderFamily([type, name, help, samples]: Family): string {
   return lines.length === 0 ? "" : `# HELP bodega_${name} ${help}\n# TYPE bodega_${name} ${type}\n${lines.join("")}`;
 }
 
-/** Formats one sample. A label's value is escaped in the same way as a string in JSON. */
+/** Formats a sample. Values of labels are escaped like strings in JSON. */
 function line(name: string, labels: Labels, value: number): string {
   const pairs = Object.entries(labels).map(([label, text]) => `${label}=${JSON.stringify(String(text))}`);
   return `${name}${pairs.length === 0 ? "" : `{${pairs.join(",")}}`} ${value}\n`;
