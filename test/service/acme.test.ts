@@ -41,7 +41,7 @@ test.each([
   ["dns", "(DNS)", "Create its A or AAAA record"],
   ["connection", "(port 80)", "Open port 80"],
   ["caa", "(CAA)", "Allow it in the record"],
-  ["rateLimited", "limits requests", "Wait."],
+  ["rateLimited", "limits requests", "Wait"],
   ["rejectedIdentifier", "refused", "such as --acme"],
 ])("an error %s of the authority is explained, with a remedy", (type, reason, remedy) => {
   const problem = new AcmeProblem({ type: `urn:ietf:params:acme:error:${type}`, detail: "Because" });

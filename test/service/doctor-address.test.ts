@@ -205,7 +205,7 @@ test("the certificate files are checked, and the mode of the key can be fixed", 
   chmodSync(files["tls-key"], 0o644);
   const found = await look({ ...files, "public-url": "https://shop.example.com" });
   expect(found.map(({ severity, subject }) => [severity, subject])).toEqual([
-    ["warning", files["tls-cert"]],
+    ["error", files["tls-cert"]],
     ["warning", files["tls-cert"]],
     ["warning", files["tls-key"]],
   ]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { addCounts, addRoutes, Meter, TenantMeter } from "../../src/server/monitoring/metrics/meter.ts";
+import { addCounts, addRoutes, Meter } from "../../src/server/monitoring/metrics/meter.ts";
 import { renderMetrics } from "../../src/server/monitoring/metrics/prometheus.ts";
 import type { ServerStatus } from "../../src/server/monitoring/read-status.ts";
 import { parseMetrics } from "../support/prometheus.ts";
@@ -37,10 +37,10 @@ describe("a meter", () => {
   });
 
   test("reads a limited number of stores, the busiest", () => {
-    const meter = new TenantMeter();
-    for (let round = 0; round < 3; round++) meter.record("busy", round === 0);
-    for (let number = 0; number < 5000; number++) meter.record(`store-${number}`, false);
-    const read = meter.read();
+    const meter = new Meter();
+    for (let round = 0; round < 3; round++) meter.recordTenant("busy", round === 0);
+    for (let number = 0; number < 5000; number++) meter.recordTenant(`store-${number}`, false);
+    const read = meter.read().tenants;
     expect(read[0]).toEqual({ namespace: "busy", requests: 3, errors: 1 });
     expect(read.length).toBeLessThanOrEqual(1000);
   });
@@ -49,7 +49,7 @@ describe("a meter", () => {
     const [one, other] = [new Meter(), new Meter()];
     for (const meter of [one, other]) {
       meter.route("GET", "/a/").record(200, 1, undefined);
-      meter.tenants.record("demo", false);
+      meter.recordTenant("demo", false);
     }
     other.route("GET", "/a/").record(500, 3, 5000);
     other.route("GET", "/b/").record(200, 1, undefined);

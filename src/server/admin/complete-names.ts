@@ -53,8 +53,8 @@ const kinds: Record<string, ReturnType<typeof kindOf>> = {
 };
 
 /**
- * Returns at most a hundred names of a kind, or ids if the prefix begins like an id. Names that are not unique, or that
- * a shell would interpret, are omitted. For an empty prefix, the ids of such records are returned instead.
+ * Returns at most a hundred names of a kind, or ids if the prefix begins like an id. For a record whose name is not
+ * unique, or has characters that a shell interprets, an empty prefix returns the id instead.
  * @param namespace the store of the command line. By default, this is the only store; if there are several stores, only
  * ids of keys are returned. For an unknown kind or store, nothing is returned.
  */

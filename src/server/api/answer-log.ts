@@ -32,7 +32,7 @@ export function logAnswer(deps: LogDeps, answered: Answered): void {
   const ms = performance.now() - started;
   const code = failure === undefined ? undefined : codeOfFailure(failure);
   meter.record(status, ms, code);
-  if (tenant !== undefined) deps.meter.tenants.record(tenant.namespace, code !== undefined);
+  if (tenant !== undefined) deps.meter.recordTenant(tenant.namespace, code !== undefined);
 
   const level = isProbe && status < 400 ? "debug" : levelOf(status);
   if (logLevels.indexOf(level) < deps.logFrom) return;

@@ -22,7 +22,7 @@ export interface LocalRequest {
 }
 
 /** A reply. If the status is below 400, the envelope has `data`, and `page` for lists; otherwise it has `error`. */
-export interface LocalReply {
+interface LocalReply {
   status: number;
   envelope: { data?: unknown; page?: { next_cursor: string | null; has_more: boolean } };
 }

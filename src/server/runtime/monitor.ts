@@ -47,8 +47,7 @@ export function startMonitor(config: Config, db: Database, options: MonitorOptio
   const findRequest = async (id: string) => own.recentRequests.get(id) ?? (await registry?.findRequest(id)) ?? null;
   let socket: { close(): void } | null = null;
   return {
-    meter: own.meter,
-    recentRequests: own.recentRequests,
+    ...own,
     metricsText,
     registry,
     async open(at: string) {
@@ -79,13 +78,11 @@ export function startWorkerMonitor(db: Database) {
   const channel = createChannel({ send: (message) => process.send?.(message), answer });
   process.on("message", channel.receive);
   return {
-    meter: own.meter,
-    recentRequests: own.recentRequests,
+    ...own,
     async metricsText() {
       const text = await channel.request({ kind: "metrics" }, timeoutMs);
       if (typeof text !== "string") throw unavailable("The server's main process does not answer.");
       return text;
     },
-    stop: own.stop,
   };
 }

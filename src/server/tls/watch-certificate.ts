@@ -33,6 +33,13 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
   let warnedAt = now();
   let polling: ReturnType<typeof runEvery> | undefined;
 
+  function warnOnceADay(): void {
+    if (now() - warnedAt < dayMs) return;
+    warnedAt = now();
+    const problem = checkValidity(current, files.cert, now());
+    if (problem) notice("warn", `${problem.message} ${problem.remedy}`);
+  }
+
   /** Reads the files. If they have changed, calls `use`, which switches to the new certificate and may throw. */
   async function poll(use: (certificate: Certificate) => void): Promise<void> {
     try {
@@ -49,10 +56,7 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
       if (message !== lastFailure) notice("warn", `${message} The previous certificate stays in use.`);
       lastFailure = message;
     }
-    if (acme || now() - warnedAt < dayMs) return;
-    warnedAt = now();
-    const problem = checkValidity(current, files.cert, now());
-    if (problem) notice("warn", `${problem.message} ${problem.remedy}`);
+    if (!acme) warnOnceADay();
   }
 
   return {

@@ -14,7 +14,7 @@ const marks = { ok: [32, "✓"], note: [36, "i"], warning: [33, "!"], error: [31
 const maxShown = 20;
 const redrawMs = 200;
 
-// BODEGA_NAMESPACE must not restrict the checks: it is only the default of commands about one store.
+// BODEGA_NAMESPACE is the default of commands about one store, so it must not restrict these checks.
 const { env: _, ...namespaceFlag } = namespaceArg;
 
 export function depsOf({ command, env }: Console) {
@@ -38,9 +38,8 @@ export default defineCommand({
     "Environment: data directory, disk, settings, server, secret key, clock, backups, replica, restore test, mail server, certificate, public URL and proxy, " +
       "stores, taxes, accounts, keys, mail queues, webhooks. Database: damage, references, schema. Records: stock, totals, balances, " +
       "counts and search are recomputed and compared. Each finding says what to do.",
-    "The exit code is 0 when no error is found or all errors are fixed, and 1 when an error remains. A server may be " +
-      "running; use the same flags and environment as for the server. Ledger entries and order numbers are never " +
-      "changed.",
+    "The exit code is 1 if an error remains, and otherwise 0. A server may be running; use the same flags and environment as for " +
+      "the server. Entries of the points ledger and order numbers are never changed.",
     "--only and --ignore take the names that the report shows. The data directory and the schema are always checked.",
   ],
   async run(args, console) {
@@ -60,7 +59,10 @@ export default defineCommand({
   },
 });
 
-/** @param fixCommand the command that fixes findings; null if this run has fixed them. */
+/**
+ * Runs checks, prints their report, and returns the exit code.
+ * @param fixCommand the command that fixes findings; null if this run has fixed them.
+ */
 export async function runAndPrint(
   console: Console,
   fixCommand: string | null,
@@ -88,7 +90,7 @@ async function printReport(console: Console, report: Report, fixCommand: string 
       const rendered = shown.flatMap(({ severity, message, remedy, fixed }, index) => {
         const text = `${fixed ? "fixed: " : ""}${check}: ${escapeControls(message)}`;
         const line = renderMarked(console, fixed ? "ok" : severity, text);
-        // The remedy is printed once, after the last of the findings that share it.
+        // If several findings have the same remedy, it is printed once, after the last of them.
         const isDone = fixed || remedy === null || [shown[index + 1]?.remedy, fixCommand].includes(remedy);
         return isDone ? [line] : [line, renderRemedy(console, remedy)];
       });
@@ -110,7 +112,7 @@ function renderMarked(console: Console, state: keyof typeof marks, text: string)
   return `  ${shown} ${fitLines(console, `    ${text}`).trimStart()}`;
 }
 
-/** Wraps a remedy to the terminal's width, except a command in it, so that the command can be pasted. */
+/** Wraps a remedy to the terminal's width. A command is not wrapped, so that it can be pasted. */
 function renderRemedy(console: Console, remedy: string): string {
   const text = escapeControls(remedy);
   return `    > ${commands.test(text) ? text : fitLines(console, `      ${text}`).trimStart()}`;

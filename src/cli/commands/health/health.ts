@@ -46,14 +46,14 @@ async function findServer(args: DatabaseFlags, console: Console, timeoutMs: numb
   const start = console.command(standby === undefined ? "serve" : `standby --from ${quoteWord(standby.place)}`);
   if (standby !== undefined) return { address: standby.url, start };
   const status = await readServerStatus(config.dataDir, timeoutMs);
-  // Uses the address that the running server reports, because its flags may differ from the settings.
+  // The address comes from the running server, because its flags may differ from the settings.
   return { address: status?.url ?? addressOf(config), start };
 }
 
 /**
- * Requests `/health/ready`. Follows no redirects, because the login page of a proxy does not prove a healthy server.
- * @param isOwn whether `base` is this machine's server, whose certificate names the public host and is not verified.
- * @returns the health, in which `http_status` is null if no reply came.
+ * Requests `/health/ready`. Follows no redirects, because they may lead to the login page of a proxy.
+ * @param isOwn whether `base` is the server of this machine. Its certificate names the public host, so it is not verified.
+ * @returns the health. `http_status` is null if there was no reply.
  */
 export async function probeHealth(base: string, timeoutMs: number, isOwn: boolean) {
   const url = `${base.replace(/\/+$/, "")}/health/ready`;

@@ -8,7 +8,7 @@ import { type Console, invalidFlag, printJson } from "../../terminal/console.ts"
 import { confirmAction } from "../../terminal/prompt.ts";
 import { buildInfo } from "../version.ts";
 
-/** Adds to each flag its environment variable, such as `BODEGA_LOG_LEVEL` for `log-level`. */
+/** Adds its environment variable to each flag, such as `BODEGA_LOG_LEVEL` to `log-level`. */
 export function withVariables<const T extends CommandArgs>(flags: T): T {
   const entries = Object.entries(flags).map(([name, arg]) => {
     return [name, { env: `BODEGA_${name.replaceAll("-", "_").toUpperCase()}`, ...arg }];
@@ -30,16 +30,19 @@ export const addressFlags = withVariables({
   }),
   "tls-cert": fileArg("Certificate chain (PEM) for HTTPS; reloaded when it changes"),
   "tls-key": fileArg("Private key (PEM) of the certificate"),
-  acme: valueArg("name", "Host name for which the server obtains and renews a certificate itself", { multiple: true }),
-  "acme-email": valueArg("address", "Email that the certificate authority may write to"),
+  acme: valueArg("name", "Host name. The server obtains and renews its certificate", { multiple: true }),
+  "acme-email": valueArg("address", "Email address for messages of the certificate authority"),
   "acme-directory": valueArg("url", "Directory of the certificate authority (default: Let's Encrypt)"),
-  "acme-http-port": valueArg("number", "Port that proves the names and redirects to https (default: 80)"),
+  "acme-http-port": valueArg(
+    "number",
+    "Port for the checks of the authority; redirects other requests to https (default: 80)",
+  ),
 });
 
 export const replicateFlag = withVariables({
   "replicate-to": valueArg(
     "dir|url",
-    "Directory or s3://bucket/prefix that gets each change within a second (default: none)",
+    "Directory or s3://bucket/prefix to which each change is copied within a second (default: none)",
     { completes: "directory" },
   ),
 });
@@ -56,7 +59,10 @@ export const serveFlags = withVariables({
     { completes: "directory" },
   ),
   "backup-keep": valueArg("number", "Number of backups to keep (default: 7)"),
-  "replicate-keep": valueArg("duration", "How far back in time `db restore --at` can go in the replica (default: 72h)"),
+  "replicate-keep": valueArg(
+    "duration",
+    "How long the replica keeps earlier states for `db restore --at` (default: 72h)",
+  ),
   "audit-addresses": valueArg("duration", "How long the audit log keeps IP addresses (default: 365d)"),
   "no-docs": {
     type: "boolean",
@@ -73,7 +79,7 @@ export const serveFlags = withVariables({
   },
 });
 
-/** Describes the process of a server. `--json` and `-q` suppress the lines that announce it. */
+/** Describes this process to `runServer`. With `--json` or `-q`, `print` prints nothing. */
 export function describeServerProcess(console: Console) {
   return {
     version: buildInfo.version,
@@ -100,7 +106,7 @@ const serve = defineCommand({
     "take-over": {
       type: "boolean",
       description:
-        "Start even if the replica has newer changes than this database, and replace them; `db restore --at` can still restore them",
+        "Start even if the replica has newer changes than this database, and replace them (`db restore --at` can still restore them)",
     },
   },
   examples: [
@@ -111,8 +117,8 @@ const serve = defineCommand({
     "The server updates the database schema first, and logs to standard error. On SIGTERM or SIGINT it waits up to ten " +
       "seconds for requests in flight; a second signal ends it at once.",
     "Changed certificate files take effect within seconds. On SIGUSR2, a new process takes over; the port stays open.",
-    "The exit code is 4 if another try cannot succeed: another server took over the replica or has newer changes there, or the " +
-      "database was removed. It is 1 if another try may succeed, for example when the port or the data directory is in use.",
+    "The exit code is 4 if another start cannot succeed: another server took over the replica, the replica has newer changes, or the " +
+      "database was removed. It is 1 if another start may succeed, for example when the port or the data directory is in use.",
   ],
   async run(args, console) {
     console.releaseSignals();
@@ -138,10 +144,10 @@ const standby = defineCommand({
   },
   examples: ["bodega standby --from s3://my-bucket/shop --data-dir /var/lib/bodega", "bodega standby promote"],
   notes: [
-    "The standby restores the newest state into an empty data directory, and applies each change within seconds. First copy secret.key and " +
-      "bodega.env of the server there. /health/live answers 200 and /health/ready 503 with the lag.",
-    "promote stops the standby of the data directory, applies the last changes, and serves. A server that still runs sends " +
-      "its last changes and ends with exit code 4. If promote fails, run it again.",
+    "The standby restores the newest state into an empty data directory, and applies each change within seconds. First copy the server's " +
+      "secret.key and bodega.env there. /health/live answers 200; /health/ready answers 503, with the lag.",
+    "promote stops the standby of the data directory, applies the last changes, and serves. A server that still runs sends its last " +
+      "changes, and ends with exit code 4. If promote fails, run it again.",
   ],
   async run(args, console) {
     console.releaseSignals();

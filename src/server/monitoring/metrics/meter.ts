@@ -2,9 +2,7 @@ import { sumOf } from "../../values/money.ts";
 
 export type RouteStatus = Omit<RouteMeter, "record">;
 
-export const boundsMs: readonly number[] = [
-  0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000,
-];
+const boundsMs: readonly number[] = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
 
 /** Counts the replies of a route to one method. The route keeps its meter, so requests need no look-up. */
 export class RouteMeter {
@@ -36,7 +34,7 @@ export class RouteMeter {
   }
 }
 
-export interface TenantStatus {
+interface TenantStatus {
   namespace: string;
   requests: number;
   errors: number;
@@ -44,23 +42,7 @@ export interface TenantStatus {
 
 const maxTenants = 1000;
 
-/** Counts the requests of stores. `read` returns the counts of the thousand busiest. */
-export class TenantMeter {
-  readonly #counts = new Map<string, TenantStatus>();
-
-  record(namespace: string, isError: boolean): void {
-    const counts = this.#counts.get(namespace) ?? { namespace, requests: 0, errors: 0 };
-    counts.requests++;
-    if (isError) counts.errors++;
-    this.#counts.set(namespace, counts);
-  }
-
-  read(): TenantStatus[] {
-    return sortByRequests([...this.#counts.values()]).slice(0, maxTenants);
-  }
-}
-
-/** Counts of requests by route and by store. Routes without requests are not listed. */
+/** Counts of requests by route, and of the busiest stores. Routes without requests are not listed. */
 export interface Counts {
   routes: RouteStatus[];
   tenants: TenantStatus[];
@@ -70,8 +52,8 @@ const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "
 
 export class Meter {
   inFlight = 0;
-  readonly tenants = new TenantMeter();
   readonly #routes = new Map<string, RouteMeter>();
+  readonly #tenants = new Map<string, TenantStatus>();
 
   /** Returns the meter of a method and a route template. Call this once for each route, not for each request. */
   route(method: string, route: string): RouteMeter {
@@ -86,9 +68,18 @@ export class Meter {
     return (method) => this.route(knownMethods.has(method) ? method : "other", route);
   }
 
+  /** Counts a request of a store that exists. */
+  recordTenant(namespace: string, isError: boolean): void {
+    const counts = this.#tenants.get(namespace) ?? { namespace, requests: 0, errors: 0 };
+    counts.requests++;
+    if (isError) counts.errors++;
+    this.#tenants.set(namespace, counts);
+  }
+
   read(): Counts {
     const routes = [...this.#routes.values()].filter(({ requests }) => requests > 0);
-    return structuredClone({ routes, tenants: this.tenants.read() });
+    const tenants = sortByRequests([...this.#tenants.values()]).slice(0, maxTenants);
+    return structuredClone({ routes, tenants });
   }
 }
 
@@ -103,13 +94,11 @@ export function addCounts(all: readonly Counts[]): Counts {
   );
   return {
     routes: Array.from(byRoute.values(), (same) => ({ ...(same[0] as RouteStatus), ...addRoutes(same) })),
-    tenants: Array.from(byStore, ([namespace, same]) => {
-      return {
-        namespace,
-        requests: sumOf(same, ({ requests }) => requests),
-        errors: sumOf(same, ({ errors }) => errors),
-      };
-    }),
+    tenants: Array.from(byStore, ([namespace, same]) => ({
+      namespace,
+      requests: sumOf(same, ({ requests }) => requests),
+      errors: sumOf(same, ({ errors }) => errors),
+    })),
   };
 }
 

@@ -13,12 +13,10 @@ type Directory = Record<"newNonce" | "newAccount" | "newOrder", string> & { rene
 /** An error that a certificate authority returned. `type` is the last part of the error's URN, such as `dns`. */
 export class AcmeProblem extends Error {
   readonly type: string;
-  readonly retryAfterMs: number;
 
-  constructor({ type = "", detail = type }: Problem, retryAfterMs = 0) {
+  constructor({ type = "", detail = type }: Problem) {
     super(detail);
     this.type = type.replace(/^urn:ietf:params:acme:error:/, "");
-    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -40,8 +38,7 @@ export async function openAcme(url: string, account: KeyObject, signal: AbortSig
     nonce = headers.get("replay-nonce");
     const text = await response.text();
     if (response.ok) return { text, headers };
-    const retryAfterMs = Number(headers.get("retry-after") ?? 0) * 1000 || 0;
-    throw new AcmeProblem(attempt(() => JSON.parse(text)) ?? { detail: `status ${response.status}` }, retryAfterMs);
+    throw new AcmeProblem(attempt(() => JSON.parse(text)) ?? { detail: `status ${response.status}` });
   }
 
   /** Sends a request that is signed with the account's key. A request without a payload only reads. */

@@ -16,7 +16,7 @@ const steps = [
     "a CAA record forbids it (CAA)",
     'Allow it in the record, such as: example.com CAA 0 issue "letsencrypt.org"',
   ],
-  [/^rateLimited/, "the authority limits requests", "Wait. The server tries again when the authority allows it."],
+  [/^rateLimited/, "the authority limits requests", "Wait until the limit has passed."],
   [/^/, "the certificate authority refused", "Correct what its reply names, such as --acme or --acme-email."],
 ] as const;
 

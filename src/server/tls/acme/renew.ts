@@ -8,7 +8,7 @@ import type { Database } from "../../db/session.ts";
 import type { LogWriter } from "../../logging/logger.ts";
 import { attempt } from "../../values/attempt.ts";
 import { type Certificate, parseCertificate } from "../certificate.ts";
-import { AcmeProblem, openAcme } from "./client.ts";
+import { openAcme } from "./client.ts";
 import { describeError } from "./failure.ts";
 import { obtainCertificate } from "./obtain.ts";
 import { openRow, type Result } from "./row.ts";
@@ -61,10 +61,9 @@ async function renewIfDue(config: AcmeConfig, deps: CheckDeps): Promise<void> {
   if (pem !== null && attempt(() => readFileSync(config.file, "utf8")) !== pem) {
     writeWhole(config.dataDir, config.file, pem);
   }
-  // After `db rekey`, the stored certificate cannot be decrypted, so a new one is obtained at once.
-  const isLost = sealed !== null && pem === null && failures === 0;
-  if (Date.parse(nextAt) > now() && !isLost) return;
+  if (Date.parse(nextAt) > now()) return;
   if (!(await row.claim(nextAt, now() + leaseMs))) return;
+  // After `db rekey`, the stored certificate cannot be decrypted, so another one is obtained.
   const present = pem === null ? undefined : parsePem(pem, config);
   const result = await replaceCertificate(config, present, deps).catch((error) =>
     signal.aborted ? { nextAt: now(), failures } : reportError(error, config, { ...deps, failures }),
@@ -118,8 +117,7 @@ function reportError(
   config: AcmeConfig,
   { failures, now, notice }: RenewDeps & { failures: number },
 ): Result {
-  const waitMs = Math.min(firstRetryMs * 2 ** failures, maxRetryMs);
-  const nextAt = now() + Math.max(waitMs, error instanceof AcmeProblem ? error.retryAfterMs : 0);
+  const nextAt = now() + Math.min(firstRetryMs * 2 ** failures, maxRetryMs);
   const failure = describeError(error, config, nextAt);
   notice("error", `${failure.message} ${failure.remedy}`);
   return { nextAt, failures: failures + 1, failure: JSON.stringify({ ...failure, email: config.email }) };
