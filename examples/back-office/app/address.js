@@ -1,6 +1,4 @@
-/** Addresses of pages come after the `#`, and are never sent to a server. */
-
-/** `address("orders", "ord_1", { q: "17" })` is `#/orders/ord_1?q=17`. */
+/** Returns the address of a page: `address("orders", "ord_1", { q: "17" })` is `#/orders/ord_1?q=17`. */
 export function address(...parts) {
   const query = typeof parts.at(-1) === "object" ? Object.entries(parts.pop()) : [];
   const search = new URLSearchParams(query.filter(([, value]) => value));

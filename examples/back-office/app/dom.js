@@ -2,7 +2,7 @@ import { t } from "./words.js";
 
 const isNone = (value) => (value ?? false) === false;
 
-/** `text` sets the content, names such as `onclick` add listeners. Nothing is ever read as markup. */
+/** Sets attributes. `text` sets the text, and names such as `onclick` add listeners. No value becomes HTML. */
 export function set(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
     if (name === "text") element.textContent = value;
@@ -12,7 +12,7 @@ export function set(element, attributes) {
   return element;
 }
 
-/** `h("p.hint", { id: "x" }, "text")`: an element with its class, its attributes, if any, and its children. */
+/** Creates an element with classes, attributes and children: `h("p.hint", { id: "x" }, "text")`. */
 export function h(name, ...children) {
   const [tag, ...classes] = name.split(".");
   const element = document.createElement(tag);
@@ -24,7 +24,7 @@ export function h(name, ...children) {
   return element;
 }
 
-/** Sets the texts of an element's descendants, which have the attributes `data-word` and `data-label`. */
+/** Sets the texts of the descendants that have `data-word`, and the labels of those that have `data-label`. */
 export function translate(root, values) {
   for (const element of root.querySelectorAll("[data-word], [data-label]")) {
     const { word, label } = element.dataset;
@@ -37,7 +37,7 @@ const toasts = document.querySelector("#toast");
 let fading;
 let isForNext = false;
 
-/** Shows a text for some seconds, at most until the page is left. A text for the next page stays then. */
+/** Shows a text for six seconds, or until the user leaves the page. With `next`, it stays on the next page. */
 export function toast(text, { next = false } = {}) {
   isForNext = next;
   toasts.replaceChildren(h("p", text));
@@ -60,10 +60,9 @@ export const section = (word, ...children) => h("section", h("h2", t(word)), chi
 
 export const page = (title, ...children) => h("div.page", h("h1", { tabindex: -1 }, title), children);
 
-/** A page of one form. */
 export const narrowPage = (word, ...children) => h("div.page.narrow", h("h1", { tabindex: -1 }, t(word)), children);
 
-/** A term and its value, for `facts`. Nothing without a value. */
+/** Creates a term with its value, for `facts`. Returns nothing if there is no value. */
 export const fact = (word, value) => value && h("div", h("dt", t(word)), h("dd", value));
 
 export const facts = (...all) => h("dl.facts", all);
@@ -72,10 +71,9 @@ export const badge = (word, tone = "") => h("span", { class: `badge ${tone}` }, 
 
 export const link = (href, word) => h("p", h("a", { href }, t(word)));
 
-/** Parts of a line of text; empty ones are left out. */
 export const joined = (...parts) => parts.filter(Boolean).join(" · ");
 
-/** Saves a text as a file of the browser. It is never opened as a page of this address. */
+/** Downloads a text as a file. The browser does not open it, because its scripts could then act for the user. */
 export function save(name, text, type) {
   const href = URL.createObjectURL(new Blob([text], { type }));
   h("a", { href, download: name }).click();

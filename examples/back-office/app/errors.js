@@ -4,17 +4,17 @@ import { hasWords, t } from "./words.js";
 /** Quoted names, placeholders, emails, ids, numbers and amounts in messages of the server. */
 const variables = /"[^"]*"|\{[^{}]*\}|\S+@[^\s@]+\.\w+|\b[a-z]{3}_[0-9a-z]{26}|\d+(?:\.\d+)?(?: [A-Z]{3})?/g;
 
-/** A message of the server in our words, if they have it. There, `#` stands for the variables. */
+/** Translates a message of the server. In the names of translations, `#` stands for a variable part. */
 function translateMessage(message) {
   const name = `fault.${message.replace(/ or null$|\. Known: .*/, "").replace(variables, "#")}`;
   return hasWords(name) && t(name, message.match(variables) ?? []);
 }
 
-/** Says in words what failed. */
+/** Returns a sentence about an error. */
 export function explain(error) {
   const { code, message, retryAfter = 60, requestId, details = [] } = error;
   if (details.length > 0) return t("error.5102");
-  // Without a connection, not even the script of a page can be loaded.
+  // Without a connection, even the script of a page cannot be loaded. Such an error has no code.
   const name = `error.${code ?? (navigator.onLine ? "" : "network")}`;
   const words = translateMessage(message);
   if (words) return words;
@@ -26,7 +26,7 @@ export function explain(error) {
 
 export const explainField = (message) => translateMessage(message) || t("form.refused", { message });
 
-/** The same with the name of the field in front. */
+/** Returns a sentence about a wrong field, which begins with the name of the field. */
 export function nameFault({ field, message }) {
   const name = `field.${field.split(".").at(-1)}`;
   return `${hasWords(name) ? t(name) : field}: ${explainField(message)}`;
@@ -38,7 +38,7 @@ export function apology(error, retry) {
   return h("section.narrow", h("h1", { tabindex: -1 }, title), h("p", explain(error)), button);
 }
 
-/** Runs an action once at a time, and shows its error. */
+/** Runs an action and shows its error. Does nothing while the action of this button is running. */
 export async function act(button, action) {
   if (button.ariaBusy) return;
   button.ariaBusy = "true";

@@ -3,13 +3,13 @@ import { explain, explainField, nameFault } from "./errors.js";
 import { amountText, readAmount, t } from "./words.js";
 
 const kinds = {
-  // Both decimal signs are accepted.
+  // The decimal sign can be a point or a comma.
   amount: { inputmode: "decimal", pattern: "[0-9]+([.,][0-9]+)?", autocomplete: "off" },
   whole: { inputmode: "numeric", pattern: "[0-9]+", autocomplete: "off" },
 };
 let count = 0;
 
-/** Puts a control into a field with a label, a hint, and a place for what is wrong with it. */
+/** Puts a control into a field with a label, a hint, and a place for its error. */
 function addLabel(control, label, hint) {
   count += 1;
   control.id = `field-${count}`;
@@ -23,21 +23,21 @@ function addLabel(control, label, hint) {
   return root;
 }
 
-/** A field that no form of the page has. `attributes` are those of the input. */
+/** Creates a field that is in no template. `attributes` are those of the input. */
 export function field(label, { kind, hint, ...attributes }) {
   const input = h("input", { type: "text", "data-kind": kind, ...kinds[kind], ...attributes });
   return addLabel(input, label, hint);
 }
 
-/** @param options pairs of value and text. */
+/** Creates a field with a choice. @param options pairs of value and text. */
 export function choice(name, label, options, value) {
   const draw = ([one, text]) => h("option", { value: one, selected: one === value }, text);
   return addLabel(h("select", { name }, options.map(draw)), label);
 }
 
 /**
- * A form that the page has as a template. `values` are those of its fields, and of its texts; `slots` are parts that
- * are not in the template. `submit` gets the values of the fields; its errors are shown beside them.
+ * Creates a form from the template with this id. `values` fill its fields and its texts; `slots` replace elements of
+ * the template. `submit` gets the values of the fields. Its errors are shown beside the fields.
  */
 export function form(id, submit, values = {}, slots = {}) {
   const root = h(
@@ -76,12 +76,11 @@ export function form(id, submit, values = {}, slots = {}) {
   return root;
 }
 
-/** Leaves out fields that do not apply. */
 export function omit(root, ...names) {
   for (const name of names) root.elements[name].closest(".field, .choice").remove();
 }
 
-/** Reads the fields: numbers, trimmed texts, null for what is empty, and whether boxes are checked. */
+/** Reads the fields of a form: numbers, trimmed texts, null for empty fields, and booleans for checkboxes. */
 function readForm({ elements }) {
   const values = {};
   for (const { name, type, value, checked, dataset } of elements) {
@@ -92,7 +91,7 @@ function readForm({ elements }) {
   return values;
 }
 
-/** The values that are not empty. */
+/** Returns the values that are not empty. */
 export const given = (values) => Object.fromEntries(Object.entries(values).filter(([, value]) => (value ?? "") !== ""));
 
 function checkFields(root) {
@@ -106,11 +105,11 @@ function checkFields(root) {
   return wrong.length === 0;
 }
 
-/** Shows the server's details beside their fields. Returns those of fields that are not in the form. */
+/** Shows details of an error beside their fields. Returns a sentence for each detail whose field the form lacks. */
 function markFields({ elements }, details) {
   const others = [];
   for (const detail of details) {
-    // A path such as that of a price among rates ends with the name; others begin with it.
+    // A path such as that of a rate's price ends with the name of the field, others begin with it.
     const control = detail.field
       .split(".")
       .map((name) => elements.namedItem(name))
@@ -128,7 +127,7 @@ function mark(control, fault) {
   if (fault && details) details.open = true;
 }
 
-/** Notes which forms have changes that are not saved. */
+/** Marks forms that have unsaved changes. */
 export function watchChanges() {
   for (const name of ["input", "change"]) {
     addEventListener(name, ({ target }) => {
@@ -138,17 +137,17 @@ export function watchChanges() {
   }
 }
 
-/** Forms of the account, such as the sign-in, can be left without a question. */
+/** Finds forms with unsaved changes. Narrow pages, such as the sign-in, can be left without a question. */
 const findChanged = () => document.querySelectorAll(".page:not(.narrow) .form[data-changed]");
 
 export const hasChanges = () => findChanged().length > 0;
 
-/** Asks whether changes may be lost, if there are any. */
+/** Returns whether the page may be left. If there are unsaved changes, the user is asked. */
 export function mayLeave() {
   if (hasChanges() && !confirm(t("form.leave"))) return false;
   for (const root of findChanged()) delete root.dataset.changed;
   return true;
 }
 
-/** A part of a page that a summary opens, for an action that is not always needed. */
+/** Creates a part of a page that opens at a click. */
 export const fold = (title, ...children) => h("details.fold", h("summary", title), children);

@@ -6,7 +6,7 @@ import { t } from "./words.js";
 
 export const none = (word = "list.none") => h("p.none", t(word));
 
-/** The first page of a list of the client, with a button for the next one. */
+/** Draws the first page of a list, with a button that adds the next page. */
 export async function drawList(list, draw) {
   const { data, page } = await list.page();
   if (data.length === 0) return none();
@@ -30,13 +30,13 @@ export async function drawList(list, draw) {
 
 const parts = (title, below, end) => [h("strong", title), h("span.below", below), h("span.end", end)];
 
-/** A line with a title, a text below it, and things at its end; `more` comes below. */
+/** Creates a line with a title, a text below it, and elements at its end. `more` comes below all of them. */
 export const line = (title, below, end, ...more) => h("li", parts(title, below, end), more);
 
-/** A row that is one link, with a title, a line below it, and things at its end. */
+/** Creates a row that is a link, with a title, a text below it, and elements at its end. */
 export const row = (href, title, below, ...end) => h("li", h("a.row", { href }, parts(title, below, end)));
 
-/** The search of a list, which its address keeps. Options are pairs of a query, such as `status=paid`, and a text. */
+/** Creates the search form of a list. Each option is a query, such as `status=paid`, and a text. */
 export function searchForm(name, { q, word, hint, filter, options }) {
   const root = h("form", { class: "search", role: "search" });
   root.append(field(t(word), { name: "q", type: "search", value: q, maxlength: 100, enterkeyhint: "search", hint }));

@@ -1,8 +1,8 @@
 import { focusOn, toast } from "./dom.js";
 
 /**
- * Shows a part of a page instead of another, moves the focus to its beginning, and says what was done. What was typed
- * into other forms of the part stays.
+ * Replaces a part of a page, moves the focus to its beginning, and shows a text. Unsaved input in other forms of the
+ * part is kept.
  */
 export function replace(old, next, text) {
   for (const from of old.querySelectorAll(".form[data-changed]")) keepTyped(from, old, next);
@@ -13,7 +13,7 @@ export function replace(old, next, text) {
 
 function keepTyped(from, old, next) {
   const [before, after] = [old, next].map((part) => [...part.querySelectorAll(`[data-form="${from.dataset.form}"]`)]);
-  // With more or fewer forms of the kind, it is not certain which one it was.
+  // If the number of these forms has changed, nothing tells which new form is the same.
   if (before.length !== after.length) return;
   const to = after[before.indexOf(from)];
   to.dataset.changed = "";

@@ -5,7 +5,7 @@ import { hasChanges, mayLeave, watchChanges } from "./form.js";
 import { drawFrame } from "./frame.js";
 import { isSignedIn, keepSession, knownStore, openStore } from "./store.js";
 
-/** The module for the first part of an address: that of the list, and that of one record. */
+/** The modules by the first part of an address: one for the list, and one for a single record. */
 const pages = {
   "": ["todo"],
   orders: ["orders/list", "orders/order"],
@@ -31,7 +31,7 @@ export function startRouter() {
   if (knownStore()) openStore(knownStore());
   addEventListener("hashchange", () => render());
   addEventListener("redraw", () => render());
-  // Waits until the form whose call has ended the session says so.
+  // The form whose call found the session ended must show its error first.
   addEventListener("signed-out", () => setTimeout(go, 0, address("sign-in", { next: location.hash, ended: 1 })));
   watchChanges();
   globalThis.navigation?.addEventListener("navigate", (event) => {

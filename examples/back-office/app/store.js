@@ -2,13 +2,13 @@ import { coded } from "./errors.js";
 
 const { createClient } = await import(new URL("../client.js", document.baseURI).href);
 
-/** A session that nobody uses for this long ends at the server. */
+/** How long a session is valid without use. */
 const seconds = 12 * 3600;
 const everyMs = 3_600_000;
 const storeKey = "back-office store";
 const usedKey = "back-office refreshed";
 
-/** The session lasts as long as the tab, under a name of its own. */
+/** Stores the session until the tab is closed, under names that no other page of the server uses. */
 const storage = {
   getItem: (name) => sessionStorage.getItem(`back-office ${name}`),
   setItem: (name, value) => sessionStorage.setItem(`back-office ${name}`, value),
@@ -16,13 +16,13 @@ const storage = {
 };
 
 export let shop;
-/** The store of this tab. Others may have other ones. */
+/** The store that is open in this tab. Other tabs may have other stores open. */
 let opened;
-/** What does not change until somebody else signs in. */
+/** Replies that stay the same until somebody else signs in. */
 let kept = {};
 let isLeaving = false;
 
-/** The store of the address, or the last one that was opened. */
+/** Returns the store that the address names, or the store that was opened last. */
 export const knownStore = () =>
   new URLSearchParams(location.search).get("store") ?? localStorage.getItem(storeKey) ?? "";
 
@@ -46,7 +46,7 @@ export function openStore(namespace) {
 
 export const isSignedIn = async () => Boolean(shop && (await shop.auth.session()));
 
-/** Signs a person in who works for the store. Errors: those of the call, and "customer" for others. */
+/** Signs staff or an owner in. Errors: those of the call, and "customer" for a customer. */
 export async function signIn(given) {
   await shop.auth.login({ ...given, expires_in: seconds });
   sessionStorage.setItem(usedKey, Date.now());
@@ -63,7 +63,7 @@ export async function signOut() {
   kept = {};
 }
 
-/** Exchanges the token once an hour while it is used, so that twelve hours without use end it. */
+/** Renews the token once an hour while it is used. Without use, it expires after twelve hours. */
 export async function keepSession() {
   if (Date.now() - Number(sessionStorage.getItem(usedKey)) < everyMs || !(await isSignedIn())) return;
   sessionStorage.setItem(usedKey, Date.now());

@@ -12,7 +12,6 @@ const lists = [
   ["todo.unpaid", { status: "pending" }],
 ];
 
-/** What waits for a person, oldest first. */
 export async function show({ signal }) {
   const reads = lists.map(([, query]) =>
     shop.orders.list({ ...query, sort: "created_at", limit: 5, include_total: true }, { signal }).page(),
@@ -23,7 +22,7 @@ export async function show({ signal }) {
     ...reads,
   ]);
   const kept = (kind, draw) => todo.filter((one) => one.kind === kind).map(draw);
-  // Nothing marks them as done, so the server names those of two weeks.
+  // Withdrawals without an order cannot be marked as done, so the server lists those of the last two weeks.
   const recent = kept("unknown_withdrawal", ({ id }) => id);
   const unknown = unmatched.data.filter(({ id }) => recent.includes(id)).map(drawUnmatched);
   const drawLow = ({ id, detail, count }) => row(address("products", id), detail, t("stock.left", { count }));

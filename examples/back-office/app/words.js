@@ -42,11 +42,11 @@ export function formatMoney(amount, currency, style) {
   return new Intl.NumberFormat(current, { style: "currency", currency, ...style }).format(amount);
 }
 
-/** An amount for the axis of a chart, such as `€2K`. */
+/** Formats an amount for the axis of a chart, such as `€2K`. */
 export const shortMoney = (amount, currency) => formatMoney(amount, currency, { notation: "compact" });
 
-/** An amount as people type it: `12,5` in German. */
+/** Formats an amount as people type it: `12,5` in German. */
 export const amountText = (amount) => (amount ?? "") && String(amount).replace(".", current === "de" ? "," : ".");
 
-/** Reads an amount with a comma or a point; null for none. */
+/** Reads an amount with a comma or a point. Returns null for an empty text. */
 export const readAmount = (text) => text && Number(text.replace(",", "."));

@@ -34,7 +34,7 @@ function confirmStep({ qr_svg: svg, secret }) {
   const panel = h(
     "div",
     h("p", t("twoFactor.scan")),
-    // An image, because markup from a reply must not become part of the page.
+    // The code is shown as an image, because HTML from a reply must not become part of the page.
     h("img.qr", { alt: t("twoFactor.qr"), src: `data:image/svg+xml,${encodeURIComponent(svg)}` }),
     h("p", t("twoFactor.secret"), " ", h("code", secret)),
     form("two-factor-confirm", confirm),

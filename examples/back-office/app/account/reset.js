@@ -5,7 +5,7 @@ import { replace } from "../replace.js";
 import { knownStore, openStore, shop } from "../store.js";
 import { language, t } from "../words.js";
 
-/** A link in a mail may name the email and the code: then only the new password is asked for. */
+/** A link in a mail may contain the email and the code. The page then asks only for the new password. */
 export function show({ query }) {
   const email = query.get("email");
   // The code must not stay in the history of the browser.

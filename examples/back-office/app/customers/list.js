@@ -25,7 +25,7 @@ function drawUser({ id, name, email, role, status }) {
   );
 }
 
-/** A colleague gets a mail with a code to choose a password. */
+/** Invites a colleague, who gets a mail with a code to set a password. */
 async function invite(values) {
   const { id, email } = await shop.users.invite({ ...given(values), role: "staff" }, { query: { lang: language() } });
   go(address("customers", id));

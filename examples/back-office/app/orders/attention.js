@@ -3,7 +3,6 @@ import { form, given } from "../form.js";
 import { shop } from "../store.js";
 import { t } from "../words.js";
 
-/** What a person must decide, with a note of the decision. */
 export function drawAttention({ id, version, needs_attention: needs }, changed) {
   return needs.map((kind) => {
     const decide = async (values) => {

@@ -27,11 +27,11 @@ export function orderRow(order) {
 
 export const mailLink = (email) => email && h("a", { href: `mailto:${encodeURIComponent(email)}` }, email);
 
-/** Unsent pieces of a line, which can be sent. */
+/** Returns how many pieces of a line can still be sent. */
 export const unsent = ({ quantity, fulfilled_quantity: sent, cancelled_quantity: cancelled }) =>
   quantity - sent - cancelled;
 
-/** Sent pieces of a line that were not refunded. */
+/** Returns how many pieces of a line were sent and not refunded. */
 export const sent = ({ fulfilled_quantity: all, refunded_quantity: refunded, cancelled_quantity: cancelled }) =>
   all - (refunded - cancelled);
 

@@ -21,7 +21,7 @@ export async function show({ id, part, query, signal }) {
 
 function draw(order) {
   const { id, number, created_at: at, status, received, total } = order;
-  /** Draws the order anew after a change, whose reply it is, and says what was done. */
+  /** Draws the changed order from the reply, and shows what was done. */
   const changed = (next, word, values) => replace(content, draw(next), t(word, values));
   const isOver = status === "cancelled" || status === "expired";
   const canShip = status === "paid" && order.items.some((line) => unsent(line) > 0);
@@ -63,7 +63,7 @@ function drawCancel({ id, version, received, currency }, changed) {
   });
 }
 
-/** The invoice and the credit notes, as files to print. Those that are missing are issued. */
+/** Downloads the invoice and the credit notes. The server issues them if they do not exist yet. */
 async function saveInvoices(id) {
   const data = await shop.orders.invoice(id);
   for (const { kind, number, html } of data) if (html) save(`${kind}-${number}.html`, html, "text/html");
@@ -128,7 +128,6 @@ function drawBuyer({ user_id: user, email, phone, shipping_address: to, billing_
   );
 }
 
-/** Data that a page or another program stored with the order. */
 function drawMetadata({ metadata }) {
   const entries = Object.entries(metadata ?? {});
   const draw = ([name, value]) =>

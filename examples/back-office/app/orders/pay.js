@@ -2,7 +2,6 @@ import { fold, form, given } from "../form.js";
 import { shop } from "../store.js";
 import { formatMoney, t } from "../words.js";
 
-/** Books money that has arrived, by default what is due. */
 export function drawPay({ id, version, due, total, currency }, changed) {
   const pay = async (values) => {
     const paid = await shop.orders.pay(id, given(values), { ifVersion: version });

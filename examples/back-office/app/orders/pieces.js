@@ -2,7 +2,7 @@ import { h } from "../dom.js";
 import { field } from "../form.js";
 import { lineName } from "./names.js";
 
-/** A field for the number of pieces of a line. `left` says how many there can be. */
+/** Creates a field for a number of pieces of a line. `left` is the maximum. */
 export function pieces(line, left, value) {
   const attributes = { name: line.id, kind: "whole", type: "number", min: 0, max: left, value, required: true };
   const root = field(lineName(line), attributes);
@@ -11,7 +11,6 @@ export function pieces(line, left, value) {
   return root;
 }
 
-/** Reads the fields: those lines that have a number of pieces. */
 export function readPieces(lines, values) {
   return lines.map(({ id }) => ({ line_id: id, quantity: values[id] ?? 0 })).filter(({ quantity }) => quantity > 0);
 }

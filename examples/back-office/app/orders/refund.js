@@ -8,7 +8,7 @@ import { amountText, formatDate, formatMoney, t } from "../words.js";
 import { sent, unsent } from "./names.js";
 import { pieces, readPieces } from "./pieces.js";
 
-/** Two steps: what to give back, then the amount as the server computes it. Nothing is refunded before the second. */
+/** Draws two steps: first the goods to refund, then the amount that the server has computed. Only the second refunds. */
 export function drawRefund(order, changed) {
   const { id, version, items, currency } = order;
   const lines = items.filter(({ quantity, refunded_quantity: refunded }) => quantity > refunded);
@@ -53,7 +53,7 @@ function drawQuestion({ returned, currency, payments }, amount, refund) {
   return second;
 }
 
-/** Pieces that came back are taken from those that were sent, others from those that were not. */
+/** Returns how many pieces can be refunded: those that were not sent, or if all were sent, those that were sent. */
 function limit(line) {
   return unsent(line) > 0 ? unsent(line) : sent(line);
 }

@@ -5,7 +5,7 @@ import { readProfile } from "../store.js";
 import { formatDate, t } from "../words.js";
 import { addressLines, lineName, unsent } from "./names.js";
 
-/** The packing slip of a parcel, or of everything that is not sent yet. Without prices: it may be a present. */
+/** Draws the packing slip of a parcel, or of all unsent pieces. It has no prices, because the goods may be a present. */
 export async function drawSlip(order, parcelId) {
   const { id, number, created_at: at, items, shipping_address: to, note, fulfillments, status } = order;
   const { title } = await readProfile();

@@ -2,7 +2,6 @@ import { fact, facts, h, section } from "../dom.js";
 import { formatDate, t } from "../words.js";
 import { lineName, mailLink } from "./names.js";
 
-/** What consumers declared when they withdrew from the contract. */
 export function drawWithdrawals({ withdrawals, items }) {
   const draw = (one) => {
     const nameOf = ({ line_id: id, quantity }) =>
@@ -13,7 +12,7 @@ export function drawWithdrawals({ withdrawals, items }) {
   return withdrawals.length > 0 && section("withdrawals.title", h("ul.rows", withdrawals.map(draw)));
 }
 
-/** One that matches no order. Its number is what the consumer typed. */
+/** Draws a withdrawal that matches no order. Its number is the one that the consumer typed. */
 export const drawUnmatched = (one) => h("li.boxed", drawFacts(one, fact("withdrawals.number", String(one.number))));
 
 function drawFacts({ name, email, created_at: at, text }, more) {

@@ -8,7 +8,7 @@ import { picture } from "./row.js";
 const types = ["image/jpeg", "image/png", "image/webp", "image/gif"];
 const maxBytes = 20 * 1024 * 1024;
 
-/** The pictures of a product. They are uploaded at once, and saved with the product. */
+/** Draws the pictures of a product. They are uploaded immediately, and saved with the product. */
 export function drawPictures(images) {
   let chosen = images.map(({ media_id, url, alt }) => ({ media_id, url, alt }));
   const list = h("ul.pictures");
@@ -66,5 +66,5 @@ export function drawPictures(images) {
   return { parts: [list, zone], read: () => chosen.map(asWritten) };
 }
 
-/** A picture as a write names it: an uploaded one by its id. */
+/** Returns a picture as the API accepts it: an uploaded picture by its id, another by its address. */
 export const asWritten = ({ media_id, url, alt }) => ({ ...(media_id ? { media_id } : { url }), ...(alt && { alt }) });

@@ -20,7 +20,7 @@ function draw(product) {
     const fields = { ...values, images: pictures.read() };
     if (id) {
       const changed = onlyChanged(fields, product);
-      // Each sale raises the version, and must not be undone by a stock that was typed before it.
+      // Each sale increases the version, so a stock that was typed before a sale is refused.
       const options = "stock" in changed ? { ifVersion: product.version } : {};
       const saved = await shop.products.update(id, changed, options);
       return replace(content, draw(saved), t("product.saved"));
@@ -46,13 +46,13 @@ function onlyChanged(fields, product) {
   return Object.fromEntries(Object.entries(fields).filter(isChanged));
 }
 
-/** Changes the status at once. What is typed into the form stays, and is not saved. */
+/** Draws the status, and a button that changes it immediately. Input in the form is kept, but not saved. */
 function drawStatus(product) {
   const isPublished = product.status === "published";
   const status = isPublished ? "draft" : "published";
   const change = async () => {
     const { version, stock } = await shop.products.update(product.id, { status });
-    // If pieces were sold meanwhile, the version stays, so that a typed stock is refused.
+    // If pieces were sold meanwhile, the old version is kept, so that a typed stock is refused.
     Object.assign(product, { status }, stock === product.stock && { version });
     replace(root, drawStatus(product), t(`product.now.${status}`));
   };

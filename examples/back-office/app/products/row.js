@@ -9,7 +9,7 @@ export const listFields = "title,price,currency,images,status,available,variants
 export function picture(image, width = 320) {
   if (!image) return h("span.picture");
   const img = h("img.picture", { alt: "", loading: "lazy", src: shop.imageUrl(image, width) });
-  // Pictures that are stored elsewhere are not loaded.
+  // The browser does not load pictures from other sites.
   img.addEventListener("error", () => img.replaceWith(h("span.picture")));
   return img;
 }

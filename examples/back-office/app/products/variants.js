@@ -4,7 +4,7 @@ import { replace } from "../replace.js";
 import { shop } from "../store.js";
 import { t } from "../words.js";
 
-/** Price and stock of each form in which the product is sold. An empty price is the product's. */
+/** A variant without a price has the price of the product. */
 export function drawVariants({ id, variants }) {
   return section(
     "variants.title",

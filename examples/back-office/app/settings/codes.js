@@ -47,7 +47,7 @@ async function add({ kind, value, once, until, ...rest }) {
     ...given(rest),
     [kind]: isFree || value,
     ...(once && { per_customer: 1 }),
-    // The code is valid on its last day.
+    // The code is valid until the end of its last day.
     ...(until && { until: new Date(`${until}T23:59:59`).toISOString() }),
   };
   await shop.call("POST /discounts/", { body });

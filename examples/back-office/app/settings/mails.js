@@ -7,7 +7,6 @@ import { languageName, t } from "../words.js";
 
 const languages = ["ar", "de", "en", "es", "fr", "pt", "zh"].map((one) => [one, languageName(one)]);
 
-/** The texts of mails in a language: the store's own, or the built-in ones. */
 export async function show({ query, signal }) {
   const data = await shop.mail.templates({ language: query.get("language") }, { signal });
   const pick = choice("language", t("mails.language"), languages, data[0].language);

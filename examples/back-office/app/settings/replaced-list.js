@@ -5,11 +5,11 @@ import { none } from "../list.js";
 import { replace } from "../replace.js";
 import { t } from "../words.js";
 
-/** A page of rates. Each has a form, and saving one sends all. */
+/** Draws a page of rates. Each rate has a form. Saving one rate sends all rates. */
 export function drawReplacedList(kind, rates, parts) {
   const { name, fill, read, load, save } = parts;
   const redraw = async (next) => {
-    // A colleague may have saved others meanwhile.
+    // A colleague may have changed the rates meanwhile.
     if (JSON.stringify(await load()) !== JSON.stringify(rates)) throw coded(5303);
     replace(content, drawReplacedList(kind, await save(next), parts), t("product.saved"));
   };

@@ -5,7 +5,6 @@ import { line, none } from "../list.js";
 import { readProfile, shop } from "../store.js";
 import { formatDate, formatMoney, shortMoney, t } from "../words.js";
 
-/** How the first day of a period is written on the axis. */
 const styles = {
   day: { day: "numeric", month: "short" },
   week: { day: "numeric", month: "short" },
@@ -20,7 +19,7 @@ const svg = (tag, attributes, ...children) => {
   return element;
 };
 
-/** Sold and returned in the last thirty periods, as bars and as figures. */
+/** Draws the sales and returns of the last thirty periods, as bars and as a list. */
 export async function show({ query, signal }) {
   const by = Object.hasOwn(styles, query.get("by")) ? query.get("by") : "day";
   const periods = listPeriods(by);
@@ -36,7 +35,7 @@ export async function show({ query, signal }) {
   return page(t("sales.title"), pick, drawChart(periods, data, by, currency), drawLegend(), list);
 }
 
-/** Names the periods up to today as the server does, which leaves out those without sales. */
+/** Returns the server's names of the last periods up to today. The server itself leaves out periods without sales. */
 function listPeriods(by) {
   const now = new Date();
   const [year, month, day] = [now.getFullYear(), now.getMonth(), now.getDate()];
@@ -86,7 +85,7 @@ function drawChart(periods, data, by, currency) {
   return svg("svg", attributes, ...lines, ...bars, ...dates);
 }
 
-/** The next amount with one digit that is 1, 2, 4, 6, 8 or 10: its half is a short text as well. */
+/** Rounds up to 1, 2, 4, 6, 8 or 10 times a power of ten, because half of such an amount is a short text, too. */
 function roundUp(amount) {
   const power = 10 ** Math.floor(Math.log10(amount));
   return power * [1, 2, 4, 6, 8, 10].find((digit) => digit * power >= amount);

@@ -7,7 +7,7 @@ const listed = (text) => (text ?? "").split(/[\s,;]+/).filter(Boolean);
 const partsIn = (currency) => ({
   name: ({ zone, name, price }) => `${zone}: ${name}, ${formatMoney(price, currency)}`,
   fill: (rate) => ({ ...rate, countries: rate.countries.join(" "), postcodes: rate.postcodes.join(" ") }),
-  // Names in other languages and the tax class stay as they are.
+  // The form does not have all fields of a rate: names in other languages and the tax class are kept.
   read: ({ countries, postcodes, ...values }, rate) => ({
     ...rate,
     ...values,
