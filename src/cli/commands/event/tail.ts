@@ -17,7 +17,10 @@ export const tailCommand = defineCommand({
   args: {
     namespace: requiredNamespaceArg,
     types: valueArg("pattern", "Event type, such as order.paid or order.* (default: all)", { multiple: true }),
-    since: { ...sinceArg, description: "Begin at this time: 2026-11-01, 7d (ago) (default: 24h; with --follow, now)" },
+    since: {
+      ...sinceArg,
+      description: "Begin at a day or time, or that long ago, as 7d (default: 24h; --follow: now)",
+    },
     follow: { type: "boolean", alias: "f", description: "Print new events until ctrl-C" },
     url: valueArg("url", "Read the events of the server at this address"),
     "key-file": fileArg("With --url: a file with an app key as <app_id>:<app_secret>"),
@@ -37,17 +40,16 @@ export const tailCommand = defineCommand({
     const print = (events: AsyncIterable<Event>) => printEvents(console, events, follow);
     if (args.url === undefined) return withTenant(args, console, (ctx) => print(readEvents(ctx, query, follow)));
     const client = await openClient(args, args.url);
-    await print(follow ? client.events(query) : client.events.list(query)).catch(
-      (error: Error & { code?: unknown }) => {
-        const kind = errorKinds.find((one) => codeOf(one) === error.code);
-        throw new AppError(kind ?? "unavailable", error.message, { cause: error });
-      },
-    );
+    const fail = (error: Error & { code?: unknown }) => {
+      const kind = errorKinds.find((one) => codeOf(one) === error.code);
+      throw new AppError(kind ?? "unavailable", error.message, { cause: error });
+    };
+    await print(follow ? client.events(query) : client.events.list(query)).catch(fail);
   },
 });
 
 async function* readEvents(ctx: Ctx, query: EventListQuery, follow: boolean): AsyncGenerator<Event> {
-  const { followEvents } = await import("../../../server/modules/events/follow.ts");
+  const { followEvents } = await import("../../../server/modules/events/service.ts");
   for await (const { records, isLast } of followEvents(ctx, query)) {
     yield* records;
     if (isLast && !follow) return;

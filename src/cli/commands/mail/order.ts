@@ -16,7 +16,7 @@ const kinds = orderMailKinds.map((kind) => kind.replace("order_", ""));
 const args = {
   namespace: requiredNamespaceArg,
   order: valueArg("order", "Number, id or transfer reference of the order", { required: true, completes: "order" }),
-  kind: { ...choiceArg(kinds, "What the mail is about"), required: true },
+  kind: { ...choiceArg(kinds, "Kind of mail"), required: true },
 } as const;
 
 async function readChoice(ctx: Ctx, given: { order: string; kind: string }): Promise<[string, OrderMailKind]> {
@@ -53,7 +53,7 @@ export const resendCommand = defineAct({
   description: "Send a mail about an order again",
   args,
   examples: ["bodega mail resend -n demo --order 17 --kind shipped"],
-  notes: ["Mails about a parcel or a refund are about the newest one."],
+  notes: ["The kinds shipped and refunded are about the newest parcel or refund."],
   done: "Queued the mail to {to}.",
   act: async (ctx, given) => (await service()).resendOrderMail(ctx, ...(await readChoice(ctx, given))),
 });

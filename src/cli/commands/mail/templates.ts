@@ -1,17 +1,10 @@
-import { type MailKind, textKinds } from "../../../server/modules/mail/kinds.ts";
+import { textKinds } from "../../../server/modules/mail/kinds.ts";
 import { defineAct, defineList } from "../../context/store-command.ts";
 import { requiredNamespaceArg, valueArg, wordArg } from "../../framework/args.ts";
-import { invalidFlag } from "../../terminal/console.ts";
 
 const service = () => import("../../../server/modules/mail/templates.ts");
 
-const kind = wordArg("Kind of mail, such as order_paid", {
-  parse(flag: string, text: string): MailKind {
-    const kind = textKinds.find((one) => one === text);
-    if (kind !== undefined) return kind;
-    throw invalidFlag(flag, `must be one of ${textKinds.join(", ")}`);
-  },
-});
+const kind = wordArg("Kind of mail", { options: textKinds });
 const language = valueArg("tag", "Language of the texts: ar, de, en, es, fr, pt or zh (default: the store's)");
 const args = { kind, namespace: requiredNamespaceArg, language };
 
@@ -26,25 +19,26 @@ export const listCommand = defineList({
 });
 
 export const showCommand = defineAct({
-  description: "Show the texts of a kind of mail, and what they can contain",
+  description: "Show the texts of a kind of mail, and its placeholders",
   args,
   examples: ["bodega mail template show order_paid -n demo --language de"],
   act: async (ctx, given) => (await service()).getTemplate(ctx, given),
 });
 
 export const setCommand = defineAct({
-  description: "Replace texts of a kind of mail; those that are not given stay",
+  description: "Replace texts of a kind of mail; texts without a flag stay",
   args: {
     ...args,
     subject: valueArg("text", "Subject"),
-    heading: valueArg("text", "Heading above the texts; --heading= for the subject", { allowEmpty: true }),
-    paragraph: valueArg("text", "Paragraph; all given ones replace the present ones", { multiple: true }),
+    heading: valueArg("text", "Heading; with --heading=, the subject is the heading", { allowEmpty: true }),
+    paragraph: valueArg("text", "Paragraph; repeat it for several; replaces all current ones", { multiple: true }),
   },
   examples: [
     'bodega mail template set order_paid -n demo --language en --subject "Paid: {order.number}" --paragraph "Thank you!" --paragraph "{order.items}"',
   ],
   notes: [
-    "Texts are plain text with placeholders such as {order.number}; everything is escaped. A paragraph about an empty value is left out. {order.items} is a table, {order.link} a button.",
+    "Texts are plain text with placeholders such as {order.number}; everything is escaped. A paragraph is left out if one of its " +
+      "placeholders has no value. {order.items} is a table, {order.link} a button.",
   ],
   done: "Changed the texts of {kind} mails ({language}).",
   async act(ctx, given) {

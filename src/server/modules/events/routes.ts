@@ -1,8 +1,7 @@
 import { Type } from "@sinclair/typebox";
 import { app, defineRoute } from "../../http/route.ts";
-import { followEvents } from "./follow.ts";
 import { Event, EventListQuery } from "./model.ts";
-import { listEvents } from "./service.ts";
+import { followEvents, listEvents } from "./service.ts";
 
 export const eventRoutes = [
   defineRoute("GET", "/events/", "listEvents", {

@@ -1,9 +1,9 @@
 import type { InStatement } from "@libsql/core/api";
 import { type SQL, sql } from "drizzle-orm";
 import { type Ctx, isCatalogOnly } from "../../context.ts";
-import { bind, get, param, statement } from "../../db/statement.ts";
+import { bind, get, param, params, statement } from "../../db/statement.ts";
 import { malformedRequest } from "../../errors.ts";
-import type { ListPage } from "../../pagination/list-page.ts";
+import type { ListPage, StreamPart } from "../../pagination/list-page.ts";
 import { defaultLimit, parseFields, parseTime, pickFields } from "../../pagination/list-query.ts";
 import { isId, newId, toTimestamp } from "../../values/stamps.ts";
 import { Event, type EventListQuery, type EventType, eventTypes, matchTypes, parsePatterns } from "./model.ts";
@@ -28,12 +28,7 @@ export function compileEvent(event: Record<"type" | "subject" | "data" | "from",
   return insertOf({ ...event, data: ofRow(event.data), isShown: event.isShown ? ofRow(event.isShown) : sql`0` });
 }
 
-const insertEvent = insertOf({
-  type: param("type"),
-  subject: param("subject"),
-  data: param("data"),
-  isShown: param("isShown"),
-});
+const insertEvent = insertOf(params("type", "subject", "data", "isShown"));
 
 export function isEvent(id: string): SQL {
   return sql`tenant_id = ${param("tenantId")} and sequence = cast(substr(${param(id)}, 21) as integer) and id = ${param(id)}`;
@@ -44,7 +39,7 @@ interface NewEvent {
   type: EventType;
   subject: string;
   data: Record<string, unknown>;
-  /** Whether the public sees the change. By default true for products and categories. */
+  /** Whether the public sees the change. Default: true for products and categories. */
   isShown?: boolean;
 }
 
@@ -55,17 +50,16 @@ export async function recordEvent(ctx: Pick<Ctx, "db" | "tenant" | "now">, event
 
 export function bindEvent(ctx: Pick<Ctx, "tenant" | "now">, event: NewEvent): InStatement {
   return bind(insertEvent, {
+    ...event,
     eventId: newId("evt"),
     tenantId: ctx.tenant.id,
-    type: event.type,
-    subject: event.subject,
     data: JSON.stringify(event.data),
     now: toTimestamp(ctx.now()),
     isShown: (event.isShown ?? /^(product|category)\./.test(event.type)) ? 1 : 0,
   });
 }
 
-/** SQL for the id of the newest event; for the public, of the newest that it may see, so that nobody can count orders. */
+/** SQL for the id of the newest event. The public gets the newest event that it may see, so that it cannot count orders. */
 export const newestEvents = {
   staff: sql`select id from ${events} where tenant_id = ${param("tenantId")} order by sequence desc limit 1`,
   public: sql`select id from ${events} indexed by events_shown where tenant_id = ${param("tenantId")} and is_shown
@@ -81,11 +75,9 @@ export async function readCatalogueState(ctx: Ctx): Promise<{ state: string }> {
 }
 
 const ofTenant = sql`tenant_id = ${param("tenantId")}`;
-export const feedStart = "0";
-
-export async function newestEventId({ db, tenant }: Ctx): Promise<string> {
-  return (await get(db, selectState.staff, { tenantId: tenant.id }))?.state ?? feedStart;
-}
+const feedStart = "0";
+/** How often a stream reads the feed, to find the events that any process has written. */
+const pollMs = 500;
 
 const eventJson = sql`json_object('id', id, 'type', type, 'subject', subject, 'data', json(data),
   'created_at', created_at)`;
@@ -120,7 +112,24 @@ export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<ListP
     throw malformedRequest("`after` is not an event of this store, or was purged. Start again without `after`.");
   }
   const { hasMore } = row;
-  // On the last page, the cursor is the newest event of any type, so that the next call skips what the filter excluded.
+  // On the last page, the cursor is the newest event of any type, so that the next call skips the excluded types.
   const page = { next_cursor: hasMore ? row.last : row.newest, has_more: hasMore, limit };
   return { json: pickFields(`[${row.json ?? ""}]`, fields), page };
+}
+
+/**
+ * Yields the events of a store as they are written, at most a hundred at once, and an empty part if there are none. The
+ * stream begins after the event `after` or at the time `since`, by default with new events. Errors: those of `listEvents`.
+ */
+export async function* followEvents(ctx: Ctx, query: EventListQuery): AsyncGenerator<StreamPart<Event>> {
+  let { after } = query;
+  if (after === undefined && query.since === undefined) {
+    after = (await get(ctx.db, selectState.staff, { tenantId: ctx.tenant.id }))?.state ?? feedStart;
+  }
+  for (;;) {
+    const { json, page } = await listEvents(ctx, { ...query, limit: 100, ...(after !== undefined && { after }) });
+    after = page.next_cursor ?? after ?? feedStart;
+    yield { records: JSON.parse(json), after, isLast: !page.has_more };
+    if (!page.has_more) await Bun.sleep(pollMs);
+  }
 }

@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { SendMailOptions } from "nodemailer";
 import { pick } from "../../db/selection.ts";
 import type { Executor } from "../../db/session.ts";
-import { all, equals, get, param, statement } from "../../db/statement.ts";
+import { all, equals, get, ofStore, param, statement } from "../../db/statement.ts";
 import type { FromAddress } from "../../values/email.ts";
 import { signUps } from "../sign-up/table.ts";
 import { tenants } from "../tenants/table.ts";
@@ -26,12 +26,9 @@ const selectStore = statement((q) => {
   const joined = q.select(found).from(tenants).leftJoin(users, isUser).leftJoin(signUps, isSignUp);
   return joined.where(equals(tenants.id, "tenantId")).limit(1);
 });
-const selectTexts = statement((q) =>
-  q
-    .select(pick(mailTexts, "language", "text"))
-    .from(mailTexts)
-    .where(and(equals(mailTexts.tenantId, "tenantId"), equals(mailTexts.kind, "kind"))),
-);
+const ownText = pick(mailTexts, "language", "text");
+const isOfKind = and(ofStore(mailTexts), equals(mailTexts.kind, "kind"));
+const selectTexts = statement((q) => q.select(ownText).from(mailTexts).where(isOfKind));
 
 /**
  * Builds a mail for nodemailer. Name, address and envelope are separate fields, so that no name can add a header.
@@ -52,7 +49,7 @@ export function composeMail(mail: {
     to: { name: greetingName(to.name), address: to.email },
     envelope: { from: from.address, to: [to.email] },
     messageId: `<${id}@${from.domain}>`,
-    // No mail has this id. All mails of a thread refer to it, so that mail programs show them together.
+    // All mails of a thread refer to this id, which no mail has. Mail programs therefore show them together.
     ...(thread !== undefined && { references: `<${thread}@${from.domain}>` }),
     date: new Date(at),
     subject: rendered.subject,
@@ -63,8 +60,8 @@ export function composeMail(mail: {
 }
 
 /**
- * Returns the store, the recipient and the kind of a mail; undefined if the store is gone. `to` is null if neither an
- * active user nor a sign-up has the address, or if the store has switched off this kind.
+ * Returns the store, the recipient and the kind of a mail; undefined if the store was deleted. `to` is null if neither an
+ * active user nor a sign-up has the address, or if the store has switched off this kind of mail.
  */
 export async function findRecipient(db: Executor, tenantId: string, given: AnyMailKind, to: MailRecipient) {
   const found = await findStore(db, tenantId, to);
@@ -90,4 +87,20 @@ async function findStore(db: Executor, tenantId: string, to: MailRecipient) {
   if (signUpKey === null) return { store, to: user };
   if (email !== null) return { store, to: user, kind: "account_exists" as const };
   return { store, to: newEmail === null ? null : { email: newEmail, name: newName, lang: newLang, role: null } };
+}
+
+/** Returns the back-office page that a mail to staff links to. Empty for other mail, and if the server's URL is unknown. */
+export function backOfficeLink(
+  base: string | undefined,
+  { kind, store: { namespace }, to }: NonNullable<Awaited<ReturnType<typeof findRecipient>>>,
+  values: Record<string, string>,
+): string {
+  if (base === undefined) return "";
+  const start = `${base}/back-office/?${new URLSearchParams({ store: namespace })}#/`;
+  const isStaff = to?.role === "staff" || to?.role === "owner";
+  // Browsers do not send the part after the # to a server, so the code does not get into logs.
+  if (isStaff && ["invitation", "reset_code"].includes(kind))
+    return `${start}reset?${new URLSearchParams({ email: to.email, code: values.code ?? "" })}`;
+  if (kind === "low_stock" || values.reason === "unknown_withdrawal") return start;
+  return ["new_order", "needs_attention"].includes(kind) ? `${start}orders?q=${values.number}` : "";
 }

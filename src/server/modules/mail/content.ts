@@ -23,7 +23,7 @@ export interface MailInput {
 
 export type MailContent = ReturnType<typeof readContent>;
 
-/** Chooses the language and texts of a mail, and its values in this language, for the HTML and the plain text. */
+/** Returns the language, the texts and the values of a mail. The HTML and the plain text are made from them. */
 export function readContent({ kind, store, name, languages, values, order }: MailInput) {
   const language = chooseLanguage([...languages, store.language], mailTemplates);
   const templates = mailTemplates[language] ?? (mailTemplates.en as MailTemplates);
@@ -34,7 +34,7 @@ export function readContent({ kind, store, name, languages, values, order }: Mai
   }
   if (values.reason !== undefined) all.reason = templates.reasons[values.reason as keyof typeof templates.reasons];
   const greeting = all.name === "" ? templates.greeting_without_name : templates.greeting;
-  // A paragraph about a value that is empty is left out.
+  // A paragraph is left out if one of its values is empty.
   const isShown = (line: string) => namesIn(line).every((key) => all[key] !== "");
   const lines = [greeting, ...text.paragraphs.filter(isShown)];
   if (all.back_office) lines.push("{back_office}");
@@ -47,7 +47,7 @@ export function readContent({ kind, store, name, languages, values, order }: Mai
   };
 }
 
-/** The addresses of a store's legal texts, with their names in a language where one is known. */
+/** Returns the addresses of a store's legal texts, with labels in the language of the mail if they are known. */
 function legalLinks({ legalUrls = "{}" }: MailStore, { labels }: MailTemplates) {
   const urls = Object.entries(JSON.parse(legalUrls) as Record<string, string>);
   return urls.map(([name, url]) => {
@@ -67,7 +67,7 @@ export function greetingName(name: string | null): string {
   return text.length > maxNameCharacters || /[@/\\<>]|www\.|\.\p{L}{2,}/iu.test(text) ? "" : text;
 }
 
-/** A text without line breaks and other control characters, for a header. */
+/** Replaces line breaks and other control characters, so that a text fits in a header. */
 export function oneLine(text: string): string {
   return text
     .toWellFormed()

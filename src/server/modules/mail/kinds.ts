@@ -1,4 +1,4 @@
-/** The values of each kind of mail. Texts contain the values of an order in the form `{order.number}`. */
+/** The names of the values in each kind of mail. Texts about an order contain them in the form `{order.number}`. */
 export const mailKinds = {
   reset_code: ["code"],
   login_code: ["code"],
@@ -37,7 +37,7 @@ export const orderMailKinds = [
 ];
 export type OrderMailKind = (typeof orderMailKinds)[number];
 
-/** The kinds that a store can switch off. The others carry codes and receipts that people wait for. */
+/** The kinds that a store can switch off. People wait for the other mails, which have codes and receipts. */
 export const optionalMailKinds = [
   ...orderMailKinds,
   ...(["new_order", "needs_attention", "low_stock", "server_alert"] as const),

@@ -37,17 +37,16 @@ export function formatAmount(minor: number, { currency, digits }: MailOrder, lan
 /** Returns the lines and sums of an order in the words of a language. */
 export function tableRows(order: MailOrder, { labels }: MailTemplates, language: string): TableRow[] {
   const show = (minor: number) => formatAmount(minor, order, language);
-  const percent = (rate: number) =>
-    new Intl.NumberFormat(language, { style: "percent", maximumFractionDigits: 3, numberingSystem: "latn" }).format(
-      rate / 100,
-    );
+  const percent = new Intl.NumberFormat(language, {
+    ...{ style: "percent", maximumFractionDigits: 3, numberingSystem: "latn" },
+  });
   const lines = order.lines.map(({ quantity, title, price, total }) => ({
     ...{ text: `${quantity} × ${title}`, isSum: false, isStrong: false },
     detail: price === undefined || quantity === 1 ? "" : labels.each.replace("{price}", () => show(price)),
     amount: total === undefined ? "" : show(total),
   }));
   const sums = order.sums.map(({ label, amount, rate, detail }) => ({
-    text: `${labels[label].replace("{rate}", () => percent(rate ?? 0))}${detail ? ` · ${detail}` : ""}`,
+    text: `${labels[label].replace("{rate}", () => percent.format((rate ?? 0) / 100))}${detail ? ` · ${detail}` : ""}`,
     ...{ detail: "", amount: show(amount), isSum: true, isStrong: ["total", "due", "refunded"].includes(label) },
   }));
   const note = { text: order.taxNote ?? "", detail: "", amount: "", isSum: true, isStrong: false };

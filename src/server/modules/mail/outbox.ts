@@ -15,16 +15,11 @@ import { mailOutbox } from "./table.ts";
 /** How long mail is useful. After an outage, mail that has waited longer is not sent. */
 const usefulMs = 7 * 86_400_000;
 
-const insertMail = statement((q) =>
-  q
-    .insert(mailOutbox)
-    .values({
-      ...params("id", "tenantId", "kind", "subjectKey", "causeKey", "recipientKey"),
-      ...params("sealed", "maskedTo", "usefulUntil"),
-      ...{ status: "waiting", nextAttemptAt: param("now"), createdAt: param("now") },
-    })
-    .onConflictDoNothing(),
-);
+const waiting = {
+  ...params("id", "tenantId", "kind", "subjectKey", "causeKey", "recipientKey", "sealed", "maskedTo", "usefulUntil"),
+  ...{ status: "waiting" as const, nextAttemptAt: param("now"), createdAt: param("now") },
+};
+const insertMail = statement((q) => q.insert(mailOutbox).values(waiting).onConflictDoNothing());
 const expireReplaced = statement(sql`
   update ${mailOutbox} set status = 'expired', sealed = null, finished_at = ${param("now")}
   where tenant_id = ${param("tenantId")} and subject_key = ${param("subjectKey")} and status = 'waiting'`);
@@ -105,7 +100,7 @@ export function sealContents(vault: Vault, id: string, contents: MailContents): 
   return vault.seal("mail", id, JSON.stringify(contents));
 }
 
-/** Returns the recipient's address; a user's address is in its comparable form. */
+/** Returns the recipient's address. The address of a user is in lower case. */
 export function addressIn({ to }: MailContents): string {
   if ("signUpKey" in to) return to.signUpKey;
   return "email" in to ? to.email : to.emailKey;
@@ -126,7 +121,7 @@ const claimed = pick(mailOutbox, "id", "tenantId", "kind", "sealed", "usefulUnti
 const isClaimed = sql`id in (select value from json_each(${param("ids")}))`;
 const read = statement((q) => q.select(claimed).from(mailOutbox).where(isClaimed));
 export const selectDue = statement(sql`select 1 from ${mailOutbox} where ${isDue} limit 1`);
-/** When mail is sent, expires or is dropped, its contents are erased. Those of failed mail stay, for a retry. */
+/** The contents of a mail are erased when it is sent, expires or is dropped. A failed mail keeps them for a retry. */
 export const mailQueue = createQueue(mailOutbox, {
   ...{ which, read, delivered: "sent" },
   onDelivered: sql`, sealed = null`,
@@ -142,7 +137,7 @@ const keptMs = 30 * 86_400_000;
 
 export type ClaimedMail = Awaited<ReturnType<typeof mailQueue.claim>>[number];
 
-/** Erases the contents of expired mail, and marks mail that still waits as expired; at most a thousand per call. */
+/** Marks waiting mail as expired after its time, and erases its contents, and those of failed mail. At most 1000 a call. */
 export const expireMail = ({ db, now }: WorkCtx): Promise<number> => run(db, expire, { now: toTimestamp(now()) });
 
 export const purgeMail = createPurge(

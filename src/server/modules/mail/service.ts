@@ -23,7 +23,7 @@ interface MailFilter {
   to?: string | undefined;
   limit: number;
   showRecipients?: boolean;
-  /** Namespace of the only store whose mails are shown with their codes: the demo's, which has no mail server. */
+  /** Namespace of the store whose mails are shown with their codes: that of the demo, which has no mail server. */
   showCodesOf?: string | undefined;
 }
 
@@ -58,7 +58,7 @@ export async function listMail(ctx: SystemCtx, filter: MailFilter) {
   return rows.map((row) => toRecord(ctx, row, filter));
 }
 
-/** Without `showRecipients`, or once the contents are erased, `to` is masked. Erased contents show no `code`. */
+/** Masks `to` without `showRecipients`, and if the contents are erased. */
 function toRecord(
   { vault }: SystemCtx,
   { id, namespace, kind, maskedTo, sealed, ...rest }: NonNullable<(typeof selectMail)["row"]>,

@@ -31,7 +31,7 @@ export function smtpOptions({ url, timeoutMs = 20_000, trusted }: SmtpServer) {
   };
 }
 
-/** Returns the credentials in a URL that must be removed from texts. Omits those of up to three characters. */
+/** Returns the credentials in a URL, which texts must not repeat. Leaves out credentials of up to three characters. */
 export function secretsOf(url: string): string[] {
   const { username, password } = new URL(url);
   return [password, username].flatMap((text) => [decodeURIComponent(text), text]).filter((text) => text.length > 3);
@@ -53,7 +53,7 @@ export async function withTransport<T>(server: SmtpServer, work: (transport: Tra
   }
 }
 
-/** Connects and signs in. Returns whether TLS works with a verified certificate. Errors: as `withTransport`. */
+/** Connects and signs in. Returns whether TLS works with a verified certificate. Errors: those of `withTransport`. */
 export async function checkServer(server: SmtpServer): Promise<boolean> {
   await withTransport(server, (transport) => transport.verify());
   const strict = createTransport({ ...smtpOptions(server), requireTLS: true });

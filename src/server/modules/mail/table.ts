@@ -12,7 +12,7 @@ export const mailOutbox = sqliteTable(
     kind: text("kind").$type<MailKind>().notNull(),
     /** Keyed hash of kind and `replaces`. While this mail waits, a later one with the same hash replaces it. */
     subjectKey: text("subject_key"),
-    /** Keyed hash of kind and cause, such as an order: a mail that has been queued before is not queued again. */
+    /** Keyed hash of kind and cause, such as an order. A second mail with the same hash is not queued. */
     causeKey: text("cause_key"),
     /** Keyed hash of the recipient's address, to find a person's mail. Null after the person is erased. */
     recipientKey: text("recipient_key"),

@@ -1,4 +1,4 @@
-import { and, sql } from "drizzle-orm";
+import { and } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { pick } from "../../db/selection.ts";
 import { all, equals, ofStore, param, params, run, statement } from "../../db/statement.ts";
@@ -15,26 +15,16 @@ type TemplateName = { kind: MailKind; language?: string | undefined };
 
 type MailTemplate = Awaited<ReturnType<typeof listTemplates>>[number];
 
-const selectTexts = statement((q) =>
-  q
-    .select(pick(mailTexts, "kind", "language", "text"))
-    .from(mailTexts)
-    .where(ofStore(mailTexts)),
-);
-const upsertText = statement((q) =>
-  q
-    .insert(mailTexts)
-    .values({ ...params("tenantId", "kind", "language", "text"), updatedAt: param("now") })
-    .onConflictDoUpdate({
-      target: [mailTexts.tenantId, mailTexts.kind, mailTexts.language],
-      set: { text: sql`excluded.text`, updatedAt: sql`excluded.updated_at` },
-    }),
-);
-const removeText = statement((q) =>
-  q
-    .delete(mailTexts)
-    .where(and(ofStore(mailTexts), equals(mailTexts.kind, "kind"), equals(mailTexts.language, "language"))),
-);
+const shown = pick(mailTexts, "kind", "language", "text");
+const selectTexts = statement((q) => q.select(shown).from(mailTexts).where(ofStore(mailTexts)));
+const isNamed = and(ofStore(mailTexts), equals(mailTexts.kind, "kind"), equals(mailTexts.language, "language"));
+const removeText = statement((q) => q.delete(mailTexts).where(isNamed));
+const upsertText = statement((q) => {
+  const { tenantId, kind, language } = mailTexts;
+  const now = { text: param("text"), updatedAt: param("now") };
+  const inserted = q.insert(mailTexts).values({ ...params("tenantId", "kind", "language"), ...now });
+  return inserted.onConflictDoUpdate({ target: [tenantId, kind, language], set: now });
+});
 
 function placeholdersOf(kind: MailKind): string[] {
   const names: readonly string[] = mailKinds[kind];
@@ -42,7 +32,7 @@ function placeholdersOf(kind: MailKind): string[] {
   return [...names.map((name) => `{${prefix}${name}}`), "{store}", "{name}"];
 }
 
-/** The texts of mails in a language: the store's own, or the built-in ones. `is_own` tells which. */
+/** Returns the texts of mails in a language. `is_own` says whether the store has replaced the built-in ones. */
 export async function listTemplates(ctx: Ctx, named?: string) {
   const rows = await all(ctx.db, selectTexts, { tenantId: ctx.tenant.id });
   const language = named ?? (ctx.tenant.language in mailTemplates ? ctx.tenant.language : "en");
@@ -58,14 +48,12 @@ export async function listTemplates(ctx: Ctx, named?: string) {
 }
 
 export async function getTemplate(ctx: Ctx, { kind, language }: TemplateName): Promise<MailTemplate> {
-  const found = (await listTemplates(ctx, language)).find((one) => one.kind === kind);
-  if (!found) throw invalidField("kind", "is not a kind of mail");
-  return found;
+  return (await listTemplates(ctx, language)).find((one) => one.kind === kind) as MailTemplate;
 }
 
 /**
- * Replaces texts of a kind of mail and language; texts that are not given stay. Errors: forbidden for staff who are
- * no owners; validationFailed for an unknown placeholder, and for a text without the code or link that its kind needs.
+ * Replaces the given texts of a kind of mail in a language. Errors: forbidden for staff who are no owners;
+ * validationFailed for an unknown placeholder, and for a text without the code or link that its kind needs.
  */
 export function setTemplate(
   ctx: Ctx,

@@ -6,7 +6,7 @@ import fr from "./templates/fr.json";
 import pt from "./templates/pt.json";
 import zh from "./templates/zh.json";
 
-/** The texts of one language. All may contain `{store}` and `{name}`, those of a kind also its names in `mailKinds`. */
+/** The texts of one language. All may contain `{store}` and `{name}`. `mailKinds` has the other values of each kind. */
 export type MailTemplates = typeof en;
 
 export const mailTemplates: Record<string, MailTemplates> = { ar, de, en, es, fr, pt, zh };

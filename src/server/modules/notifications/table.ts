@@ -23,7 +23,7 @@ export const pushRegistrations = sqliteTable(
     tenantId: tenantIdColumn(),
     platform: text("platform", { enum: ["web", "ios", "android"] }).notNull(),
     targetKey: text("target_key").notNull(),
-    /** Keyed hash of a subscription's keys, with which a caller may register the endpoint again. Null for tokens. */
+    /** Keyed hash of a subscription's keys. A caller who has them may register the endpoint again. Null for tokens. */
     proofKey: text("proof_key"),
     target: text("target").notNull(),
     userId: text("user_id").references(() => users.id, { onDelete: "cascade" }),
@@ -77,7 +77,7 @@ export const pushMessages = sqliteTable(
     topic: text("topic"),
     userId: text("user_id"),
     lang: text("lang"),
-    /** The last registration for which a delivery was created; null once all were. */
+    /** The last registration for which a delivery was created; null after all deliveries were created. */
     position: text("position"),
     createdAt: text("created_at").notNull(),
     expiresAt: text("expires_at").notNull(),

@@ -15,7 +15,7 @@ import { getWebhook } from "./service.ts";
 import { webhookDeliveries, webhooks } from "./table.ts";
 
 const batchSize = 500;
-/** Maximum waiting deliveries of a webhook. Further deliveries are created once some have ended. */
+/** Maximum waiting deliveries of a webhook. Further deliveries are created after some have ended. */
 export const maxWaiting = 10_000;
 
 const isBehind = sql`${tenants.status} = 'active' and exists(select 1 from ${events} e
@@ -56,7 +56,7 @@ export async function fanOut(ctx: WorkCtx): Promise<void> {
 
 const maxRows = 1000;
 
-// The id and type of the event are null once the event is purged.
+// The id and type of the event are null after the event was purged.
 const record = {
   ...{ delivery_id: webhookDeliveries.id, event_id: events.id, type: events.type },
   ...pickStored(webhookDeliveries, "status", "attempts"),
@@ -86,7 +86,7 @@ const queueLater = queueAgain(sql`e.sequence > ${param("sequence")} and e.sequen
 const queueFailed = queueAgain(sql`e.sequence in (
   select event from ${webhookDeliveries} where webhook_id = w.id and status = 'failed')`);
 
-/** A webhook's deliveries, newest event first. Errors: notFound, validationFailed unless `limit` is from 1 to 1000. */
+/** Lists a webhook's deliveries, newest event first. Errors: notFound; validationFailed unless `limit` is 1 to 1000. */
 export async function listDeliveries(
   ctx: Ctx,
   webhookId: string,
@@ -121,7 +121,7 @@ export function replayDeliveries(ctx: Ctx, webhookId: string, choice: ReplayChoi
   });
 }
 
-/** How long events and ended deliveries are kept; an event that a webhook has not received, for up to twice as long. */
+/** How long events and ended deliveries are kept. An event that a webhook has not received is kept up to twice as long. */
 const keptMs = 30 * 86_400_000;
 
 export const purgeDeliveries = createPurge(
@@ -133,8 +133,8 @@ export const purgeDeliveries = createPurge(
 const isUndelivered = sql`exists (select 1 from ${webhooks} w where w.tenant_id = t.id and (w.position < k.sequence
   or exists (select 1 from ${webhookDeliveries} d
     where d.webhook_id = w.id and d.event = k.sequence and d.status = 'waiting')))`;
-// Each store's events are deleted in order, up to the first that must stay. The newest stays, because readers of the
-// feed continue from it.
+// Each store's events are deleted in order, up to the first that must not be deleted. The newest is never deleted,
+// because readers of the feed continue from it.
 const removeOldEvents = statement(sql`
   delete from ${events} where sequence in (
     select e.sequence from ${tenants} t cross join ${events} e on e.tenant_id = t.id and e.sequence < coalesce(

@@ -26,7 +26,7 @@ export const delaysMs = delays.map((seconds) => seconds * 1000);
 const maxAgeMs = 3 * 86_400_000;
 export const attemptMs = 10_000;
 
-/** Quick receivers get up to four messages at once, others one. Bun sends at most 256 requests at once. */
+/** Receivers that answer quickly get up to four messages at once, others one. Bun sends at most 256 requests at once. */
 export const webhookPolicy: SchedulerPolicy = {
   permits: { total: 128, tenant: 48, receiver: 4 },
   untrusted: { total: 64, receiver: 1 },
@@ -48,7 +48,7 @@ const which = sql`
 const claimed = {
   ...pick(webhookDeliveries, "id", "webhookId", "attempts", "createdAt"),
   ...pick(webhooks, "url", "secret", "allowPrivate"),
-  // Null once the event is purged.
+  // Null after the event was purged.
   eventId: events.id,
   body: sql<string>`json_object('id', ${events.id}, 'type', ${events.type}, 'subject', ${events.subject},
     'data', json(${events.data}), 'created_at', ${events.createdAt}, 'namespace', ${tenants.namespace})`,

@@ -78,10 +78,8 @@ export async function addWebhook(ctx: Ctx, input: WebhookInput, lookup?: Lookup)
       now: toTimestamp(ctx.now()),
       max: maxWebhooks,
     });
-    if (added === 0)
-      throw wrongState(
-        `Store ${JSON.stringify(ctx.tenant.namespace)} already has ${maxWebhooks} webhooks, the maximum. Remove one first: bodega webhook remove`,
-      );
+    const full = `Store ${JSON.stringify(ctx.tenant.namespace)} already has ${maxWebhooks} webhooks, the maximum.`;
+    if (added === 0) throw wrongState(`${full} Remove one first: bodega webhook remove`);
     // The audit log gets only the host, because a path can contain a secret.
     const details = { host: new URL(url).host, types };
     await recordAudit(tx, { event: "webhook.added", subject: id, details });
@@ -146,12 +144,12 @@ export function parseWebhookUrl(given: string, allowPrivate: boolean): string {
 
 const secretPrefix = "whsec_";
 
-/** A new signing secret (Standard Webhooks): `whsec_` and 256 random bits in base64. */
+/** Returns a new signing secret (Standard Webhooks): `whsec_` and 256 random bits in base64. */
 function newSigningSecret(): string {
   return `${secretPrefix}${randomBytes(32).toString("base64")}`;
 }
 
-/** Returns the headers that sign a message. `id` is the event's, in every attempt; `at` is epoch milliseconds. */
+/** Returns the headers that sign a message. `id` is the id of the event in every attempt; `at` is epoch milliseconds. */
 export function signatureHeaders(secret: string, id: string, at: number, body: string): Record<string, string> {
   const timestamp = String(Math.floor(at / 1000));
   const key = Buffer.from(secret.slice(secretPrefix.length), "base64");
@@ -159,7 +157,7 @@ export function signatureHeaders(secret: string, id: string, at: number, body: s
   return { "Webhook-Id": id, "Webhook-Timestamp": timestamp, "Webhook-Signature": `v1,${mac}` };
 }
 
-/** Finds a webhook by id or URL. Errors: notFound with the most similar one, conflict for several. */
+/** Finds a webhook by id or URL. Errors: notFound, which names a similar URL; conflict if several webhooks have the URL. */
 export async function resolveWebhookId(ctx: Ctx, idOrUrl: string): Promise<string> {
   const { id: tenantId, namespace } = ctx.tenant;
   const rows = await all(ctx.db, selectShown, { tenantId, namespace, id: null });

@@ -10,19 +10,13 @@ import fr from "./texts/fr.json";
 import pt from "./texts/pt.json";
 import zh from "./texts/zh.json";
 
-export const notifiableEvents = [
-  "order.paid",
-  "order.fulfilled",
-  "order.cancelled",
-  "order.expired",
-  "order.refunded",
-] as const;
+/** The types of the events about an order that have a text. */
+export type NotifiableEvent = keyof typeof en;
+export const notifiableEvents = Object.keys(en) as NotifiableEvent[];
 
-export type NotifiableEvent = (typeof notifiableEvents)[number];
+export const orderTexts: Record<string, typeof en> = { ar, de, en, es, fr, pt, zh };
 
-export const orderTexts: Record<string, Record<NotifiableEvent, string>> = { ar, de, en, es, fr, pt, zh };
-
-/** Returns the text about an order in the first of these languages (BCP 47) that has one, else in English. */
+/** Returns the text about an order in the first of the wanted languages (BCP 47) that has one, or in English. */
 export function orderText(type: NotifiableEvent, number: number, wanted: readonly (string | null)[]): string {
   const texts = orderTexts[chooseLanguage(wanted, orderTexts)] ?? en;
   return texts[type].replace("{number}", String(number));

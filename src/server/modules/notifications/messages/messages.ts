@@ -45,7 +45,7 @@ export async function queueMessage(
 }
 
 /**
- * Compiles a statement that queues a notification to one user about a change, for the batch that writes the change. It
+ * Compiles a statement that queues a notification to one user, for the batch that writes the change which it is about. It
  * writes nothing if the user has no devices. Its parameters are `messageId`, `now`, `expiresAt` and those of `notice`.
  * @param notice a `select` of at most one row: `tenant_id`, `user_id` and `content`, a JSON text.
  */
@@ -76,7 +76,7 @@ export async function prepareMessage(ctx: Ctx, request: MessageRequest) {
   return { content, recipients, counts: await countRecipients(ctx, recipients), ttlMs: ttl * 1000 };
 }
 
-/** Queues a message. The audit log records it, without its text, only if it is not to a single user. */
+/** Queues a message. The audit log records it without its text, unless it is for a single user. */
 export async function sendMessage(ctx: Ctx, prepared: PreparedMessage) {
   const { content, recipients, counts, ttlMs } = prepared;
   const at = ctx.now();
@@ -94,14 +94,12 @@ export async function sendMessage(ctx: Ctx, prepared: PreparedMessage) {
 }
 
 export function describeMessage(ctx: Ctx, prepared: PreparedMessage, id: string | null = null) {
-  const { recipients, counts, ttlMs } = prepared;
+  const { topic, userId: user_id, lang } = prepared.recipients;
   const { title, body, url = null, data = {} } = prepared.content;
+  const { counts, ttlMs } = prepared;
   const missing = (Object.keys(counts) as PushPlatform[]).filter((one) => counts[one] > 0 && !isSent(one));
   return {
-    ...{ id, title, body, url, data },
-    topic: recipients.topic,
-    user_id: recipients.userId,
-    lang: recipients.lang,
+    ...{ id, title, body, url, data, topic, user_id, lang },
     created_at: toTimestamp(ctx.now()),
     expires_at: toTimestamp(ctx.now() + ttlMs),
     recipients: counts,
@@ -183,12 +181,12 @@ export async function getMessage(ctx: Ctx, id: string): Promise<{ json: string }
   return row;
 }
 
-/** A page of the messages of the store, newest first, without notifications about orders. */
+/** Returns a page of the messages of the store, newest first, without notifications about orders. */
 export function listMessages(ctx: Ctx, query: ListQuery): Promise<ListPage> {
   return readPage(ctx, query, { filters: {} });
 }
 
-/** The newest messages that match, for the terminal. Errors: validationFailed unless `limit` is from 1 to 1000. */
+/** Returns the newest messages that match, for the terminal. Errors: validationFailed unless `limit` is from 1 to 1000. */
 export async function listMessageRecords(
   ctx: Ctx,
   limit: number,

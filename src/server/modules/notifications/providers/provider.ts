@@ -8,7 +8,7 @@ export interface Subscription {
   keys: { p256dh: string; auth: string };
 }
 
-/** A browser's subscription, or the token of a device. Secret, because anyone who has it can send to the device. */
+/** A browser's subscription, or the token of a device. It is secret, because anyone who has it can send to the device. */
 export type Target = Subscription | { token: string };
 
 export interface PushPayload {
@@ -24,15 +24,15 @@ export interface PushPayload {
 export interface PushOptions {
   ttlSeconds: number;
   urgency: "normal" | "high";
-  /** A message replaces a waiting one with the same topic at the push service; at most 32 characters of base64url. */
+  /** At the push service, a message replaces a waiting one with the same topic: at most 32 characters of base64url. */
   topic?: string | undefined;
   signal: AbortSignal;
 }
 
-/** Makes one attempt. RefusedAddress is not retried; other errors are, even if the service rejects the account. */
+/** Makes one attempt. After the error RefusedAddress there is no further attempt, after other errors there is. */
 export type SendPush = (subscription: Subscription, payload: PushPayload, options: PushOptions) => Promise<Answer>;
 
-/** The error of registrations for other platforms, to which nothing is sent. */
+/** The error for registrations of other platforms, to which nothing is sent. */
 export const notSent = "Notifications are sent to browsers only";
 
 export const isSent = (platform: PushPlatform) => platform === "web";

@@ -1,7 +1,7 @@
 import { isDown, type Lookup, postMessage, RefusedAddress, readRetryAfter } from "../../../delivery/outbound.ts";
 import type { SendPush } from "./provider.ts";
 
-/** The contact in messages if none is configured, because some push services refuse a message without a contact. */
+/** The contact for push services if none is configured: some of them refuse messages without a contact. */
 const noContact = "mailto:push@store.invalid";
 
 export interface WebPushDeps {

@@ -3,11 +3,10 @@ import { closed, deleted, input, nullable, oneOf, output, text, textUpTo, timest
 
 export const topicForm = "^[a-z0-9][a-z0-9._-]{0,63}$";
 export const topicExpects = "1 to 64 of a-z, 0-9, dot, dash and underscore, beginning with a letter or digit";
-const maxTopics = 20;
 
 export const platform = oneOf(["web", "ios", "android"]);
 const topics = Type.Array(Type.String({ pattern: topicForm, expects: topicExpects }), {
-  maxItems: maxTopics,
+  maxItems: 20,
   description: "Topics of the notifications to receive in addition to those about the user's orders.",
 });
 const managementSecret = text(100, "Secret of the registration, `rsec_…`, from the reply that created it.");

@@ -67,8 +67,8 @@ const deliveryOf = (platform: PushPlatform) => (isSent(platform) ? "on" : "off")
 
 /**
  * Returns keyed hashes of a target, which differ in each store. `targetKey` finds the registration. `proofKey` is a
- * hash of a browser's keys, with which its endpoint can be registered again; null for tokens, which are secret. Throws
- * unavailable without a key.
+ * hash of a browser's keys: a caller with the same keys may register the endpoint again. It is null for tokens.
+ * @throws unavailable without the server's key.
  */
 function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) {
   const hash = (kind: string, ...texts: string[]) => vault.mac("push", [kind, tenant.id, ...texts].join("\n"));
@@ -77,18 +77,13 @@ function keysOf({ vault, tenant }: Ctx, platform: PushPlatform, target: Target) 
   return { targetKey: hash("target", platform, endpoint), proofKey: hash("proof", keys.p256dh, keys.auth) };
 }
 
-/** Counts a write for the IP address, and for the user or else the device, because many devices use one app key. */
-function countDeviceWrite(ctx: Ctx, device: string): void {
-  countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : device);
-}
-
-/** Compares a secret, even an undefined one, with a stored hash in constant time. */
+/** Compares a secret, which may be undefined, with a stored hash in constant time. */
 function isManagementSecret(secret = "", stored: string | undefined): boolean {
   const given = Buffer.from(hashSecret(secret));
   return timingSafeEqual(given, Buffer.from(stored ?? "-".repeat(given.length)));
 }
 
-/** Values that a client needs before it registers: the key for browsers, and the platforms of this server. */
+/** Returns the values that a client needs before it registers: the key for browsers, and the platforms. */
 export async function describeOffer(ctx: Ctx) {
   const { publicKey } = await makeVapidKeys(ctx);
   const all = ["web", "ios", "android"] as const;
@@ -99,9 +94,9 @@ export async function describeOffer(ctx: Ctx) {
 /**
  * Registers a browser or device. If its endpoint or token is already registered, the registration gets a new secret,
  * user, language and topics. `subject`, the `user_id` that an app key sent, is refused.
- * @throws unavailable without the server's key; validationFailed; tooManyRequests (also after 20 new devices without
- * an account from one address within an hour); tokenExpired if the token has ended meanwhile; wrongState if the store
- * has too many devices; conflict if the endpoint is registered with other keys and `management_secret` is wrong.
+ * @throws unavailable without the server's key; validationFailed; tooManyRequests, also after 20 new devices without
+ * an account from one address in an hour; tokenExpired if the token has ended meanwhile; wrongState if the store has
+ * too many devices; conflict if the endpoint is registered with other keys and `management_secret` is wrong.
  */
 export async function registerDevice(
   ctx: Ctx,
@@ -111,8 +106,9 @@ export async function registerDevice(
   refuseSubject(subject);
   const target = parseTarget(platform, given, ctx.push?.allowPrivate ?? false);
   const keys = keysOf(ctx, platform, target);
-  countDeviceWrite(ctx, keys.targetKey);
   const { userId = null, tokenId = null } = ctx.actor.kind === "user" ? ctx.actor : {};
+  // Writes without a user are counted for the device, because many devices use one app key.
+  countPublicWrite(ctx, userId ?? keys.targetKey);
   const secret = newSecret("rsec_");
   return inTransaction(ctx, async (tx) => {
     const asked = { ...keys, tenantId: tx.tenant.id, userId, tokenId };
@@ -195,7 +191,7 @@ async function withOwn<T>(
   work: (tx: Ctx, own: NonNullable<(typeof selectById)["row"]>) => Promise<T>,
 ): Promise<T> {
   if (!isId("reg", id)) throw notFound("registration");
-  countDeviceWrite(ctx, id);
+  countPublicWrite(ctx, ctx.actor.kind === "user" ? ctx.actor.userId : id);
   return inTransaction(ctx, async (tx) => {
     const own = await get(tx.db, selectById, { tenantId: tx.tenant.id, id });
     if (!isManagementSecret(secret, own?.secretHash) || !own) throw notFound("registration");

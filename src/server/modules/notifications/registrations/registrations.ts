@@ -15,7 +15,7 @@ import { Device } from "./registration-model.ts";
 const topics = sql`(select json_group_array(topic) from (
   select topic from ${pushTopics} where registration_id = ${pushRegistrations.id} order by topic))`;
 const lang = sql<string>`coalesce(${pushRegistrations.lang}, ${param("language")})`;
-/** A registration without its id, as replies and the terminal show it. `language` is the default of `lang`. */
+/** The columns of a registration in replies and at the terminal, without its id. `language` is the default of `lang`. */
 export const shownRegistration = {
   ...pickStored(pushRegistrations, "platform", "userId", "createdAt", "updatedAt"),
   lang,
@@ -50,8 +50,8 @@ export function removeRegistration(ctx: Ctx, id: string) {
     const registration = await get(tx.db, selectOne, { tenantId, language, id });
     if (!registration) throw notFound("registration", id, { in: `store ${JSON.stringify(namespace)}` });
     await run(tx.db, removeById, { tenantId, id });
-    const { platform } = registration;
-    await recordAudit(tx, { event: "registration.removed", subject: id, details: { platform } });
+    const details = { platform: registration.platform };
+    await recordAudit(tx, { event: "registration.removed", subject: id, details });
     return registration;
   });
 }
@@ -69,7 +69,7 @@ const readPage = keysetList({
 const isOwn = and(byId(pushRegistrations), ofUser(pushRegistrations));
 const removeOwn = statement((q) => q.delete(pushRegistrations).where(isOwn));
 
-/** A page of the caller's devices, newest first, without their targets. Errors: malformedRequest, validationFailed. */
+/** Returns a page of the caller's devices, newest first, without targets. Errors: malformedRequest, validationFailed. */
 export function listOwnDevices(ctx: Ctx, query: ListQuery): Promise<ListPage> {
   return readPage(ctx, query, { filters: { userId: ownIdOf(ctx) }, values: { language: ctx.tenant.language } });
 }

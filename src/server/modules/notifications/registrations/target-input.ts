@@ -7,7 +7,7 @@ import type { PushPlatform } from "../table.ts";
 import type { RegistrationPatch } from "./registration-model.ts";
 
 const maxEndpoint = 2000;
-/** Ports in the form of URLs, where the empty text is 443. Push services use no other ports. */
+/** The ports of push services, as URLs have them: the empty text is port 443. */
 const ports: readonly string[] = ["", "8443"];
 
 const tokenForms = {
@@ -21,8 +21,8 @@ const tokenForms = {
 };
 
 /**
- * Returns the target of a platform in canonical form. The IP addresses of its host are checked when a message is sent.
- * Errors: validationFailed.
+ * Returns a target in canonical form. The IP addresses of its host are checked when a message is sent. Errors:
+ * validationFailed.
  * @param allowPrivate allows http, any port, and addresses of this machine and private networks.
  */
 export function parseTarget(

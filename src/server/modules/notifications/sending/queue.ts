@@ -13,7 +13,7 @@ import { pushDeliveries, pushMessages, pushRegistrations } from "../table.ts";
 const batchSize = 500;
 const maxMessages = 100;
 
-/** Orders come first. Of each kind, proven registrations come first, because others may never answer. */
+/** Orders come first. Of each kind, registrations that have received a message come first: others may never answer. */
 const priority = sql`(m.kind <> 'order') * 2 + (r.is_proven = 0)`;
 const priorities = [0, 1, 2, 3];
 
@@ -57,7 +57,7 @@ export async function fanOut(ctx: WorkCtx): Promise<void> {
   }
 }
 
-// While nothing waits, the first condition is false after one lookup.
+// The first condition takes one lookup if nothing waits.
 const isReady = sql`exists(select 1 from ${pushDeliveries} where status = 'waiting') and ${tenants.status} = 'active'
   and exists(select 1 from ${pushDeliveries}
     where tenant_id = ${tenants.id} and priority in (${sql.raw(`${priorities}`)}) and ${isDue})`;
@@ -70,7 +70,7 @@ const isTheirs = sql`${pushMessages.userId} is null or ${pushMessages.userId} is
 const claimed = {
   ...pick(pushDeliveries, "id", "attempts", "platform", "priority", "tenantId", "messageId"),
   ...pick(pushMessages, "kind", "content", "expiresAt"),
-  // Null, like the other columns of the registration, once the registration is removed.
+  // The columns of a registration are null after it was removed.
   registrationId: pushRegistrations.id,
   ...pick(pushRegistrations, "target", "lang"),
   ...{ store: tenants.title, language: tenants.language, isTheirs: isTheirs.mapWith(Boolean) },
@@ -89,7 +89,7 @@ const markProven = statement(sql`
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and (is_proven <> ${param("isProven")}
     or (${param("isProven")} and coalesce(delivered_at, '') <= ${param("dayBefore")}))`);
 export const pushQueue = createQueue(pushDeliveries, { which, read, delivered: "sent" });
-// Keeps a device that has registered again: its new target is encrypted anew, so it differs.
+// Does not remove a device that has registered again meanwhile: its target was encrypted again, so it differs.
 const removeGone = statement(sql`
   delete from ${pushRegistrations}
   where tenant_id = ${param("tenantId")} and id = ${param("registrationId")} and target = ${param("target")}`);
@@ -106,8 +106,8 @@ export async function listReady(ctx: WorkCtx): Promise<Source[]> {
 }
 
 /**
- * Statements that record a push service's answer in the registration. A device that did not answer comes after others
- * until it receives a message, so that it does not delay the notifications of other customers again.
+ * Returns statements that record a push service's answer in the registration. A device that did not answer comes after
+ * others until it receives a message, so that it does not delay the notifications of other customers again.
  */
 export function bindRegistration({ now }: WorkCtx, task: PushTask, { result, isGone, status }: Answer): InStatement[] {
   const { tenantId, registrationId, target } = task;
