@@ -6,7 +6,7 @@ const terminal = openTerminal(process);
 const end = (code: number) => process.exit(code);
 const crash = (error: unknown) => void reportError(error, { terminal, json: false, path: [], values: {} }).then(end);
 
-// If the process ends although the command has not ended, the command has failed.
+// The exit code if the process ends before its command does.
 process.exitCode = 1;
 process.on("uncaughtException", crash);
 process.on("unhandledRejection", crash);

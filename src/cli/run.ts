@@ -11,7 +11,7 @@ import { reportError } from "./framework/report-error.ts";
 import { type Console, createConsole, info, printJson } from "./terminal/console.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** Runs before a command: reads its arguments, finds the store, and asks for what is missing. */
+/** Citty runs this plugin before the command. It reads the arguments, finds the store, and asks for missing values. */
 const preparation: citty.CittyPlugin = {
   name: "preparation",
   async setup({ rawArgs, data }) {
@@ -40,7 +40,7 @@ export async function runCli(argv: string[], terminal: Terminal): Promise<number
     run.command = await target();
     // Help is printed even if the rest of the line has errors.
     if (tokenize(rest, run.command.args).some(isHelpFlag)) return await printHelp(path, target, run);
-    // Citty gets no arguments, because it would drop values, and throw before `preparation` asks for missing ones.
+    // Citty gets no definitions of arguments: it would drop values, and refuse a line before `preparation` can ask.
     const command = { ...run.command, args: {}, plugins: [preparation] };
     const { result } = await citty.runCommand(command, { rawArgs: rest, data: run });
     return typeof result === "number" ? result : 0;
@@ -69,8 +69,8 @@ async function printHelp(path: string[], target: Load | CommandGroup, { json, te
 }
 
 /**
- * Finds the store if no flag names it: from the settings, or the only store. Errors: malformedRequest, which lists the
- * stores.
+ * Sets `namespace` from the settings, or to the only store, if no flag has set it.
+ * @throws malformedRequest with the list of stores, if only the store is missing and there is no terminal to ask at.
  */
 async function findStore({ command, console, values, terminal }: ReadyRun): Promise<void> {
   const { namespace: arg } = command.args;
@@ -98,7 +98,7 @@ async function findNames(kind: string, values: GivenValues, console: Console) {
   return find(kind, values as Parameters<typeof find>[1], console);
 }
 
-/** Works even for a line that cannot be parsed, because its error must be JSON too. */
+/** Returns whether a line asks for JSON, even if it cannot be parsed: the error must be JSON too. */
 function asksForJson(argv: string[]): boolean {
   const end = argv.indexOf("--");
   return argv.slice(0, end === -1 ? undefined : end).includes("--json");

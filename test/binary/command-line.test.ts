@@ -39,7 +39,7 @@ describe("a usage error is exit code 2 with one error message, and changes nothi
     ["tenant delete demo --yes </dev/null", "--confirm demo"],
     [
       "user create -n demo --email a@example.com --password-stdin <&-",
-      "needs a line on standard input, but standard input is empty",
+      "needs one line of text, but standard input is empty",
     ],
   ])("bodega %s", async (line, said) => {
     const { code, stdout, stderr } = await shell(`bodega ${line}`);

@@ -284,7 +284,7 @@ test("without a terminal, all missing flags are named at once, and nothing is cr
   expect(await here(["init", "--no-input", "--title", "店"])).toMatchObject({ code: 2 });
   expect((await failure("init", "--title", "店", "--no-owner")).error).toMatchObject({
     message: "Missing --namespace.",
-    remedy: "--title has no letter a-z and no digit to make a namespace from.",
+    remedy: "No namespace can be made from --title: it has no letter a-z and no digit.",
   });
   expect(isUntouched()).toBe(true);
 });

@@ -223,7 +223,7 @@ test("show prints when each secret was created and used, when it expires, and wh
   expect(record).toMatch(/^State +unpublished$/m);
   expect(secrets).toMatch(/^current +\S.* +- +the key is rotated$/m);
   expect(secrets).toMatch(/^old +\S.* +- +in 2 days$/m);
-  expect(stderr).toBe("The current secret is not used everywhere yet. Retire the old secret when it is.\n");
+  expect(stderr).toBe("Clients may still use an old secret. Retire it after all of them use the current one.\n");
   expect((await run(["key", "show", app_id, "-q"])).stdout).toBe(`${app_id}\n`);
 });
 

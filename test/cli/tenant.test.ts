@@ -182,7 +182,7 @@ test("a changed tax or hold affects only later orders, and is confirmed unless n
   await json("tenant", "create", "demo", "--country", "DE");
   const flags = ["--country", "AT", "--prices-include-tax", "no", "--hold", "2h", "--transfer-hold", "7d"];
   const { code, error } = await failure("tenant", "update", "demo", ...flags);
-  expect([code, error.message]).toEqual([2, "This command needs --yes without a terminal."]);
+  expect([code, error.message]).toEqual([2, "--yes is required without a terminal."]);
   expect(error.remedy).toBe(
     "Update store demo? This affects only later orders: country AT, prices include tax no, hold 2 hours.",
   );

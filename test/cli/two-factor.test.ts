@@ -56,7 +56,9 @@ test("at a terminal of 80 columns and 24 lines the QR code and the key are shown
 });
 
 test("without a terminal, the secret is printed only with a flag, and a second call confirms it with a code", async () => {
-  expect((await cli.failure(...twoFactor)).error.message).toBe("Missing --print-secret or --code.");
+  expect((await cli.failure(...twoFactor)).error.message).toBe(
+    "--print-secret or --code is required without a terminal.",
+  );
   expect((await cli.failure(...twoFactor, "--code", "123456")).error).toMatchObject({ code: 5306 });
   const { secret } = await cli.json<{ secret: string }>(...twoFactor, "--print-secret");
   const { code, error } = await cli.failure(...twoFactor, "--code", "1234567");

@@ -7,8 +7,8 @@ const group = (description: string, subCommands: CommandGroup["subCommands"]) =>
 const byDefault = <T>(module: { default: T }) => module.default;
 
 /**
- * The commands of a module, which exports the command `set-password` as `setPasswordCommand`. `names` repeats the names
- * of the commands, so that help can print the list without loading the module.
+ * Returns functions that load the commands of a module. It exports the command `set-password` as `setPasswordCommand`.
+ * `names` repeats the names of the commands, so that help can list them without loading the module.
  */
 function fromModule(loadAll: () => Promise<object>, names: string): Record<string, Load> {
   const load = async (name: string) => {
@@ -51,7 +51,7 @@ export const commandTree: CommandGroup = {
       ...fromModule(() => import("./order/change.ts"), "pay fulfill cancel refund"),
       ...fromModule(() => import("./order/staff.ts"), "accept note revoke-access withdrawals"),
     }),
-    report: group("Add up sales, taxes, and what products and customers bring in", {
+    report: group("Report sales and taxes, also by product and customer", {
       ...fromModule(() => import("./report/commands.ts"), "sales products customers tax"),
     }),
     payment: group("Connect a store with a provider of card payments", {
@@ -60,7 +60,7 @@ export const commandTree: CommandGroup = {
     webhook: group("Manage webhooks, which receive the events of a store", {
       ...fromModule(() => import("./webhook/commands.ts"), "add list show deliveries replay test rotate remove"),
     }),
-    event: group("Follow the events of a store", {
+    event: group("Print and follow the events of a store", {
       ...fromModule(() => import("./event/tail.ts"), "tail"),
     }),
     notify: group("Send push notifications to customers, and list devices", {

@@ -8,7 +8,7 @@ import { printJson } from "../terminal/console.ts";
 export default defineCommand({
   description: "Print a completion script for a shell",
   args: {
-    shell: wordArg("Shell to complete in", { options: ["bash", "zsh", "fish"] }),
+    shell: wordArg("Shell that runs the script", { options: ["bash", "zsh", "fish"] }),
   },
   examples: [
     "bodega completion bash > ~/.local/share/bash-completion/completions/bodega",

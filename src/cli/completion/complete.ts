@@ -34,7 +34,7 @@ export async function printCompletions(tree: CommandGroup, [current = "", ...wor
   await Promise.race([print().catch(() => {}), Bun.sleep(timeoutMs)]);
 }
 
-/** Returns the names of a kind in the database that the flags name. If there is no database, returns none. */
+/** Returns the names of records of a kind, such as `order`, in the database of the flags; none if it does not exist. */
 export async function findNames(
   kind: string,
   flags: DatabaseFlags & { namespace?: string | undefined },
@@ -51,7 +51,7 @@ export async function findNames(
 
 type Line = Awaited<ReturnType<typeof readLine>>;
 
-/** Reads a command line up to the word that is being typed. `open` is the flag whose value this word is. */
+/** Reads a command line up to the word that is being typed. `open` is the flag that has this word as its value. */
 async function readLine(tree: CommandGroup, typed: string[]) {
   const { path, target, rest, isHelp } = findCommand(tree, typed);
   const args: CommandArgs = typeof target === "function" ? (await target()).args : leadingArgs;

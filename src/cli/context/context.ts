@@ -31,7 +31,7 @@ export async function withContext<T>(flags: DatabaseFlags, console: Console, wor
   return beginContext(flags, console, work);
 }
 
-/** As `withContext`, but creates a missing database with its schema. */
+/** Does the same as `withContext`, but creates a missing database. */
 export function beginContext<T>(flags: DatabaseFlags, console: Console, work: Work<T>): Promise<T> {
   return withDatabase(flags, console, async (db, config) => {
     const { migrationStatus } = await import("../../server/db/migrate.ts");
@@ -47,7 +47,7 @@ export function beginContext<T>(flags: DatabaseFlags, console: Console, work: Wo
   });
 }
 
-/** As `withContext`, for work in one store. Errors: also notFound for an unknown store. */
+/** Runs one service call in a store. Errors: those of `withContext`, and notFound for an unknown store. */
 export function withTenant<T>(flags: StoreArgs, console: Console, work: (ctx: Ctx & Opened) => Promise<T>): Promise<T> {
   return withContext(flags, console, async (ctx) => {
     const { requireTenant } = await import("../../server/modules/tenants/service.ts");
@@ -63,7 +63,7 @@ export function withPictures<T>(flags: StoreArgs, console: Console, work: (ctx: 
   });
 }
 
-/** As `withTenant`, but with the settings of the payment providers in the context. */
+/** Runs one service call in a store, with the settings of the payment providers in its context. */
 export function withPayments<T>(flags: StoreArgs, console: Console, work: (ctx: Ctx) => Promise<T>): Promise<T> {
   return withTenant(flags, console, async (ctx) => {
     const { readPaymentConfig } = await import("../../server/config/config.ts");
@@ -97,7 +97,7 @@ export function recordArgs<const Name extends string, T>(
   return { args, withRecord, find };
 }
 
-/** Refuses to create a database for a command that needs existing data. Errors: notFound. */
+/** Throws notFound if there is no database, for commands that need existing data. */
 export function requireDatabase(flags: DatabaseFlags, console: Console): void {
   const { databaseUrl, dataDir } = readDatabaseFlags(flags, console);
   if (databaseUrl !== undefined || existsSync(databaseFile(dataDir))) return;
@@ -119,7 +119,7 @@ export async function withDatabase<T>(
   return withConfiguredDatabase(config, (db) => work(db, config));
 }
 
-/** Returns the context for a migrated database. With `leaveModes`, keeps the mode of the secret key's file. */
+/** Returns the context for a migrated database. With `leaveModes`, does not restrict the mode of the secret key's file. */
 export async function makeContext(
   db: Database,
   config: DatabaseConfig,
@@ -146,10 +146,10 @@ export async function updateSchema(db: Database, config: DatabaseConfig) {
   return { ctx, applied };
 }
 
-/** Returns the account's name in `/etc/passwd`, or its number. Bun's `userInfo` would trust the variable `USER`. */
+/** Returns the name of this account in `/etc/passwd`, or its number. Bun's `userInfo` would trust the variable `USER`. */
 export function accountName(accountsFile = "/etc/passwd"): string {
   const uid = String(process.getuid?.() ?? "unknown");
-  // Some containers do not have this file, so the number is returned there.
+  // Some containers do not have this file.
   const accounts = attempt(() => readFileSync(accountsFile, "utf8")) ?? "";
   return new RegExp(`^([^:\n]+):[^:\n]*:${uid}:`, "m").exec(accounts)?.[1] ?? `uid ${uid}`;
 }
@@ -160,14 +160,13 @@ export async function collectPages<T>(
   readPage: (query: { limit: number; cursor?: string }) => Promise<ListPage>,
 ): Promise<T[]> {
   const records: T[] = [];
-  let cursor: string | undefined;
-  do {
+  for (let cursor: string | null | undefined; cursor !== null && records.length < limit; ) {
     // Services return at most 100 records a page, so a larger limit takes several pages.
     const size = Math.min(100, limit - records.length);
-    const { json, page } = await readPage({ limit: size, ...(cursor !== undefined && { cursor }) });
+    const { json, page } = await readPage({ limit: size, ...(cursor && { cursor }) });
     records.push(...(JSON.parse(json) as T[]));
-    cursor = page.next_cursor ?? undefined;
-  } while (cursor !== undefined && records.length < limit);
+    cursor = page.next_cursor;
+  }
   return records;
 }
 

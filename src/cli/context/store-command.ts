@@ -15,7 +15,7 @@ interface Act<T extends CommandArgs, R> extends Omit<CommandDefinition<T>, "run"
   print?(console: Console, result: R): Promise<void>;
 }
 
-/** Defines a command that makes one call in the store that its argument `namespace` names, and prints the result. */
+/** Defines a command that makes one call in a store, and prints the result. Its argument `namespace` names the store. */
 export function defineAct<const T extends CommandArgs, R extends object>(definition: Act<T, R>) {
   const { act, print = printRecord, ...rest } = definition;
   return defineCommand({

@@ -2,7 +2,7 @@ import { parseDuration, parseWhole } from "./parse-values.ts";
 
 export type NameKind = "namespace" | "key" | "user" | "order" | "product" | "category" | "webhook" | "scope" | "event";
 
-/** An argument: a flag with a value, a switch, or a positional word. Its key in `CommandArgs` is its name. */
+/** An argument of a command: a flag with a value, a switch, or a positional word. `CommandArgs` has them by name. */
 export interface Arg {
   type: "string" | "boolean" | "positional";
   description: string;
@@ -12,14 +12,14 @@ export interface Arg {
   options?: readonly string[];
   completes?: "file" | "directory" | NameKind;
   required?: boolean;
-  /** For a flag: it can be repeated. For the last word: it takes all remaining words. */
+  /** A flag with `multiple` can be repeated. A positional word with `multiple` is the last one, and takes all the rest. */
   multiple?: boolean;
   default?: string;
   /** Accepts `--name=` with an empty value. The command receives null, and clears the field. */
   allowEmpty?: boolean;
   /** The environment variable that gives the value if the flag is missing. The help names it. */
   env?: string;
-  /** The name of the field in errors of the service, if it differs from the argument's name. */
+  /** The name of this argument's field in errors of services. Default: the name of the argument. */
   field?: string;
   /** The flag that can be given instead of this argument. */
   fallback?: string;
@@ -48,12 +48,12 @@ type TextValue<A> = A extends { parse: (flag: string, text: string) => infer Val
       ? string | null
       : string;
 
-/** The values that a command's `run` receives. A switch is a boolean; a list is an array, empty if not given. */
+/** The values that a command's `run` receives. A switch is a boolean, and a list is an array, which may be empty. */
 export type ArgValues<T extends CommandArgs> = { [K in keyof T]: ArgValue<T[K]> };
 
 export const sharedArgs = {
   json: { type: "boolean", description: "Print one JSON value on standard output; errors are JSON too" },
-  quiet: { type: "boolean", alias: "q", description: "Print only ids, without notes" },
+  quiet: { type: "boolean", alias: "q", description: "Print only ids, and no messages" },
   yes: { type: "boolean", alias: "y", description: "Answer yes to confirmation questions" },
   "no-input": { type: "boolean", description: "Ask no questions, even at a terminal" },
   "no-color": { type: "boolean", description: "Print without colours (also when NO_COLOR is set)" },

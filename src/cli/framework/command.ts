@@ -36,7 +36,7 @@ export interface CommandDefinition<T extends CommandArgs> {
   anyOf?: readonly string[];
   /** At most one argument of each group may be given. */
   exclusive?: readonly (readonly string[])[];
-  /** Returns an exit code only if it is not 0 and no error was thrown, for example after a failed check. */
+  /** Returns the exit code if it is not 0, for example after a failed check. Errors are thrown instead. */
   run(args: ArgValues<T> & SharedValues, console: Console): Promise<number | void>;
 }
 

@@ -5,8 +5,8 @@ import type { CommandGroup, Load } from "./command.ts";
 import { tokenize, unknownFlagError } from "./read-args.ts";
 
 /**
- * Finds the command or group that the words of a command line name. Adds the known words to `path`, also before it
- * throws. `rest` has everything else, including shared flags before the command: `bodega --json tenant list`.
+ * Finds the command or group that a command line names. Adds each known word to `path`, which the caller can read even
+ * if this function throws. `rest` has all other words, such as `--json` in `bodega --json tenant list`.
  * @throws malformedRequest for an unknown word or flag.
  */
 export function findCommand(tree: CommandGroup, argv: string[], path: string[] = []) {
@@ -16,7 +16,7 @@ export function findCommand(tree: CommandGroup, argv: string[], path: string[] =
   for (const token of tokenize(argv, leadingArgs)) {
     if (typeof target === "function" || token.kind === "option-terminator") break;
     if (token.kind === "option" && token.name !== "version") {
-      const hint = "Put the flags of a command after it.";
+      const hint = "Write the flags of a command after its name.";
       if (token.flag === undefined) throw unknownFlagError(token.rawName, leadingArgs, hint);
       isHelp ||= token.flag === "help";
       continue;
@@ -33,7 +33,7 @@ export function findCommand(tree: CommandGroup, argv: string[], path: string[] =
 }
 
 function findSubCommand({ subCommands }: CommandGroup, path: string[], word: string): Load | CommandGroup {
-  // `constructor` is no command, although every object inherits a property of this name.
+  // Every object inherits properties such as `constructor`, which are no commands.
   const found = Object.hasOwn(subCommands, word) ? subCommands[word] : undefined;
   if (found !== undefined) return found;
   const before = ["bodega", ...path].join(" ");

@@ -77,7 +77,7 @@ export function labelArg(name: string, arg: Arg): string {
   return `${short}--${name}${arg.type === "boolean" ? "" : ` <${hint}>`}`;
 }
 
-/** Returns the description of an argument, with its default and further facts, such as `required`, in brackets. */
+/** Returns the description of an argument with its default, and with notes such as `[required; repeatable]`. */
 export function explainArg(arg: Arg): string {
   const isWord = arg.type === "positional";
   const notes = [

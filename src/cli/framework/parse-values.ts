@@ -1,7 +1,7 @@
 import { parseDuration as readDuration, readTime } from "../../server/values/units.ts";
 import { invalidFlag } from "../terminal/console.ts";
 
-// These functions parse values of flags. All throw malformedRequest, which names the flag.
+// These functions parse the values of flags. They throw malformedRequest, which names the flag.
 
 /** Parses a duration such as `90d`, `24h`, `30m`, `45s`, `2w` or `0`. Returns milliseconds. */
 export function parseDuration(flag: string, text: string): number {
@@ -10,7 +10,7 @@ export function parseDuration(flag: string, text: string): number {
   throw invalidFlag(flag, "must be a duration: a number followed by s, m, h, d or w, such as 24h");
 }
 
-/** Parses RFC 3339, or a duration such as `90d` from now (1) or before now (-1). A past time may be a day (UTC). */
+/** Returns a parser of RFC 3339 times, and of durations after (1) or before (-1) now. A past time may be a day in UTC. */
 const timeParser = (direction: 1 | -1) => (flag: string, text: string) => {
   const ms = readDuration(text);
   const isDay = /^[\d-]+$/.test(text);
@@ -30,19 +30,19 @@ export function parseCount(flag: string, text: string): number {
   throw invalidFlag(flag, "must be a whole number of at least 1");
 }
 
-/** Parses a decimal number of at most 16 characters, because a double keeps only so many digits. */
+/** Parses a decimal number of at most 16 characters, because a double cannot hold more digits exactly. */
 export function parseDecimal(flag: string, text: string): number {
   if (/^(?=.{1,16}$)\d+(?:\.\d+)?$/.test(text)) return Number(text);
   throw invalidFlag(flag, `must be a number ${text.includes(",") ? "with a point, " : ""}such as 1.5`);
 }
 
-/** Parses a whole number of at most nine digits. The error names what is counted: `noun`. */
+/** Parses a whole number of at most nine digits. The error says what is counted: `noun`, such as `days`. */
 export function parseWhole(flag: string, text: string, noun: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw invalidFlag(flag, `must be a whole number of ${noun}`);
 }
 
-/** Parses `name=value`; the value may be empty. The error says what is needed: `needs`. */
+/** Parses `name=value`, where the value may be empty. The error says that the flag must be `needs`. */
 export function parsePair(flag: string, text: string, needs: string): [name: string, value: string] {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (name !== undefined && value !== undefined) return [name, value];

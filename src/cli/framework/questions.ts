@@ -19,7 +19,7 @@ export async function askForMissing(run: ReadyRun, findNames: FindNames): Promis
   if (chosen !== undefined) values[chosen] = await askForArg(chosen, run, findNames);
 }
 
-/** Returns the required arguments that have no value. The store comes first: other names are looked up in it. */
+/** Returns the required arguments that have no value. The store comes first, because other names are looked up in it. */
 export function findMissing(args: CommandArgs, values: GivenValues): [string, Arg][] {
   const missing = Object.entries(args).filter(([name, { required, fallback = name }]) => {
     return required && !isGiven(values[name]) && !isGiven(values[fallback]);
@@ -39,7 +39,7 @@ async function askForArg(name: string, { command, values, console }: ReadyRun, f
   if (arg.type === "boolean") return true;
   const message = `${arg.description} (${formatArg(name, arg)})`;
   const { completes: kind = "file", options } = arg;
-  // If the names cannot be read, none are offered: the command itself will report the error.
+  // If the names cannot be read, none are offered, and the command itself will report the error.
   const names = kind === "file" || kind === "directory" ? [] : await findNames(kind, values, console).catch(() => []);
   if (names.length > 0 && names.length <= 10 && !console.quiet) {
     const fields = names.map(({ value, description }) => [`  ${value}`, escapeControls(description)] as const);
@@ -53,7 +53,7 @@ async function askForArg(name: string, { command, values, console }: ReadyRun, f
   return arg.multiple ? split(text) : text;
 }
 
-/** If the command needs one of several arguments and has none, asks which one to give, and returns its name. */
+/** Asks which argument to give, if the command needs one of several and has none. Returns the name of that argument. */
 async function chooseOneOf({ command, values, console }: ReadyRun): Promise<string | undefined> {
   const { args, oneOf, anyOf } = command;
   const names = oneOf ?? anyOf ?? [];

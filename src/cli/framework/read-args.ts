@@ -10,7 +10,7 @@ import { isGiven } from "./parse-values.ts";
 const broken = "\ufffd";
 
 /**
- * Reads the values of the arguments from a command line. Required arguments may still be missing.
+ * Reads the values of the arguments from a command line. Does not check that required arguments are given.
  * @throws malformedRequest for an unknown, repeated, empty or incomplete flag, a wrong value, and too many words.
  */
 export function readArgs(rawArgs: string[], args: CommandArgs): GivenValues {
@@ -79,17 +79,14 @@ function readWords(words: string[], args: CommandArgs, values: GivenValues): voi
   if (words.length > 0) throw excessError(words[0] as string, args);
 }
 
-/**
- * Returns the error for an unexpected word. If the command has a secret, the word may be the secret, so it is not
- * repeated.
- */
+/** Returns the error for an unexpected word. The word may be a secret, so commands with secrets do not repeat it. */
 function excessError(word: string, args: CommandArgs) {
   if (!Object.keys(args).some((name) => /secret|password/.test(name))) {
     return malformedRequest(`Unexpected argument ${JSON.stringify(word)}.`);
   }
   const [flag] = flagsOf(args).find(([name, { type }]) => type === "string" && name !== "namespace") ?? [];
   const meant = positionalsOf(args).length === 0 ? `Did you mean --${flag}? ` : "";
-  const reason = "Secrets are never arguments: other users of the machine and the shell history could read them.";
+  const reason = "Never write a secret as an argument: other users of the machine can read it.";
   return malformedRequest("Too many arguments.", { remedy: meant + reason });
 }
 

@@ -9,14 +9,14 @@ import { isGiven } from "./parse-values.ts";
 
 const cancelledExitCode = 130;
 const maxCharacters = 1000;
-// Errors of these kinds are printed without the usual remedy, which helps only clients of the HTTP API.
-const withoutRemedy = new Set<ErrorKind>(["internalError", "unavailable", "validationFailed", "wrongState"]);
+// The usual remedies of these kinds help only clients of the HTTP API.
+const apiOnly: ErrorKind[] = ["internalError", "malformedRequest", "unavailable", "validationFailed", "wrongState"];
 
 /** Prints an error on standard error, with `--json` as JSON. Returns the exit code. */
 export async function reportError(error: unknown, run: Run): Promise<number> {
   const { terminal } = run;
   const { exit, kind, message: whole, remedy, details } = describeProblem(error, run);
-  // Cuts the message, because it may repeat a long typed text.
+  // The message may repeat a long typed text.
   const message = whole.length <= maxCharacters ? whole : `${whole.slice(0, maxCharacters)}…`;
   const command = commandLine(run.values);
   if (run.json) {
@@ -51,14 +51,13 @@ function describeProblem(error: unknown, run: Run) {
   // --variant sets several fields, so the message also names the field, such as `sku` for `variants.0.sku`.
   const part = only?.field.match(/^variants\.\d+\.(\w+)/)?.[1] ?? "";
   const message = only?.flag === undefined ? error.message : `${`${only.flag} ${part}`.trim()} ${only.message}`;
-  const isObvious = kind === "malformedRequest" || withoutRemedy.has(kind);
-  const remedy = error.remedy ?? (isObvious ? undefined : remedyOf(kind));
+  const remedy = error.remedy ?? (apiOnly.includes(kind) ? undefined : remedyOf(kind));
   return { exit, kind, message, remedy, details };
 }
 
 /**
- * Finds the argument for a field in an error of a service: `--currency-sign` for `currency_sign`, `<origin...>` for
- * `origins.1`. Some arguments are for a part of a field, such as `tracking.url`.
+ * Returns the argument for a field in an error of a service: `--currency-sign` for `currency_sign`, `<origin...>` for
+ * `origins.1`. Some arguments set only a part of a field, such as `tracking.url`.
  */
 function findArg(field: string, { command, values }: Run): string | undefined {
   const hyphens = (text: string) => text.replaceAll(/[._]/g, "-");

@@ -17,27 +17,20 @@ export const passwordNote =
   "and must not be a common one. At a terminal, it is not shown while you type. If you type nothing, a password is generated.";
 
 export const passwordFlags = {
-  "password-stdin": {
-    type: "boolean",
-    field: "password",
-    description: "Read the user's password from standard input, as one line",
-  },
-  "password-file": fileArg("Read the user's password from this file, as one line", { field: "password" }),
+  "password-stdin": { type: "boolean", field: "password", description: "Read the password from standard input" },
+  "password-file": fileArg("Read the password from this file, which has one line", { field: "password" }),
   "random-password": { type: "boolean", description: "Generate a password, and show it once" },
   "save-password-to": fileArg("Generate a password, and write it to this new file (mode 0600) instead of printing it"),
 } as const satisfies CommandArgs;
 
-/** Groups of flags that exclude each other. The two flags that generate a password do not, so there are two groups. */
+/** Groups of flags that exclude each other. The two flags that generate a password can be combined. */
 export const passwordGroups = ["random-password", "save-password-to"].map((generates) => {
   return ["password-stdin", "password-file", "no-password", generates];
 });
 
 type PasswordChoice = ArgValues<typeof passwordFlags>;
 
-export interface NewPassword {
-  password: string;
-  isRandom: boolean;
-}
+type NewPassword = { password: string; isRandom: boolean };
 
 /** Reads, generates or asks for a new password. The error for a missing one also names the flags in `others`. */
 export async function resolvePassword(
@@ -64,13 +57,10 @@ export async function readPassword(args: PasswordChoice, console: Console): Prom
   return { password: await readSecretLine(console, "--password-stdin"), isRandom: false };
 }
 
-/** Reads one line of standard input, without its line break. Refuses a terminal, which would show the typed secret. */
+/** Reads one line of standard input. Refuses a terminal, because it would show the typed secret. */
 async function readSecretLine(console: Console, flag: string): Promise<string> {
   if (console.stdinIsTerminal) throw invalidFlag(flag, "needs a pipe or a file on standard input");
-  const line = withoutBreak(await console.readInput(maxBytes));
-  if (line === "") throw invalidFlag(flag, "needs a line on standard input, but standard input is empty");
-  if (/[\r\n]/.test(line)) throw invalidFlag(flag, "needs exactly one line on standard input");
-  return line;
+  return requireLine(flag, await console.readInput(maxBytes), "standard input");
 }
 
 export function readSecretFile(path: string, flag: string): string {
@@ -80,14 +70,16 @@ export function readSecretFile(path: string, flag: string): string {
   } catch (error) {
     throw invalidFlag(flag, `cannot be read (${errnoOf(error)}): ${path}`);
   }
-  const line = withoutBreak(bytes.toString());
-  if (line === "") throw invalidFlag(flag, `is empty: ${path}`);
-  if (!isUtf8(bytes) || /[\r\n]/.test(line)) throw invalidFlag(flag, `must be one line of text: ${path}`);
-  return line;
+  if (!isUtf8(bytes)) throw invalidFlag(flag, `must be one line of text: ${path}`);
+  return requireLine(flag, bytes.toString(), path);
 }
 
-function withoutBreak(text: string): string {
-  return text.replace(/\r?\n$/, "");
+/** Returns the only line of a text, without its line break. */
+function requireLine(flag: string, text: string, source: string): string {
+  const line = text.replace(/\r?\n$/, "");
+  if (line === "") throw invalidFlag(flag, `needs one line of text, but ${source} is empty`);
+  if (/[\r\n]/.test(line)) throw invalidFlag(flag, `must be one line of text: ${source}`);
+  return line;
 }
 
 export async function askStrongPassword(): Promise<NewPassword> {
@@ -97,7 +89,7 @@ export async function askStrongPassword(): Promise<NewPassword> {
   return { password: typed ?? makePassword(), isRandom: typed === null };
 }
 
-/** Generates a password that satisfies the policy (specification, section 8): 145 random bits, in groups of five. */
+/** Generates a password of 145 random bits, in groups of five characters. It satisfies section 8 of the specification. */
 function makePassword(): string {
   for (;;) {
     const characters = Array.from({ length: 25 }, () => letters[randomInt(letters.length)]).join("");
@@ -106,22 +98,17 @@ function makePassword(): string {
   }
 }
 
-interface SecretRecord<T> {
-  kind: "secret" | "password";
-  secretField: keyof T & string;
-  separator: string;
-}
-
 /**
  * Creates a secret and delivers it once: to a new file, or to standard output. With `-q`, prints the record's first
- * field, and the secret if there is no file. If the file cannot be created, no secret is created.
+ * field, and without a file also `separator` and the secret. If the file cannot be created, no secret is created.
  */
 export async function deliverSecret<T extends object>(
   console: Console,
   path: string | undefined,
-  { kind, secretField, separator }: SecretRecord<NoInfer<T>>,
+  { secretField, separator = ":" }: { secretField: keyof NoInfer<T> & string; separator?: string },
   make: () => Promise<T>,
 ): Promise<T> {
+  const kind = secretField === "password" ? "password" : "secret";
   const file = path === undefined ? undefined : planSecretFile(path, `--save-${kind}-to`);
   const made = await make();
   const { [secretField]: secret, ...rest } = made;
@@ -132,9 +119,8 @@ export async function deliverSecret<T extends object>(
     } else await printRecord(console, made);
   } catch (cause) {
     if (!(cause instanceof AppError)) throw cause;
-    throw internalError(`${cause.message} The new ${kind} is valid, but was not delivered. Make another one.`, {
-      cause,
-    });
+    const lost = `The new ${kind} is valid, but was not delivered. Make another one.`;
+    throw internalError(`${cause.message} ${lost}`, { cause });
   }
   if (file) {
     await printRecord(console, console.json ? { ...rest, [`${kind}_file`]: file.path } : rest);
@@ -143,7 +129,7 @@ export async function deliverSecret<T extends object>(
   return made;
 }
 
-/** Checks that a file can be created. Errors: conflict if it exists, malformedRequest; from `save`, internalError. */
+/** Checks that a file can be created, and returns `save`, which writes a secret to it. Errors: conflict if it exists. */
 export function planSecretFile(given: string, flag = "--save-secret-to") {
   const path = resolve(given);
   const alreadyExists = conflict(`The file ${path} already exists.`, { remedy: "Choose another file name." });

@@ -26,7 +26,7 @@ export function completeCommand(text: string, complete: (words: string) => strin
   return prose + (command ?? "");
 }
 
-/** Returns the word that starts this program in the current directory, for commands that users paste. */
+/** Returns how users start this program from the current directory: `bodega`, `./bodega`, or its full path. */
 export function programName(): string {
   if (!isExecutable || Bun.which("bodega") === process.execPath) return "bodega";
   const below = relative(process.cwd(), process.execPath);

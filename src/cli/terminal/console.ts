@@ -4,7 +4,7 @@ import { commandLine, splitCommand } from "./command-line.ts";
 import type { Terminal } from "./terminal.ts";
 import { type Column, colorState, escapeControls, escapeJson, layOutTable, renderFields, wrapWords } from "./text.ts";
 
-/** The user answered no or pressed ctrl-C: exit code 130. */
+/** Thrown when the user answers no or presses ctrl-C. The exit code is 130. */
 export class CancelledError extends Error {
   constructor() {
     super("Cancelled.");
@@ -30,7 +30,7 @@ export function createConsole(terminal: Terminal, flags: Readonly<Record<string,
     canAsk: terminal.stdinIsTerminal && terminal.stderrIsTerminal && flags["no-input"] !== true,
     assumeYes: flags.yes === true,
     command: commandLine(flags),
-    /** The sentence before the command's record; see `done` of a command's definition. */
+    /** The sentence to print before the command's record. It comes from `done` of the command's definition. */
     done: undefined as string | undefined,
   };
 }
@@ -74,7 +74,7 @@ function columnOf<Row>(field: keyof Row & string): Column<Row> {
   return { header, value: (row) => formatValue(row[field]) };
 }
 
-/** Prints one record for people, or with `--json` as JSON. With `-q`, prints only `idField` or the first field. */
+/** Prints one record for people, or with `--json` as JSON. With `-q`, prints only `idField`, or else the first field. */
 export async function printRecord(console: Console, record: object, idField?: string): Promise<void> {
   if (console.json) return printJson(console, record);
   const entries = Object.entries(record);
@@ -93,7 +93,7 @@ export async function printRecord(console: Console, record: object, idField?: st
   await console.write(renderFields(fields, { width: console.columns, color: console.color }));
 }
 
-/** Replaces `{name}` by a field of a record, and `{revoked token}` by `1 token` or `2 tokens`, the field `revoked`. */
+/** Replaces `{name}` by that field of a record. `{revoked token}` becomes `1 token` or `2 tokens`, by the field `revoked`. */
 function fillIn(sentence: string, record: object): string {
   return sentence.replace(/\{(\w+)( ?)(.*?)\}/g, (_, field, space, noun) => {
     const value: unknown = Object.entries(record).find(([name]) => name === field)?.[1];
@@ -110,7 +110,7 @@ export function fitLines({ columns }: Pick<Console, "columns">, text: string): s
   return lines.join("\n");
 }
 
-/** Wraps a text to the terminal. Completes a command at its end, and does not wrap it, so that it can be pasted. */
+/** Wraps a text to the terminal. A command at its end is completed, and stays on one line, so that it can be pasted. */
 export function fitSentence(
   { columns, command: complete }: Pick<Console, "columns" | "command">,
   text: string,

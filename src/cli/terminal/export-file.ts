@@ -10,7 +10,7 @@ import { confirmAction } from "./prompt.ts";
 import { onExit } from "./terminal.ts";
 import { escapeJson } from "./text.ts";
 
-/** Asks before an export replaces a file. Returns its format. Errors: malformedRequest for `--json` without a file. */
+/** Returns the format of an export. Asks before it replaces a file. Errors: malformedRequest for `--json` without one. */
 export async function prepareExport(console: Console, args: { output: string; format?: "csv" | "ndjson" | undefined }) {
   if (console.json && args.output === "-") throw invalidFlag("--json", "requires --output <file>");
   const path = resolve(args.output);
@@ -69,7 +69,7 @@ function standardOutput(console: Console) {
   return { path: undefined, write, finish: async () => {}, discard: async () => {} };
 }
 
-/** Opens a file under a temporary name, from which `finish` renames it. Opens a pipe or device under its own name. */
+/** Opens a file under a temporary name, and `finish` gives it its final name. Opens a pipe or device directly. */
 async function openFile(given: string, mode: number) {
   const path = await realpath(given).catch(() => resolve(given));
   const found = await stat(path).catch(() => undefined);

@@ -4,6 +4,6 @@ import type { Console } from "./console.ts";
 export function openBrowser(url: string, env: Console["env"]): void {
   const program = process.platform === "darwin" ? "open" : (env.DISPLAY || env.WAYLAND_DISPLAY) && "xdg-open";
   const path = program && Bun.which(program, { PATH: env.PATH ?? "" });
-  // In its own process group, so that Ctrl-C does not end the browser.
+  // The browser gets a process group of its own, so that Ctrl-C does not end it.
   if (path) Bun.spawn([path, url], { env, stdio: ["ignore", "ignore", "ignore"], detached: true }).unref();
 }

@@ -1,19 +1,19 @@
 import { AppError, malformedRequest } from "../../server/errors.ts";
-import { CancelledError, type Console, fitLines } from "./console.ts";
+import { CancelledError, type Console, fitLines, invalidFlag } from "./console.ts";
 import { escapeControls } from "./text.ts";
 
 /** Asks before a dangerous action, unless `--yes` is given. Errors: malformedRequest without a terminal and `--yes`. */
 export async function confirmAction(console: Console, question: string): Promise<void> {
   if (console.assumeYes) return;
-  if (!console.canAsk) throw needsFlag("--yes", question);
+  if (!console.canAsk) throw invalidFlag("--yes", "is required without a terminal", question);
   if (!(await askYesNo(escapeControls(question), false))) throw new CancelledError();
 }
 
-/** Asks the user to type the name of what will be deleted. `--confirm` can give the name; `--yes` is not enough. */
+/** Asks the user to type `name` before something is deleted. `--confirm` can give the name; `--yes` is not enough. */
 export async function confirmName(console: Console, warning: string, name: string, given: string | undefined) {
   let typed = given;
   if (typed === undefined) {
-    if (!console.canAsk) throw needsFlag(`--confirm ${name}`, warning);
+    if (!console.canAsk) throw invalidFlag("--confirm", `${name} is required without a terminal`, warning);
     await console.writeError(`${escapeControls(warning)}\n`);
     typed = await askText(`Type ${escapeControls(name)} to continue:`, { optional: true });
   }
@@ -21,7 +21,7 @@ export async function confirmName(console: Console, warning: string, name: strin
   throw malformedRequest(`The name does not match ${JSON.stringify(name)}. Nothing was changed.`);
 }
 
-/** Returns true for a valid answer, otherwise the reason. Unexpected errors are ignored: the command reports them. */
+/** Returns true for a valid answer, or why it is wrong. Ignores unexpected errors, because the command reports them. */
 async function judgeAnswer(check: () => unknown): Promise<true | string> {
   try {
     await check();
@@ -57,7 +57,7 @@ export function askYesNo(message: string, suggestion: boolean): Promise<boolean>
   return ask(({ confirm }, context) => confirm({ message: fit(message), default: suggestion }, context));
 }
 
-/** Asks twice for a new password. Returns null to have one generated. `check` throws AppError for a bad password. */
+/** Asks twice for a new password. Returns null if the user types none. `check` throws AppError for a bad password. */
 export async function askNewPassword(needs: string, check: (password: string) => void): Promise<string | null> {
   hint(`A password needs ${needs}. Leave it empty to generate one and show it once.`);
   for (;;) {
@@ -84,18 +84,10 @@ function hint(text: string): void {
   process.stderr.write(`${fitLines({ columns: process.stderr.columns }, text)}\n`);
 }
 
-function needsFlag(flag: string, question: string): AppError {
-  const field = flag.split(" ")[0] as string;
-  return malformedRequest(`This command needs ${flag} without a terminal.`, {
-    remedy: question,
-    details: [{ field, message: "is required without a terminal" }],
-  });
-}
-
 async function ask<T>(
   prompt: (prompts: typeof import("@inquirer/prompts"), context: object) => Promise<T>,
 ): Promise<T> {
-  // Ctrl-D aborts the question. Else the library would wait for input forever, and the process would end silently.
+  // Ctrl-D must abort the question. By default, the library waits for input forever, and the process ends silently.
   const abandoned = new AbortController();
   const abandon = () => abandoned.abort();
   process.once("beforeExit", abandon);

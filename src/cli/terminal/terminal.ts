@@ -19,7 +19,7 @@ export function openTerminal(host: NodeJS.Process) {
   // Without a listener, the event `error` of a stream would end the process. The callbacks of `write` report failures.
   for (const stream of [host.stdout, host.stderr]) {
     stream.on("error", () => {});
-    // A terminal that does not know its width reports 0, which is replaced by a default.
+    // Some terminals report a width of 0.
     if (stream.isTTY) stream.columns ||= defaultColumns;
   }
   let isRead = true;
@@ -39,7 +39,7 @@ export function openTerminal(host: NodeJS.Process) {
       if (failure === undefined || !isRead) return;
       throw internalError(`The result could not be written to standard output (${failure.code ?? "unknown"}).`);
     },
-    /** Whether standard output still has a reader, so that long output can stop. Becomes false when a write fails. */
+    /** Returns false after a write to a closed pipe, so that long output can stop. */
     hasReader: () => isRead,
     /** Writes to standard error: notes, questions, errors. Never throws. */
     async writeError(text: string): Promise<void> {
@@ -59,7 +59,7 @@ export function openTerminal(host: NodeJS.Process) {
       return bytes.toString();
     },
     streamInput: () => host.stdin as AsyncIterable<Uint8Array>,
-    /** The next SIGINT calls `act`. A second SIGINT ends the process, and so does the time limit for `act`. */
+    /** Calls `act` at the next SIGINT. The process ends at a second SIGINT, or when the time for `act` is over. */
     onInterrupt(act: () => void): void {
       host.off("SIGINT", interrupt);
       host.once("SIGINT", () => {
@@ -68,7 +68,7 @@ export function openTerminal(host: NodeJS.Process) {
         act();
       });
     },
-    /** Signals do not end the process until the returned function is called, which returns the first signal. */
+    /** Keeps signals from ending the process. Returns a function that allows them again, and returns the first signal. */
     holdSignals(): () => NodeJS.Signals | undefined {
       let first: NodeJS.Signals | undefined;
       const record = (signal: NodeJS.Signals) => {
@@ -84,14 +84,14 @@ export function openTerminal(host: NodeJS.Process) {
     },
     /** Sets the priority of this process: 0 is the usual one, 19 the lowest. */
     setPriority: (priority: number) => setPriority(priority),
-    /** Stops the handling of SIGINT here, for a command with its own handler. */
+    /** Removes the listener of SIGINT, for a command that has one of its own. */
     releaseSignals: () => void host.off("SIGINT", interrupt),
   };
 }
 
 /** Runs `cleanUp` when the process ends, also by SIGTERM. Returns a function that removes the handler. */
 export function onExit(cleanUp: () => void): () => void {
-  // Without a listener, SIGTERM would end the process without its exit handlers. So this listener calls `exit`.
+  // By default, SIGTERM ends the process without its exit handlers, so this listener calls `exit`.
   const terminate = () => process.exit(terminatedExitCode);
   process.once("exit", cleanUp).once("SIGTERM", terminate);
   return () => void process.off("exit", cleanUp).off("SIGTERM", terminate);

@@ -67,7 +67,7 @@ async function readRequest({ method, path, as, input, ...given }: Given, console
 
 const base = "http://localhost";
 
-/** Prints the reply, or the records of all pages with `paginate`. Returns the exit code. */
+/** Prints the reply, or with `paginate` the records of all pages. Returns the exit code. */
 async function printReplies(
   { call, request, paginate, lines }: Given & { call: CallApi; request: LocalRequest },
   console: Console,

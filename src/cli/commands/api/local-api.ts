@@ -6,8 +6,8 @@ import { buildInfo } from "../version.ts";
 export type CallApi = ReturnType<typeof openLocalApi>["call"];
 
 /**
- * Opens the API of a store in this process for `work`, without a server or a key. Requests act as the account at the
- * terminal, which may do what staff and app keys may do, or as the user that `as` names.
+ * Runs `work` with the API of a store in this process, without a server or a key. A request has the permissions of staff
+ * and of app keys, or those of the user in its `as`.
  */
 export function withLocalApi<T>(args: StoreArgs, console: Console, work: (call: CallApi) => Promise<T>): Promise<T> {
   return withTenant(args, console, async (ctx) => {

@@ -47,25 +47,25 @@ export const listCommand = defineCommand({
   },
 });
 
-function formatActor({ actor_kind, actor_id, actor_email }: AuditRecord): string {
-  if (actor_id === null) return actor_kind;
+function formatActor({ actor_kind: kind, actor_id: id, actor_email }: AuditRecord): string {
+  if (id === null) return kind;
   // The ids of apps and users begin with their kind, so the table does not repeat the kind.
-  return /^(?:app|user)$/.test(actor_kind) ? nameBeside(actor_id, actor_email) : `${actor_kind} ${actor_id}`;
+  return addEmail(kind === "app" || kind === "user" ? id : `${kind} ${id}`, actor_email);
 }
 
 function formatSubject({ subject, subject_email, actor_id }: AuditRecord): string {
-  return subject !== null && subject === actor_id ? "the actor" : nameBeside(subject ?? "-", subject_email);
+  return subject !== null && subject === actor_id ? "the actor" : addEmail(subject ?? "-", subject_email);
 }
 
-const nameBeside = (id: string, email: string | null) => (email === null ? id : `${id} (${email})`);
+const addEmail = (id: string, email: string | null) => (email === null ? id : `${id} (${email})`);
 
 export const verifyCommand = defineCommand({
   description: "Verify that no audit log entry was changed or removed",
-  args: { expect: valueArg("seq:hash", "The head that an earlier verify printed") },
+  args: { expect: valueArg("seq:hash", "Number and hash of the last entry, as an earlier verify printed them") },
   examples: ["bodega audit verify"],
   notes: [
     "The exit code is 0 if the log is intact, otherwise 1. Someone who can write the database file can replace the whole log. " +
-      "To detect that, save the printed head elsewhere and pass it to --expect the next time.",
+      "To detect that, save the printed head, the number and hash of the last entry, elsewhere. Pass it to --expect the next time.",
   ],
   async run(args, console) {
     const { verifyAudit } = await import("../../../server/modules/audit/verify.ts");

@@ -9,23 +9,19 @@ import { withProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { buildInfo } from "../version.ts";
 
-const halfway = 50;
 /** A backup has a lower priority than the server. The lowest would take too long: the WAL grows until the copy ends. */
 const lowPriority = 5;
 
 export default defineCommand({
   description: "Back up the database; a server may be running",
   args: {
-    to: valueArg(
-      "destination",
-      "Directory, .tar.gz file or s3://bucket/prefix (default: backups in the data directory)",
-      { env: "BODEGA_BACKUP_TO", completes: "file" },
-    ),
-    keep: valueArg(
-      "number",
-      "Number of backups of this database to keep in the destination; older ones are removed (default: all)",
-      { parse: parseCount },
-    ),
+    to: valueArg("destination", "Directory, .tar.gz file or s3://bucket/prefix (default: <data-dir>/backups)", {
+      env: "BODEGA_BACKUP_TO",
+      completes: "file",
+    }),
+    keep: valueArg("number", "Keep this many backups of the database, and remove older ones (default: keep all)", {
+      parse: parseCount,
+    }),
   },
   examples: ["bodega db backup", "bodega db backup --to s3://my-bucket/shop --keep 30"],
   notes: [
@@ -54,12 +50,12 @@ export default defineCommand({
     const stop = new AbortController();
     const cancel = () => stop.abort(new CancelledError());
     console.onInterrupt(cancel);
-    // The server that started this backup is stopping or has ended, so the backup is cancelled.
+    // If a server started this backup, the backup is cancelled when the server stops.
     process.once("disconnect", cancel);
-    const { warnings, ...report } = await withProgress(console, 2 * halfway, (show) => {
-      const onStep = (now: BackupStep) => {
-        show(percentOf(now), now.step === "waiting" ? "waiting for another backup" : now.step);
-        if (now.step !== "waiting" || console.screen) return;
+    const { warnings, ...report } = await withProgress(console, 100, (show) => {
+      const onStep = ({ step, done = 0, total = 1 }: BackupStep) => {
+        show((done / Math.max(total, 1)) * 100, step === "waiting" ? "waiting for another backup" : step);
+        if (step !== "waiting" || console.screen) return;
         void info(console, "Waiting until another backup of this data directory ends.");
       };
       return makeBackup(config, { ...options, onStep, signal: stop.signal });
@@ -68,9 +64,3 @@ export default defineCommand({
     await printRecord(console, { ...report, ...(console.json && { warnings }) }, "backup");
   },
 });
-
-function percentOf({ step, done = 0, total = 0 }: BackupStep): number {
-  const share = total > 0 ? Math.min(1, done / total) * halfway : 0;
-  if (step === "waiting" || step === "copying") return share;
-  return halfway + (step === "packing" ? share : 0);
-}

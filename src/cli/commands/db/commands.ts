@@ -101,7 +101,7 @@ export const testRestoreCommand = defineCommand({
     const given = backupDestination({ value: args.place, source: "<place>" });
     const place = given ?? restoreTestPlace(config) ?? backupsFolder(config.dataDir);
     console.setPriority(lowPriority);
-    // The server that started this test has ended, so the test ends too.
+    // If a server started this test, the test ends with the server.
     process.once("disconnect", () => process.exit(1));
     const result = await withProgress(console, undefined, (show) => {
       show(0, "restoring and checking");

@@ -20,7 +20,6 @@ import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 import { onExit } from "../../terminal/terminal.ts";
 import { layOutTable } from "../../terminal/text.ts";
 
-const contents = ["stores", "users", "products", "orders", "last_act_at"] as const;
 const maxNamed = 20;
 
 const restoreArgs = {
@@ -126,7 +125,7 @@ async function makePlan(origin: Origin, console: Console, signal: AbortSignal) {
   });
 }
 
-/** Asks before the restore. A backup that lacks a present store may be the wrong one: then `--yes` is not enough. */
+/** Asks before the restore. If the backup lacks a present store, it may be the wrong one, so `--yes` is not enough. */
 async function confirmRestore(args: Values, console: Console, plan: RestorePlan): Promise<void> {
   for (const warning of plan.warnings) if (!console.json) await warn(console, warning);
   if (!console.quiet && !console.json) await console.writeError(renderComparison(console, plan));
@@ -169,9 +168,9 @@ function renderComparison({ color }: Console, { fetched, present }: RestorePlan)
     ["created at", formatValue(manifest?.created_at), ""],
     ["schema", formatValue(inspection.schema.at(-1)?.name), ""],
     ["store names", nameStores(inspection.tenants), nameStores(present?.tenants)],
-    ...contents.map((name) => {
+    ...Object.entries(inspection.contents).map(([name, value]) => {
       const label = name === "last_act_at" ? "last audit entry" : name;
-      return [label, formatValue(inspection.contents[name]), formatValue(present?.contents[name])];
+      return [label, formatValue(value), formatValue(present?.contents[name as keyof typeof inspection.contents])];
     }),
   ];
   const cell = (index: number) => (row: string[]) => row[index] ?? "";

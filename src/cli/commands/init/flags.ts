@@ -34,10 +34,7 @@ export const initFlags = {
   currency: valueArg("code", "Currency of prices, an ISO 4217 code (default: EUR)"),
   language: valueArg("tag", "Default language of texts, such as en or pt-BR (default: en)"),
   country: valueArg("code", "Country of the store, such as DE: its taxes apply to orders without an address"),
-  "prices-include-tax": choiceArg(
-    ["yes", "no"],
-    "Whether prices include tax (default: yes; no for the countries US and CA)",
-  ),
+  "prices-include-tax": choiceArg(["yes", "no"], "Whether prices include tax (default: yes; no for US and CA)"),
   "owner-email": valueArg("address", "Email of the owner, who has every permission in the store", { field: "email" }),
   "owner-name": valueArg("text", "Name of the owner", { field: "name" }),
   ...passwordFlags,
@@ -47,11 +44,10 @@ export const initFlags = {
   }),
   publish: { type: "boolean", description: "Publish the key now" },
   "no-publish": { type: "boolean", description: "Leave the key unpublished" },
-  origin: valueArg(
-    "host",
-    "Site whose pages may use the key, such as shop.example.com or *.example.com; the key is then a storefront key",
-    { multiple: true, field: "origins" },
-  ),
+  origin: valueArg("host", "Site whose pages may use the key, such as shop.example.com or *.example.com", {
+    multiple: true,
+    field: "origins",
+  }),
   "no-origins": { type: "boolean", description: "Allow no site to use the key from a browser" },
   "save-secret-to": fileArg("Write the key's secret to this new file (mode 0600) and do not print it"),
   "smtp-url-file": fileArg("File with the URL of the mail server, such as smtps://user:password@mail.example.com"),
@@ -82,7 +78,7 @@ export const checks = {
   },
 } satisfies Partial<Record<keyof typeof initFlags, (text: string) => unknown>>;
 
-/** Refuses values that no service accepts, before the first question. */
+/** Refuses wrong values of flags before the first question. Errors: validationFailed. */
 export function checkFlags(args: InitArgs): void {
   for (const [name, check] of Object.entries(checks)) {
     const value = args[name as keyof typeof checks];
@@ -111,7 +107,7 @@ export function readSettings(args: InitArgs): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-/** Throws if a required flag is missing, for use without a terminal. `namespace` is undefined if no flag decides it. */
+/** Throws malformedRequest for missing flags, if there is no terminal. `namespace` is undefined if it is not known. */
 export function requireFlags(args: InitArgs, console: Console, namespace: string | undefined, shop: Shop): void {
   const isUnnamed = namespace === undefined;
   const hasTitle = args.title !== undefined;
@@ -128,6 +124,6 @@ export function requireFlags(args: InitArgs, console: Console, namespace: string
   const ownerHint = needsOwner ? "Or use --random-password, or --no-owner." : undefined;
   throw missingError(
     missing,
-    isMissing.namespace ? "--title has no letter a-z and no digit to make a namespace from." : ownerHint,
+    isMissing.namespace ? "No namespace can be made from --title: it has no letter a-z and no digit." : ownerHint,
   );
 }

@@ -13,12 +13,13 @@ export default defineCommand({
     "bodega init -n demo --no-owner --publish --origin shop.example.com --save-secret-to storefront.secret",
   ],
   notes: [
-    "At a terminal, the command asks for what no flag gives, and writes nothing before the last answer. Without a terminal, it " +
-      "needs --title or --namespace, and either --no-owner or --owner-email with a password. It publishes the key only with --publish.",
+    "At a terminal, the command asks for missing values, and writes nothing before the last answer. Without a terminal, it " +
+      "needs --title or --namespace, and either --no-owner or --owner-email with a password. It then publishes the key only " +
+      "with --publish. With --origin, the key is a storefront key.",
     passwordNote,
-    "You can run the command again: it adds what is missing, such as a mail server or a replica, changes nothing that exists, and " +
-      "creates no second key. The mail server and the flags of the server are saved in bodega.env in the data directory, " +
-      "which the server and every command read; environment variables and flags take precedence.",
+    "You can run the command again, for example to add a mail server or a replica. It adds missing parts, changes nothing " +
+      "that exists, and creates no second key. The mail server and the flags of the server are saved in bodega.env in the " +
+      "data directory. The server and every command read this file; environment variables and flags take precedence.",
   ],
   exclusive: [
     ["print-unit", "serve"],

@@ -45,7 +45,7 @@ export async function planShop(given: InitArgs, console: Console) {
 function readMail(args: InitArgs, console: Console): Record<string, string> {
   const path = args["smtp-url-file"];
   const from = readSender(args, console);
-  // Reports nothing here: without a terminal, `requireFlags` reports all missing flags in one error.
+  // Without a terminal, `requireFlags` reports a missing sender together with other missing flags.
   if (path === undefined || (from === undefined && !console.canAsk)) return {};
   if (from === undefined) throw invalidFlag("--mail-from", "is required with --smtp-url-file");
   // A quote would end the quoted value in bodega.env, so it is percent-encoded.
@@ -119,8 +119,7 @@ export async function createShop(console: Console, plan: Awaited<ReturnType<type
   const { dataDir, port } = plan.config;
   const { namespace, store, owner, key, serve, runningUrl } = answers;
   const settings = addToEnvFile(dataDir, { ...readSettings(args), ...mail });
-  // For the server that starts now, flags override saved settings, except the replica's place, which later servers must
-  // use too.
+  // The server that starts now gets its flags. But it reads the replica's place from bodega.env, as later servers do.
   const flags = serve ? { ...args, "replicate-to": undefined, port: String(port) } : {};
   const config = readCliConfig({ ...flags, "data-dir": dataDir, "database-url": args["database-url"] }, console);
   const account = owner && { email: owner.email, password: owner.password, ...(owner.name && { name: owner.name }) };
@@ -147,7 +146,7 @@ export async function createShop(console: Console, plan: Awaited<ReturnType<type
   return { config, setup, secrets, files, settings, serve, runningUrl, kept };
 }
 
-/** For each part that already exists, returns a sentence that its flags have no effect, if any were given. */
+/** Returns a sentence for each existing part whose flags were given, because these flags have no effect. */
 function listKept(args: InitArgs, { store, owner, key, made }: Setup, command: Console["command"]): string[] {
   const { namespace } = store;
   const saleFlags = args.country ?? args["prices-include-tax"];

@@ -49,7 +49,7 @@ function formatGuide(outcome: Outcome, url: string, columns: number | undefined)
   const store = renderFields(listFields(outcome, url), { width: columns, color: false }).trimEnd();
   const steps = listSteps(outcome, url).map(([title = "", ...lines]) => {
     const heading = wrapWords(title, (columns ?? Number.POSITIVE_INFINITY) - 2).map((line) => `# ${line}`);
-    // Commands are not wrapped here: a line that the terminal wraps is still copied as one line.
+    // Commands are not wrapped here, because a line that the terminal wraps is copied as one line.
     return [...heading, ...lines].join("\n");
   });
   return `\n${[store, ...steps].join("\n\n")}\n\n`;
@@ -123,7 +123,7 @@ export async function printUnit(args: InitArgs, console: Console): Promise<void>
     command: ownCommand,
     dataDir,
     folders: [replicateTo, backupTo].filter((path) => path.startsWith("/") && !`${path}/`.startsWith(`${dataDir}/`)),
-    // Everyone can read a unit, so it names the file of a secret instead of the secret.
+    // Every user can read a unit, so it must not contain the URL of the mail server, which has a password.
     settings: { ...readSettings(args), ...(mailFile && { BODEGA_SMTP_URL_FILE: resolve(mailFile) }) },
     hasReplica: config.replicateTo !== undefined,
     account,
@@ -135,7 +135,7 @@ export async function printUnit(args: InitArgs, console: Console): Promise<void>
   }
   const temporary = [dataDir, ...ownCommand].find(isTemporary);
   if (temporary !== undefined) await warn(console, `${temporary} may be deleted at the next boot. Move it elsewhere.`);
-  // The service will not have the variables of this environment, so a warning names them.
+  // The service will not have the environment variables of this command, so a warning names them.
   const isLost = (name: string) => /^BODEGA_(?!DATA_DIR|NAMESPACE|WORKER$)/.test(name) && console.env[name];
   const names = Object.keys(console.env).filter(isLost).join(", ");
   if (names !== "")
@@ -145,7 +145,7 @@ export async function printUnit(args: InitArgs, console: Console): Promise<void>
 
 function chooseAccount(dataDir: string): Parameters<typeof renderUnit>[0]["account"] {
   if (process.getuid?.() === 0 && stateDirectoryOf(dataDir) !== undefined) return { kind: "dynamic" };
-  // If the directory does not exist yet, the account of this process will own it, so the unit uses this account.
+  // If the directory does not exist yet, the account of this process will create it.
   const { uid, gid } = existsSync(dataDir) ? statSync(dataDir) : { uid: process.getuid?.(), gid: process.getgid?.() };
   return { kind: "static", user: String(uid), group: String(gid) };
 }

@@ -64,7 +64,7 @@ export async function resolveStore(
   return { ...store, country, pricesIncludeTax: args["prices-include-tax"] ?? pricesIncludeTax } as const;
 }
 
-/** Makes a namespace from a title, such as `ada-s-mugs`. Empty if no ASCII letter or digit can be made from it. */
+/** Makes a namespace from a title, such as `ada-s-mugs`. Returns an empty text if the title has no usable character. */
 export function suggestNamespace(title: string): string {
   const plain = slugFrom(title, "de").normalize("NFKD").replaceAll(/\p{M}/gu, "");
   const letters = spellPlainly(plain).replaceAll(/[^a-z0-9-]/g, "");

@@ -1,5 +1,4 @@
-import type { StoredSecret } from "../../../server/modules/app-keys/model.ts";
-import { isInUse, keyState, keyStates } from "../../../server/modules/app-keys/model.ts";
+import { isInUse, keyState, keyStates, type StoredSecret } from "../../../server/modules/app-keys/model.ts";
 import { parseScopes } from "../../../server/security/scopes.ts";
 import { withContext } from "../../context/context.ts";
 import { defineList } from "../../context/store-command.ts";
@@ -64,8 +63,8 @@ export const showCommand = defineCommand({
     const valid = old.filter(({ expires_at }) => Date.parse(expires_at ?? "") > Date.now());
     if (valid.length === 0) return;
     const advice = valid.some((secret) => isInUse(secret, newest))
-      ? "The current secret is not used everywhere yet. Retire the old secret when it is."
-      : `The old secret can be retired: the current one is in use. Retire it: bodega key retire ${key.app_id}`;
+      ? "Clients may still use an old secret. Retire it after all of them use the current one."
+      : `Clients use only the current secret. Retire the old one: bodega key retire ${key.app_id}`;
     await info(console, advice);
   },
 });
@@ -74,7 +73,7 @@ export const updateCommand = defineCommand({
   description: "Update the name, permissions or expiry of an app key",
   args: aboutKey({
     name: valueArg("text", "Name of the key"),
-    scope: scopeArg("Permission, such as products:read; replaces all current ones, * means all"),
+    scope: scopeArg("Permission, such as products:read, or * for all; the given ones replace all current ones"),
     expires: valueArg("duration|time|never", "Expiry: 90d (from now), 2030-01-31T00:00:00Z, or never", {
       field: "expires_at",
       parse: (flag, text) => (text === "never" ? null : parseFutureTime(flag, text)),

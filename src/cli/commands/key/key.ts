@@ -1,5 +1,4 @@
 import type { SystemCtx } from "../../../server/context.ts";
-import { malformedRequest } from "../../../server/errors.ts";
 import { keyState } from "../../../server/modules/app-keys/model.ts";
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
 import type { AppKeyDetails, IssuedAppKey } from "../../../server/modules/app-keys/service.ts";
@@ -10,7 +9,7 @@ import { choiceArg, fileArg, namespaceArg, requiredNamespaceArg, valueArg, wordA
 import { defineCommand } from "../../framework/command.ts";
 import { parseFutureTime } from "../../framework/parse-values.ts";
 import { deliverSecret } from "../../secrets/secrets.ts";
-import { type Console, formatRelativeTime, info, printRecord, warn } from "../../terminal/console.ts";
+import { type Console, formatRelativeTime, info, invalidFlag, printRecord, warn } from "../../terminal/console.ts";
 import { askChoice, askText, confirmAction } from "../../terminal/prompt.ts";
 
 export function aboutKey<const T extends CommandArgs>(args: T) {
@@ -49,19 +48,15 @@ export function printKey(console: Console, key: AppKeyDetails): Promise<void> {
 }
 
 function toFields(key: AppKeyDetails): object {
-  const { app_id, namespace, name, scopes, origins, enforce_origins, allow_no_origin } = key;
+  const { active: _active, published: _published, secrets: _secrets, origins, ...rest } = key;
+  const { enforce_origins, allow_no_origin, expires_at, last_used_at, ...fields } = rest;
   return {
-    app_id,
-    namespace,
-    name,
+    ...fields,
     state: keyState(key, Date.now()),
-    scopes,
     origins: enforce_origins ? origins : "any",
-    ...(enforce_origins && { without_origin: allow_no_origin ? "allowed" : "rejected" }),
-    created: key.created_at,
-    expires: key.expires_at ?? "never",
-    ...(key.revoked_at !== null && { revoked: key.revoked_at }),
-    last_used: key.last_used_at ?? "never",
+    without_origin: allow_no_origin || !enforce_origins ? "allowed" : "rejected",
+    expires: expires_at ?? "never",
+    last_used: last_used_at ?? "never",
   };
 }
 
@@ -75,11 +70,11 @@ export function deliverKey(
   console: Console,
   make: (ctx: SystemCtx) => Promise<IssuedAppKey>,
 ): Promise<IssuedAppKey> {
-  const shape = { kind: "secret", secretField: "app_secret", separator: ":" } as const;
-  return deliverSecret(console, args["save-secret-to"], shape, () => withContext(args, console, make));
+  const shown = { secretField: "app_secret" } as const;
+  return deliverSecret(console, args["save-secret-to"], shown, () => withContext(args, console, make));
 }
 
-/** Asks before a change to a key in use. Without a terminal it does not ask, so scripts can stop leaked keys. */
+/** Asks before a change to a key in use. Does not ask without a terminal, so that scripts can stop leaked keys. */
 export async function confirmInUse(console: Console, key: AppKeyDetails, question: string): Promise<void> {
   const state = keyState(key, Date.now());
   if (key.last_used_at === null || state !== "published" || !console.canAsk) return;
@@ -128,7 +123,7 @@ export const issueCommand = defineCommand({
     "Requests with an unpublished key fail. The secret is shown once and stored only as a hash.",
     "A storefront key is for pages in browsers, where every visitor can read it. It can read the published catalogue, place " +
       "orders and sign customers up, and needs --origin, or --allow-no-origin. A backend key can do everything. An import key can read and " +
-      "write products. Pages may use these two only with --origin. Without a terminal, the default is a backend key.",
+      "write products. Without --origin, no page may use a backend or import key. Without a terminal, the default is a backend key.",
   ],
   exclusive: [["for", "scope"]],
   done: "Issued key {name}.",
@@ -136,7 +131,7 @@ export const issueCommand = defineCommand({
     const { issueKeyWithOrigins } = await import("../../../server/modules/app-keys/origins.ts");
     const { namespace, name, publish, expires: expiresAt, "allow-no-origin": isWithoutOrigin } = args;
     const hasScopes = args.scope.length > 0;
-    let purpose = hasScopes ? undefined : args.for;
+    let purpose = args.for;
     if (purpose === undefined && !hasScopes && console.canAsk) {
       purpose = await askChoice<(typeof purposes)[number]>("What is the key for?", [
         { value: "storefront", name: "pages in browsers: read the published catalogue, order, sign customers up" },
@@ -147,16 +142,12 @@ export const issueCommand = defineCommand({
     const scopes = parseScopes(hasScopes ? args.scope : keyPurposes[purpose ?? "backend"]);
     // Backends and imports run on servers, which send no Origin header.
     const allowNoOrigin = isWithoutOrigin || purpose === "backend" || purpose === "import";
-    // The permission to place orders is optional for a storefront key, so it is not compared.
+    // A storefront key need not have the permission to place orders, so it is not compared.
     const isStorefront = keyPurposes.storefront.every((one) => one === "orders:place" || scopes.includes(one));
     let origins = args.origin;
     if (isStorefront && !allowNoOrigin && origins.length === 0) {
-      if (!console.canAsk) {
-        const message = "A storefront key needs --origin, or --allow-no-origin for apps that send no Origin header.";
-        throw malformedRequest(message, {
-          details: [{ field: "--origin", message: "is required for a storefront key" }],
-        });
-      }
+      const remedy = "For apps, which send no Origin header, use --allow-no-origin.";
+      if (!console.canAsk) throw invalidFlag("--origin", "is required for a storefront key", remedy);
       origins = await askOrigins("Sites whose pages may use the key, such as shop.example.com");
     }
     await confirmPages(console, { name, scopes }, origins);

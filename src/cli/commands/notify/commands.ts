@@ -1,9 +1,5 @@
 import type { Ctx } from "../../../server/context.ts";
 import { countOf } from "../../../server/health/finding.ts";
-import type {
-  AcceptedMessage,
-  MessageWithDeliveries,
-} from "../../../server/modules/notifications/messages/message-model.ts";
 import { parseLanguage } from "../../../server/modules/tenants/input.ts";
 import { withContext, withTenant } from "../../context/context.ts";
 import { limitArg, sinceArg, userFilterArg } from "../../context/list-args.ts";
@@ -18,7 +14,7 @@ import { findUser } from "../user/user.ts";
 const service = () => import("../../../server/modules/notifications/messages/messages.ts");
 const registrations = () => import("../../../server/modules/notifications/registrations/registrations.ts");
 
-async function printMessage(console: Console, { id, ...rest }: AcceptedMessage | MessageWithDeliveries): Promise<void> {
+async function printMessage(console: Console, { id, ...rest }: { id: string | null }): Promise<void> {
   if (!console.quiet || id !== null) await printRecord(console, { message_id: id, ...rest });
 }
 
@@ -66,7 +62,7 @@ export const showCommand = defineAct({
     "Deliveries are counted by status. sent: accepted by the push service. dropped: the device is no longer registered. " +
       "expired: not delivered within --ttl. Notifications are kept for 30 days.",
   ],
-  act: async (ctx, args): Promise<MessageWithDeliveries> =>
+  act: async (ctx, args): Promise<{ id: string }> =>
     JSON.parse((await (await service()).getMessage(ctx, args.message_id)).json),
   print: printMessage,
 });

@@ -1,5 +1,5 @@
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
-import type { Arg } from "../../framework/args.ts";
+import { wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { completeCommand } from "../../terminal/command-line.ts";
 import { type Console, fitSentence, info, invalidFlag, printJson, printList } from "../../terminal/console.ts";
@@ -7,16 +7,13 @@ import { aboutKey, confirmInUse, confirmPages, describeKey, loadKey, printKey, w
 
 const service = () => import("../../../server/modules/app-keys/origins.ts");
 
-const originsArg = {
-  type: "positional",
-  required: true,
+const originsArg = wordArg("Host such as shop.example.com or *.example.com; scheme and port are optional", {
   multiple: true,
   field: "origins",
   parse: (_flag: string, text: string) => parseOriginPattern(text).text,
-  description: "Host such as shop.example.com, or *.example.com for all subdomains; scheme and port are optional",
-} as const satisfies Arg;
+});
 
-/** Asks before new sites may use a powerful key, and before every website may use a key that is in use. */
+/** Asks before more sites may use a key that is no storefront key, and before every website may use a key in use. */
 async function confirmOrigins(
   args: Parameters<typeof withKey>[0] & { origin: string[]; any?: boolean },
   console: Console,
@@ -43,8 +40,8 @@ function defineChange(name: "add" | "remove", description: string, note: string)
         const question = `Stop ${args.origin.join(", ")} from using key ${describeKey(key)}? Requests from these pages will fail.`;
         await confirmInUse(console, key, question);
       }
-      const input = { origins: args.origin };
-      await printKey(console, await withKey(args, console, (ctx, appId) => change(ctx, { appId, ...input })));
+      const origins = args.origin;
+      await printKey(console, await withKey(args, console, (ctx, appId) => change(ctx, { appId, origins })));
     },
   });
 }

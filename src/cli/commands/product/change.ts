@@ -25,9 +25,7 @@ function parsePrice(flag: string, text: string): number {
 
 const fieldArgs = {
   title: valueArg("text", "Title"),
-  price: valueArg("amount", "Price in the store's currency, such as 19.90", {
-    parse: parsePrice,
-  }),
+  price: valueArg("amount", "Price in the store's currency, such as 19.90", { parse: parsePrice }),
   "compare-at-price": valueArg("amount", "Former price, which puts the product on sale; empty for none", {
     allowEmpty: true,
     field: "compare_at_price",
@@ -109,7 +107,7 @@ export const updateCommand = defineAct({
   examples: ["bodega product update -n demo LAMP-1 --price 29 --compare-at-price 35 --tag sale --title-in de=Lampe"],
   notes: [
     "Fields without a flag keep their value. An empty --sku=, --description= or --compare-at-price= clears the field.",
-    `${variantNote} --variant updates the variant with the same SKU, or without a SKU, with the same options. If there is none, it adds one.`,
+    `${variantNote} --variant updates the variant with the same SKU, or without a SKU, the one with the same options. If there is none, it adds a variant.`,
   ],
   done: "Updated product {title}.",
   anyOf: Object.keys(fieldArgs),
@@ -170,7 +168,7 @@ export const restoreCommand = defineAct({
 async function findWhole(ctx: Ctx, name: string): Promise<string> {
   const { productId, variantId } = await product.find(ctx, name);
   if (variantId === null) return productId;
-  const hint = `To change the product with all of its variants: ${productId}`;
+  const hint = `For the product with all of its variants, use its id: ${productId}`;
   throw invalidFlag("<product>", `is one variant of a product (${name})`, hint);
 }
 
@@ -189,7 +187,7 @@ export const stockCommand = defineAct({
   examples: ["bodega product stock -n demo LAMP-1 +5", "bodega product stock -n demo desk-lamp -2"],
   done: "Changed the stock of product {title}.",
   notes: [
-    "A change such as -2 cannot remove stock that unpaid orders reserve. = sets any number, and from then on stock is counted.",
+    "A change such as -2 cannot remove stock that unpaid orders reserve. A change such as =10 can; from then on, stock is counted.",
   ],
   async act(ctx, args) {
     const { changeStock } = await import("../../../server/modules/catalogue/products/stock.ts");

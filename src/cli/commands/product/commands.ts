@@ -12,7 +12,7 @@ import { prepareExport, writeExport } from "../../terminal/export-file.ts";
 
 const toProductRecord = ({ id, ...rest }: ProductDocument) => ({ product_id: id, ...rest });
 
-/** The stock for sale: `7`, `7 of 9` if orders reserve some, `not counted`. */
+/** Returns the stock for sale: `7`, or `7 of 9` if orders reserve some, or `not counted`. */
 function formatStock({ stock, available }: Pick<ProductDocument, "stock" | "available">): string {
   if (stock === null) return "not counted";
   return available === stock ? String(stock) : `${available} of ${stock}`;
@@ -117,14 +117,13 @@ export const exportCommand = defineCommand({
     const { output, status, columns } = args;
     const format = await prepareExport(console, args);
     if (format !== "csv" && columns) throw invalidFlag("--columns", "is for CSV files");
-    const { countProducts, csvFormat, exportProducts } = await import(
-      "../../../server/modules/catalogue/transfer/export.ts"
-    );
-    const lines = format === "csv" ? csvFormat(columns) : { header: "", render: (json: string) => `${json}\n` };
+    const transfer = await import("../../../server/modules/catalogue/transfer/export.ts");
+    const ndjson = { header: "", render: (json: string) => `${json}\n` };
+    const lines = format === "csv" ? transfer.csvFormat(columns) : ndjson;
     const render = (page: readonly string[]) => page.map(lines.render).join("");
     await withTenant(args, console, async (ctx) => {
-      const total = console.screen && (await countProducts(ctx, { status }));
-      const pages = exportProducts(ctx, { status });
+      const total = console.screen && (await transfer.countProducts(ctx, { status }));
+      const pages = transfer.exportProducts(ctx, { status });
       await writeExport(console, { output, format, header: lines.header, noun: "products", total, pages, render });
     });
   },

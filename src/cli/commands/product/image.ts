@@ -2,7 +2,7 @@ import type { Ctx } from "../../../server/context.ts";
 import type { Image } from "../../../server/modules/catalogue/products/images.ts";
 import type { StockItem } from "../../../server/modules/catalogue/products/stock.ts";
 import { withPictures } from "../../context/context.ts";
-import { valueArg } from "../../framework/args.ts";
+import { valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { type Console, formatValue, printList } from "../../terminal/console.ts";
 import { product } from "./commands.ts";
@@ -24,13 +24,11 @@ async function withPicturesOf(
 
 const pictures = () => import("../../../server/modules/catalogue/products/pictures.ts");
 
-const pictureArg = { type: "positional", required: true, multiple: true } as const;
-
 export const addCommand = defineCommand({
   description: "Add pictures to a product or variant",
   args: {
     ...product.args,
-    file: { ...pictureArg, completes: "file", description: "Files to upload: JPEG, PNG, WebP or GIF" },
+    file: wordArg("Files to upload: JPEG, PNG, WebP or GIF", { multiple: true, completes: "file" }),
     alt: valueArg("text", "Text for people who cannot see the pictures"),
   },
   examples: ["bodega product image add -n demo desk-lamp lamp.jpg lamp-on.jpg --alt 'Desk lamp'"],
@@ -53,7 +51,7 @@ export const listCommand = defineCommand({
 
 export const removeCommand = defineCommand({
   description: "Remove pictures from a product or variant",
-  args: { ...product.args, picture: { ...pictureArg, description: "Ids or URLs, as list shows them" } },
+  args: { ...product.args, picture: wordArg("Ids or URLs, as list shows them", { multiple: true }) },
   examples: ["bodega product image remove -n demo LAMP-1 med_01k8z3v5x2f1rt9m6q7wbn4hcd"],
   async run(args, console) {
     const { removePictures } = await pictures();

@@ -12,7 +12,7 @@ import { formatOf } from "../../terminal/export-file.ts";
 import { withProgress } from "../../terminal/progress.ts";
 import { escapeControls } from "../../terminal/text.ts";
 
-/** Opens a file or pipe to read it several times. The bytes of a pipe are kept in memory. Errors: malformedRequest. */
+/** Opens a file or pipe that can be read twice. The bytes of a pipe are kept in memory. Errors: malformedRequest. */
 async function openSource(path: string, console: Console, signal: AbortSignal) {
   const refuse = (error: NodeJS.ErrnoException): never => {
     const reason = error.code === "ENOENT" ? "does not exist" : `cannot be read (${error.code ?? "unknown"})`;
@@ -47,15 +47,14 @@ export const importCommand = defineCommand({
     "bodega product import -n demo --template > products.csv",
   ],
   notes: [
-    "A line updates the product with the same id; without an id, the one with the same SKU; without a SKU, the one with the same " +
-      "slug, or with the same title if the line has no slug either. Otherwise the line creates a product. Fields that are not in " +
-      "the file keep their value. Variants are added and updated, " +
-      "never deleted. A product is saved completely or not at all.",
+    "A line updates the product with the same id. Without an id, the SKU counts; without a SKU, the slug; without a slug, the " +
+      "title. If no product has the same one, the line creates a product. Fields that are not in the file keep their value. " +
+      "Variants are added and updated, never deleted. A product is saved completely or not at all.",
     "With --on-error stop, the whole file is checked first, and nothing is saved if a line has an error. The exit code is 1 " +
       "when a line has an error. After ctrl-C it is 130, and the current batch is saved.",
     "The first line of a CSV file has the column names that `bodega product export` writes. Consecutive lines with the same " +
       "id, slug, SKU or title are variants of one product. An empty cell leaves a field as it is; a hyphen (-) clears it.",
-    "A stock column sets the stock, even if orders have changed it since the export: to keep the stock, import a file without this column. " +
+    "A stock column sets the stock, even if orders have changed it since the export. To keep the stock, remove this column. " +
       "Pictures are addresses, ids of uploaded pictures, or paths relative to the file, with | between them.",
   ],
   async run(args, console) {
@@ -69,9 +68,15 @@ export const importCommand = defineCommand({
     const source = await openSource(file, console, stop.signal);
     console.onInterrupt(() => stop.abort());
     const job = { ...args, format, source, signal: stop.signal };
-    if (isDryRun || onError === "skip") return importFile({ ...job, "on-error": "skip" }, console);
-    const code = await importFile({ ...job, "dry-run": true, "on-error": "skip", showsFaultsOnly: true }, console);
-    return code === 0 ? importFile(job, console) : code;
+    const check = { ...job, "on-error": "skip" } as const;
+    if (!isDryRun && onError === "stop") {
+      const checked = await importFile({ ...check, "dry-run": true }, console);
+      const none = { created: 0, updated: 0, unchanged: 0, changes: [] };
+      const { failed, stopped } = checked;
+      if (failed > 0 || stopped)
+        return printImport(console, { ...checked, ...none, stopped: stopped ?? "error" }, args);
+    }
+    return printImport(console, await importFile(isDryRun ? check : job, console), args);
   },
 });
 
@@ -80,10 +85,9 @@ type Job = ArgValues<typeof importArgs> &
     format: "csv" | "ndjson";
     source: Awaited<ReturnType<typeof openSource>>;
     signal: AbortSignal;
-    showsFaultsOnly?: true;
   };
 
-async function importFile(args: Job, console: Console): Promise<number> {
+async function importFile(args: Job, console: Console): Promise<ImportResult> {
   const { file, format, source, signal } = args;
   const { readCsv } = await import("../../../server/modules/catalogue/transfer/csv-read.ts");
   const { decodeText, readNdjson } = await import("../../../server/modules/catalogue/transfer/import-item.ts");
@@ -101,7 +105,7 @@ async function importFile(args: Job, console: Console): Promise<number> {
   const isDryRun = args["dry-run"];
   const folder = file === "-" ? "." : dirname(file);
   try {
-    const result = await withProgress(console, source.size, (show) =>
+    return await withProgress(console, source.size, (show) =>
       withPictures(args, console, (ctx) =>
         importProducts(ctx, storePictures(ctx, items, { folder, isDryRun }), {
           onError: args["on-error"],
@@ -112,23 +116,20 @@ async function importFile(args: Job, console: Console): Promise<number> {
         }),
       ),
     );
-    const all = { ...result, file };
-    if (!args.showsFaultsOnly) return await printImport(console, all, isDryRun);
-    if (result.failed === 0 && result.stopped === null) return 0;
-    const none = { created: 0, updated: 0, unchanged: 0, stopped: result.stopped ?? "error" } as const;
-    return await printImport(console, { ...all, ...none, changes: [] }, false);
   } catch (error) {
     if (!(error instanceof ImportFailure)) throw error;
-    await printImport(console, { ...error.result, file }, isDryRun);
+    await printImport(console, error.result, args);
     throw error.cause;
   }
 }
 
 const stopReasons = { error: "Stopped at an error", interrupted: "Interrupted", failure: "Aborted" } as const;
 
-type Imported = ImportResult & { file: string };
-
-async function printImport(console: Console, { file, ...result }: Imported, isDryRun: boolean): Promise<number> {
+async function printImport(
+  console: Console,
+  result: ImportResult,
+  { file, "dry-run": isDryRun }: ArgValues<typeof importArgs>,
+): Promise<number> {
   const { changes, errors, errors_omitted, stopped, last_line, ...counts } = result;
   const code = stopped === "interrupted" ? 130 : Math.min(counts.failed, 1);
   if (console.json) {

@@ -73,10 +73,9 @@ function toFields(tenant: TenantDetails): object {
 }
 
 /** Asks before a change of tax settings or of how long orders reserve stock, because it affects all later orders. */
-async function confirmOrders(console: Console, input: TenantInput, load: () => Promise<TenantDetails>): Promise<void> {
+async function confirmOrders(console: Console, input: TenantInput, before: TenantDetails): Promise<void> {
   const { country, pricesIncludeTax, hold, transferHold } = input;
   const next = { country, prices_include_tax: pricesIncludeTax, hold, transfer_hold: transferHold };
-  const before = await load();
   const changed = Object.entries(next).filter(
     ([name, value]) => value !== undefined && value !== before[name as keyof typeof next],
   );
@@ -101,7 +100,7 @@ export const updateCommand = defineCommand({
   notes: [
     "Fields without a flag keep their value. An empty --domain=, --url=, --logo=, --country=, --order-url=, --tax-note= or " +
       "--transfer-instructions= clears the field.",
-    "Changed taxes and holds affect only later orders. Existing orders keep their amounts and their hold.",
+    "A change of taxes or of --hold affects only later orders. Existing orders keep their amounts, and their time to pay.",
   ],
   done: "Updated store {namespace}.",
   anyOf: Object.keys(updateFlags),
@@ -109,7 +108,7 @@ export const updateCommand = defineCommand({
     const { "resource-type": declare = [], "remove-resource-type": remove = [] } = args;
     const input = readTenantFlags(args);
     const { getTenant, updateTenant } = await service();
-    await confirmOrders(console, input, () => withContext(args, console, (ctx) => getTenant(ctx, args.tenant)));
+    await confirmOrders(console, input, await onTenant(args, console, getTenant));
     const patch = { ...input, types: { declare, remove } };
     await printTenant(console, await onTenant(args, console, (ctx, name) => updateTenant(ctx, name, patch)));
   },

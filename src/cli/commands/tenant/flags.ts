@@ -11,7 +11,9 @@ function parseSize(flag: string, text: string): number {
   throw invalidFlag(flag, "must be a size such as 500MiB or 20GiB");
 }
 
-const parsePercent = (flag: string, text: string) => parseWhole(flag, text, "percent");
+const orNone = (noun: string) => ({
+  parse: (flag: string, text: string) => (text === "none" ? null : parseWhole(flag, text, `${noun}, or none`)),
+});
 const secondsArg = (description: string) =>
   valueArg("duration", description, { parse: (flag: string, text: string) => parseDuration(flag, text) / 1000 });
 
@@ -24,17 +26,13 @@ export const tenantFlags = {
   logo: valueArg("url", "URL of the logo", { allowEmpty: true }),
   language: valueArg("tag", "Default language of texts, such as en or pt-BR"),
   "token-lifetime": secondsArg("Lifetime of new user tokens, such as 12h or 30d (5m to 400d; default: 30d)"),
-  "points-rate": valueArg(
-    "number",
-    "Points earned per 100 minor units paid (1.00 EUR), such as 1.5; 0 for none (default: 1)",
-    { parse: parseDecimal },
-  ),
+  "points-rate": valueArg("number", "Points for 100 minor units (1.00 EUR) paid, such as 1.5 or 0 (default: 1)", {
+    parse: parseDecimal,
+  }),
   "point-value": valueArg("amount", "Value of a point when it is spent, such as 0.01 (default: one minor unit)", {
     parse: parseDecimal,
   }),
-  "points-days": valueArg("days", "Days until new points expire, or none (default: none)", {
-    parse: (flag: string, text: string) => (text === "none" ? null : parseWhole(flag, text, "days, or none")),
-  }),
+  "points-days": valueArg("days", "Days until new points expire, or none (default)", orNone("days")),
   "address-writes": numberArg(
     "writes per minute",
     "Likes, bookmarks, views and registrations per minute and IP address; 0 for no limit (default: 1200)",
@@ -43,18 +41,14 @@ export const tenantFlags = {
     "writes per minute",
     "Likes, bookmarks, views and registrations per minute and visitor or user (default: 240)",
   ),
-  "pending-orders": numberArg(
-    "orders",
-    "Unpaid orders per customer, or per IP address of guests; 0 for no limit (default: 5)",
-  ),
-  "stock-share": valueArg(
+  "pending-orders": numberArg("orders", "Unpaid orders per customer or guest's IP address; 0: no limit (default: 5)"),
+  "stock-share": numberArg(
     "percent",
     "Share of an item's stock that one buyer's unpaid orders can reserve, or 10 pieces if that is more (default: 20)",
-    { parse: parsePercent },
   ),
   "orders-per-minute": numberArg(
     "orders per minute",
-    "Orders per minute and customer, or IP address of guests; 0 for no limit (default: 10)",
+    "Orders per minute and customer, or guest's IP address; 0 for no limit (default: 10)",
   ),
   "media-quota": valueArg("size", "Space for uploaded pictures, such as 500MiB or 20GiB (default: 1GiB)", {
     parse: parseSize,
@@ -72,38 +66,31 @@ export const tenantFlags = {
   "tax-note": valueArg("text", "Text in place of `incl. VAT`, for stores that charge no tax", { allowEmpty: true }),
   hold: secondsArg("How long an unpaid order reserves stock, such as 60m (1m to 30d; default: 1h)"),
   "transfer-hold": secondsArg("How long an unpaid order reserves stock if it is paid by bank transfer (default: 7d)"),
-  "long-hold-share": valueArg(
+  "long-hold-share": numberArg(
     "percent",
-    "Share of an item's stock that all visitors' orders with a hold over 1h can reserve together (default: 50)",
-    { parse: parsePercent },
+    "Share of an item's stock that visitors' orders can reserve together for more than 1h (default: 50)",
   ),
   "transfer-instructions": valueArg("text", "How to pay by bank transfer: account holder, IBAN, bank", {
     allowEmpty: true,
   }),
   "order-url": valueArg("url", "Page that shows a guest's order; mails link to it", { allowEmpty: true }),
-  "legal-url": valueArg(
-    "name=url",
-    "Page of a legal text, such as imprint=https://shop.example/imprint; an empty address removes it",
-    { multiple: true },
-  ),
-  "low-stock-at": valueArg("pieces", "Available pieces at which stock is low, or none (default: none)", {
-    parse: (flag: string, text: string) => (text === "none" ? null : parseWhole(flag, text, "pieces, or none")),
+  "legal-url": valueArg("name=url", "Legal page, such as imprint=https://shop.example/imprint; imprint= removes it", {
+    multiple: true,
   }),
+  "low-stock-at": valueArg("pieces", "Available pieces at which stock is low, or none (default)", orNone("pieces")),
   "mails-off": {
-    ...choiceArg([...optionalMailKinds, "none"], "Kind of mail that the store does not send; none sends all"),
+    ...choiceArg([...optionalMailKinds, "none"], "Kind of mail that the store does not send; with none, it sends all"),
     multiple: true,
   },
   "invoice-from": valueArg("text", "Seller on invoices: name, address, VAT or tax number, each on a line of its own", {
     allowEmpty: true,
   }),
-  notify: valueArg(
-    "email",
-    "Address that gets mail about new orders, low stock and problems; `owners` for all owners (default: owners)",
-    { multiple: true },
-  ),
+  notify: valueArg("email", "Address for mail about new orders, low stock and problems, or owners (default)", {
+    multiple: true,
+  }),
   "keep-invoices": valueArg(
     "years",
-    "Years for which ended orders keep their buyer, counted from the end of a year, such as 10y (default: 8y)",
+    "Years that ended orders keep the data of their buyer, from the end of the year, such as 10y (default: 8y)",
     { parse: (flag: string, text: string) => parseWhole(flag, text.replace(/y$/, ""), "years, such as 8y") },
   ),
 } as const satisfies CommandArgs;
@@ -125,14 +112,13 @@ export function readTenantFlags(args: ArgValues<typeof tenantFlags>): TenantInpu
   const flags = Object.keys(tenantFlags) as (keyof typeof tenantFlags)[];
   const needs = "a name and an address, such as imprint=https://shop.example/imprint";
   const urls = args["legal-url"].map((text) => parsePair("--legal-url", text, needs));
-  const given = { ...args, "legal-url": undefined, notify: undefined, "mails-off": undefined };
-  const notify = args.notify.filter((address) => address !== "owners");
+  const given = { ...args, "legal-url": undefined };
+  const jsonOf = (list: readonly string[], byDefault: string) =>
+    list.length > 0 ? JSON.stringify(list.filter((one) => one !== byDefault)) : undefined;
   return {
     ...Object.fromEntries(flags.map((flag) => [camelCase(flag), given[flag]])),
-    ...(args["mails-off"].length > 0 && {
-      mailsOff: JSON.stringify(args["mails-off"].filter((kind) => kind !== "none")),
-    }),
-    ...(args.notify.length > 0 && { notify: JSON.stringify(notify) }),
+    mailsOff: jsonOf(args["mails-off"], "none"),
+    notify: jsonOf(args.notify, "owners"),
     ...(urls.length > 0 && { legalUrls: JSON.stringify(Object.fromEntries(urls)) }),
   };
 }

@@ -1,3 +1,4 @@
+import type { Ctx } from "../../../server/context.ts";
 import type { UserFields } from "../../../server/modules/users/input.ts";
 import { parseEmail } from "../../../server/values/email.ts";
 import { collectPages, withTenant } from "../../context/context.ts";
@@ -6,7 +7,7 @@ import { defineAct, defineList } from "../../context/store-command.ts";
 import { type ArgValues, type CommandArgs, choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { passwordFlags, passwordGroups, passwordNote } from "../../secrets/secrets.ts";
-import { type Console, formatValue } from "../../terminal/console.ts";
+import { formatValue } from "../../terminal/console.ts";
 import { deliverPassword, printUser, toUserRecord, type User, user } from "./user.ts";
 
 const service = () => import("../../../server/modules/users/service.ts");
@@ -14,10 +15,7 @@ const service = () => import("../../../server/modules/users/service.ts");
 const userFlags = {
   name: valueArg("text", "Name of the user", { allowEmpty: true }),
   phone: valueArg("number", "Phone number", { allowEmpty: true }),
-  role: choiceArg(
-    ["customer", "staff", "owner"],
-    "Role: customers buy, staff manage the store, owners also manage staff",
-  ),
+  role: choiceArg(["customer", "staff", "owner"], "Role: staff manage the store, owners also manage staff"),
   lang: valueArg("tag", "Language of mail to the user, such as en or pt-BR"),
   "email-verified": choiceArg(["yes", "no"], "Whether the email is verified"),
 } as const satisfies CommandArgs;
@@ -93,30 +91,27 @@ export const listCommand = defineList({
   ],
 });
 
-export const showCommand = defineCommand({
+export const showCommand = defineAct({
   description: "Show a user",
   args: user.args,
   examples: ["bodega user show -n demo ada@example.com"],
-  run: async (args, console) => printUser(console, await user.withRecord(args, console, (await service()).getUser)),
+  act: async (ctx, args) => (await service()).getUser(ctx, await user.find(ctx, args.user)),
+  print: printUser,
 });
 
-async function updateUser(
-  args: Parameters<typeof user.withRecord>[0],
-  console: Console,
-  patch: UserFields,
-): Promise<void> {
-  const { updateUser } = await import("../../../server/modules/users/service.ts");
-  await printUser(console, await user.withRecord(args, console, (ctx, id) => updateUser(ctx, id, patch, null)));
+async function update(ctx: Ctx, named: string, patch: UserFields): Promise<User> {
+  return (await service()).updateUser(ctx, await user.find(ctx, named), patch, null);
 }
 
-export const updateCommand = defineCommand({
+export const updateCommand = defineAct({
   description: "Update a user",
   args: { ...user.args, email: valueArg("address", "Email to sign in with"), ...userFlags },
   examples: ["bodega user update -n demo ada@example.com --role staff --phone="],
   notes: ["Fields without a flag keep their value; an empty --name= or --phone= clears it. A new email is unverified."],
   done: "Updated user {email}.",
   anyOf: ["email", ...Object.keys(userFlags)],
-  run: (args, console) => updateUser(args, console, { email: args.email, ...readUserFlags(args) }),
+  act: (ctx, args) => update(ctx, args.user, { email: args.email, ...readUserFlags(args) }),
+  print: printUser,
 });
 
 export const setPasswordCommand = defineCommand({
@@ -137,19 +132,21 @@ export const setPasswordCommand = defineCommand({
   },
 });
 
-export const disableCommand = defineCommand({
+export const disableCommand = defineAct({
   description: "Disable a user and end all their sessions",
   args: user.args,
   examples: ["bodega user disable -n demo ada@example.com"],
   notes: ["Takes effect on the server's next request. To undo it: bodega user enable -n <namespace> <user>"],
   done: "Disabled user {email}.",
-  run: (args, console) => updateUser(args, console, { status: "disabled" }),
+  act: (ctx, args) => update(ctx, args.user, { status: "disabled" }),
+  print: printUser,
 });
 
-export const enableCommand = defineCommand({
+export const enableCommand = defineAct({
   description: "Enable a disabled user",
   args: user.args,
   examples: ["bodega user enable -n demo ada@example.com"],
   done: "Enabled user {email}.",
-  run: (args, console) => updateUser(args, console, { status: "active" }),
+  act: (ctx, args) => update(ctx, args.user, { status: "active" }),
+  print: printUser,
 });

@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../server/context.ts";
-import { AppError, malformedRequest } from "../../../server/errors.ts";
+import { AppError } from "../../../server/errors.ts";
 import type { getUser } from "../../../server/modules/users/service.ts";
 import { recordArgs, withTenant } from "../../context/context.ts";
 import { type ArgValues, type CommandArgs, type SharedValues, valueArg } from "../../framework/args.ts";
@@ -34,9 +34,8 @@ export async function deliverPassword(
 ): Promise<void> {
   const { isRandom, password } = await resolvePassword(args, console, others);
   if (!isRandom) return printUser(console, await change({ password }));
-  const shape = { kind: "password", secretField: "password", separator: ":" } as const;
   const make = async () => ({ ...toUserRecord(await change({ password })), password });
-  await deliverSecret(console, args["save-password-to"], shape, make);
+  await deliverSecret(console, args["save-password-to"], { secretField: "password" }, make);
 }
 
 const personArgs = {
@@ -46,7 +45,7 @@ const personArgs = {
 } as const satisfies CommandArgs;
 
 export const exportCommand = defineCommand({
-  description: "Print all that is kept of a person, as JSON",
+  description: "Print all stored data of a person, as JSON",
   args: personArgs,
   examples: ["bodega user export -n demo ada@example.com > ada.json"],
   notes: ["Passwords and other secrets are left out. The export is recorded in the audit log."],
@@ -124,7 +123,7 @@ export const eraseCommand = defineCommand({
 /** These parameters are the defaults of authenticator apps. Without them, the QR code fits a screen of 24 lines. */
 const defaults = /&(?:algorithm=SHA1|digits=6|period=30)(?=&|$)/g;
 
-/** Shows a secret as text, and as a QR code if the terminal is wide enough: black on white, whatever its colours. */
+/** Shows a secret as text, and as a QR code if the terminal is wide enough. The code is always black on white. */
 async function showSecret(console: Console, { secret, otpauth_uri: uri }: { secret: string; otpauth_uri: string }) {
   const { encodeQR } = await import("qr");
   const drawn = encodeQR(uri.replace(defaults, ""), "ascii", { ecc: "low", border: 2 }).trimEnd();
@@ -150,10 +149,8 @@ export const twoFactorCommand = defineCommand({
   done: "Enabled two-factor sign-in of user {email}.",
   async run(args, console) {
     const { "print-secret": isPrinted, code } = args;
-    if (!isPrinted && code === undefined && !console.canAsk) {
-      const details = [{ field: "--print-secret", message: "is required without a terminal, or --code" }];
-      throw malformedRequest("Missing --print-secret or --code.", { details });
-    }
+    const isMissing = !isPrinted && code === undefined && !console.canAsk;
+    if (isMissing) throw invalidFlag("--print-secret", "or --code is required without a terminal");
     const { beginTwoFactor, confirmTwoFactor } = await import("../../../server/modules/two-factor/enrolment.ts");
     if (code === undefined) {
       const { qr_svg: _, ...begun } = await user.withRecord(args, console, async (ctx, userId) => {
@@ -164,7 +161,7 @@ export const twoFactorCommand = defineCommand({
     }
     let enabled: object = {};
     const confirm = async (otp: string) => {
-      // A text that cannot be a code must not count as a wrong try, so it is refused before the try.
+      // A text that cannot be a code is refused here, so that it does not count as a wrong try.
       if (code === undefined && !/^(?:\d ?){6}$/.test(otp)) throw invalidFlag("--code", "must be six digits");
       enabled = await user.withRecord(args, console, async (ctx, userId) => {
         const recovery_codes = await confirmTwoFactor(ctx, { otp, userId }).catch((error) => {

@@ -20,8 +20,8 @@ async function deliverSigningSecret(
   console: Console,
   make: (ctx: Ctx) => Promise<{ secret: string }>,
 ): Promise<void> {
-  const shape = { kind: "secret", secretField: "secret", separator: " " } as const;
-  await deliverSecret(console, args["save-secret-to"], shape, () => withTenant(args, console, make));
+  const shown = { secretField: "secret", separator: " " } as const;
+  await deliverSecret(console, args["save-secret-to"], shown, () => withTenant(args, console, make));
 }
 
 export const addCommand = defineCommand({
@@ -111,7 +111,7 @@ export const testCommand = defineCommand({
   },
   examples: ["bodega webhook test -n demo https://example.com/hooks --type order.paid"],
   notes: [
-    "The record that the event names does not exist. The exit code is 1 if the receiver does not reply with 2xx.",
+    "The event is about a record that does not exist. The exit code is 1 if the receiver does not reply with 2xx.",
     "The command sends the event even if the webhook does not receive this type, and does not repeat it.",
   ],
   async run(args, console) {
@@ -126,9 +126,7 @@ export const rotateCommand = defineCommand({
   description: "Replace the signing secret of a webhook",
   args: { ...webhook.args, "save-secret-to": saveSecretArg },
   examples: ["bodega webhook rotate -n demo whk_01k8z3v5x2f1rt9m6q7wbn4hcd"],
-  notes: [
-    "From now on, deliveries are signed with the new secret. If the receiver rejects them because it has the old one, they are retried.",
-  ],
+  notes: ["From now on, deliveries are signed with the new secret. A delivery that the receiver rejects is retried."],
   done: "Replaced the secret of webhook {url}.",
   async run(args, console) {
     const { getWebhook, rotateWebhook } = await service();
