@@ -6011,7 +6011,7 @@ export interface operations {
         responses: {
             200: components["responses"]["GetLikesReply"];
             404: components["responses"]["notFound"];
-            /** @description The URL is too long. The reply has no body. */
+            /** @description The URL is too long. No body. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -6106,7 +6106,7 @@ export interface operations {
         responses: {
             200: components["responses"]["GetBookmarksReply"];
             404: components["responses"]["notFound"];
-            /** @description The URL is too long. The reply has no body. */
+            /** @description The URL is too long. No body. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -7222,7 +7222,7 @@ export interface operations {
         responses: {
             200: components["responses"]["GetViewsReply"];
             404: components["responses"]["notFound"];
-            /** @description The URL is too long. The reply has no body. */
+            /** @description The URL is too long. No body. */
             431: {
                 headers: {
                     [name: string]: unknown;

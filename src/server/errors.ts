@@ -4,7 +4,9 @@ type Row = readonly [code: number, status: number, message: string, remedy?: str
 /** Exit codes of commands, by HTTP status: 1 failed, 3 not found, 4 conflict or busy. Other statuses mean 2, usage. */
 const exitCodes: Record<number, ExitCode> = { 401: 1, 403: 1, 404: 3, 409: 4, 412: 4, 429: 4, 500: 1, 503: 4 };
 
+const sendParams = "Send `app_id`, `app_secret` and `namespace`, all valid.";
 const wait = "Wait for the number of seconds in `Retry-After`.";
+const strengthen = "Use at least 16 characters with lowercase, uppercase, digit and special character.";
 
 /** All errors by name. The codes from 5202 to 5217 are those of the specification, section 7. */
 const table = {
@@ -18,12 +20,7 @@ const table = {
   methodNotAllowed: [5105, 405, "Method not allowed.", "Use one of the methods in the `Allow` header."],
   routeNotFound: [5106, 404, "Route not found.", "See /openapi.json for all routes."],
   tooManyRequests: [5107, 429, "Too many requests.", wait],
-  invalidAppCredentials: [
-    5202,
-    400,
-    "Invalid app credential params.",
-    "Send `app_id`, `app_secret` and `namespace`, all valid.",
-  ],
+  invalidAppCredentials: [5202, 400, "Invalid app credential params.", sendParams],
   appAuthFailed: [5203, 401, "App authentication failed.", "Check the secret. The key must be active and published."],
   invalidTokenParams: [5204, 400, "Invalid token params.", "Send `token`, `user_id` and `namespace`."],
   tokenNotFound: [5205, 401, "Token not found or mismatch.", "Log in again for a new token."],
@@ -36,12 +33,7 @@ const table = {
   userTokenInvalid: [5214, 401, "The user token is invalid, expired or revoked.", "Log in again."],
   storeNotFound: [5215, 404, "Store not found.", "Check `namespace`."],
   resetCodeInvalid: [5216, 400, "The code is invalid, used or expired.", "Request a new code."],
-  weakPassword: [
-    5217,
-    422,
-    "The password is too weak.",
-    "Use at least 16 characters with lowercase, uppercase, digit and special character.",
-  ],
+  weakPassword: [5217, 422, "The password is too weak.", strengthen],
   forbidden: [5300, 403, "Not permitted.", "Use credentials that have the required permission."],
   notFound: [5301, 404, "Not found.", "Check the id."],
   conflict: [5302, 409, "The request conflicts with an existing record.", "Change the value and try again."],

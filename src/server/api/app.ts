@@ -34,7 +34,7 @@ export interface AppDeps
 
 export const defaultBodyLimits: BodyLimits = { bytes: 1_048_576, ms: 10_000 };
 
-const everyMethod = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+const everyMethod = "GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS";
 
 export function createApp(deps: AppDeps) {
   const { db, now, vault } = deps;
@@ -115,10 +115,8 @@ function answerOtherMethod(pipeline: PipelineDeps, meter: RouteMeter, request: R
 
 function answerNoRoute(pipeline: PipelineDeps, meter: RouteMeter, request: Request) {
   // A page can read the 404 only if its preflight succeeded, so preflights of unknown paths succeed too.
-  const method = request.method === "OPTIONS" && request.headers.get("access-control-request-method");
-  if (method && everyMethod.includes(method)) {
-    return answerOtherMethod(pipeline, meter, request, everyMethod.join(", "));
-  }
+  const isPreflight = request.method === "OPTIONS" && request.headers.has("access-control-request-method");
+  if (isPreflight) return answerOtherMethod(pipeline, meter, request, everyMethod);
   return handleUnmatched(pipeline, request, { meter }, () => {
     throw routeNotFound();
   });

@@ -128,13 +128,11 @@ function readEnvFile(dataDir: string): string | undefined {
   }
 }
 
-/** Names of variables without the prefix `BODEGA_`. A test compares them with the source. */
-export const settingNames =
-  `DATA_DIR DATABASE_URL DATABASE_AUTH_TOKEN SECRET NAMESPACE HOST PORT WORKERS PUBLIC_URL TRUSTED_PROXY LOG LOG_LEVEL
+const settings = `DATA_DIR DATABASE_URL DATABASE_AUTH_TOKEN SECRET NAMESPACE HOST PORT WORKERS PUBLIC_URL TRUSTED_PROXY LOG LOG_LEVEL
 TLS_CERT TLS_KEY NO_DOCS BACK_OFFICE METRICS_TOKEN BACKUP_EVERY BACKUP_TO BACKUP_KEEP REPLICATE_TO REPLICATE_KEEP REPLY_CACHE S3_ACCESS_KEY_ID S3_SECRET_ACCESS_KEY
-AUDIT_ADDRESSES S3_ENDPOINT S3_REGION MEDIA SMTP_URL MAIL_FROM PUSH_PRIVATE STRIPE_URL ACME ACME_EMAIL ACME_DIRECTORY ACME_HTTP_PORT`.split(
-    /\s/,
-  );
+AUDIT_ADDRESSES S3_ENDPOINT S3_REGION MEDIA SMTP_URL MAIL_FROM PUSH_PRIVATE STRIPE_URL ACME ACME_EMAIL ACME_DIRECTORY ACME_HTTP_PORT`;
+/** Names of variables without the prefix `BODEGA_`. A test compares them with the source. */
+export const settingNames = settings.split(/\s/);
 const files = settingNames.filter((name) => name !== "NAMESPACE").map((name) => `${name}_FILE`);
 const known = new Set([...settingNames, ...files]);
 

@@ -43,10 +43,7 @@ function parseScope(scope: string): string[] {
     (known) => known === scope || (scope.endsWith(":*") && known.startsWith(scope.slice(0, -1))),
   );
   if (meant.length > 0) return meant;
-  throw invalidField(
-    "scopes",
-    `contains the unknown scope ${JSON.stringify(scope)}. Scopes: ${knownScopes.join(", ")}`,
-  );
+  throw invalidField("scopes", `has the unknown scope ${JSON.stringify(scope)}. Known: ${knownScopes.join(", ")}`);
 }
 
 /** Whether the scopes include this one. Writing does not include reading. */

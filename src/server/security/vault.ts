@@ -35,9 +35,8 @@ export function createVault(readSecret: () => string) {
     seal(purpose: VaultPurpose, place: string, text: string) {
       const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv("aes-256-gcm", keyOf(`seal ${purpose}`), nonce).setAAD(Buffer.from(place));
-      return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]).toString(
-        "base64url",
-      );
+      const bytes = Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]);
+      return bytes.toString("base64url");
     },
     /** Decrypts a text. Returns null if it was encrypted with another key or for another place, or was altered. */
     open(purpose: VaultPurpose, place: string, sealed: string) {

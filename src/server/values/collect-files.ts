@@ -7,7 +7,6 @@ import { join } from "node:path";
  */
 export function collectFiles(folder: string): Record<string, string> {
   const path = join(import.meta.dir, "..", folder);
-  return Object.fromEntries(
-    [...new Bun.Glob("**/*").scanSync(path)].sort().map((name) => [name, readFileSync(join(path, name), "base64")]),
-  );
+  const names = [...new Bun.Glob("**/*").scanSync(path)].sort();
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(path, name), "base64")]));
 }

@@ -65,9 +65,7 @@ function operation(route: Route, schemas: Schemas): Json {
       ...notCreated(route, reply),
       ...(route.readEtagSource && { 304: { $ref: "#/components/responses/NotModified" } }),
       // With many ids, the URL may be longer than the runtime accepts. The runtime then replies 431 itself.
-      ...(route.query?.properties.resource_id?.maxItems && {
-        431: { description: "The URL is too long. The reply has no body." },
-      }),
+      ...(route.query?.properties.resource_id?.maxItems && { 431: { description: "The URL is too long. No body." } }),
       ...errorResponses(route, schemas),
     },
   };

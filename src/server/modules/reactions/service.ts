@@ -143,15 +143,13 @@ const deleteDuplicates = statement(sql`
   delete from ${reactions} where ${ofBatch} and exists (select 1 from ${reactions} o
     where o.tenant_id = ${reactions}.tenant_id and o.resource_type = ${reactions}.resource_type
       and o.resource_id = ${reactions}.resource_id and o.kind = ${reactions}.kind and o.actor = ${param("actor")})`);
-const moveReactions = statement(
-  sql`update ${reactions} set actor = ${param("actor")} where ${ofBatch} and ${hasActor}`,
-);
+const moveBatch = statement(sql`update ${reactions} set actor = ${param("actor")} where ${ofBatch} and ${hasActor}`);
 
 /** Moves a visitor's reactions to a user, in batches. After an interruption, the next login moves the rest. */
 export async function transferReactions(ctx: Ctx, visitorId: string, userId: string): Promise<void> {
   const values = { tenantId: ctx.tenant.id, visitorId, actor: userId, isUser: 1 };
   for (let moved = 1; moved > 0; ) {
-    const done = await ctx.db.batch([bind(deleteDuplicates, values), bind(moveReactions, values)]);
+    const done = await ctx.db.batch([bind(deleteDuplicates, values), bind(moveBatch, values)]);
     moved = done.reduce((sum, { rowsAffected }) => sum + rowsAffected, 0);
   }
 }

@@ -99,12 +99,10 @@ export const workFields = {
   ...pick(tenants, "signUp", "signInByMail", "country", "timezone", "pricesIncludeTax", "hold", "transferHold"),
   ...pick(tenants, "longHoldShare", "orderUrl", "shippingRates", "taxRates", "lowStockAt"),
 } satisfies Record<keyof Tenant, AnySQLiteColumn>;
-const named = Object.entries(workFields);
+const pairs = Object.entries(workFields).map(([name, column]) => `'${name}', t.${column.name}`);
 
 /** SQL for `ctx.tenant` as JSON, from a store with the alias `t`. Statements on rows of all stores use it. */
-export const tenantForWork = sql.raw(
-  `json_object(${named.map(([name, column]) => `'${name}', t.${column.name}`).join(", ")})`,
-);
+export const tenantForWork = sql.raw(`json_object(${pairs.join(", ")})`);
 
 /** Selects settings of the store `tenantId` that few callers need, so that not every request reads them. */
 export function selectSettings<Name extends keyof typeof tenants.$inferSelect>(...names: Name[]) {

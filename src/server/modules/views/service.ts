@@ -75,9 +75,8 @@ async function readStates(ctx: Ctx, resources: readonly Resource[], actorId: str
   if (first === undefined) return [];
   const day = dayOf(ctx.now());
   const isCounting = !isBot(ctx.client?.userAgent ?? "");
-  const keys = new Map(
-    resources.map((resource) => [resource.id, isCounting ? dedupKeyOf(ctx, resource, day, actorId) : null]),
-  );
+  const keyOf = (resource: Resource) => (isCounting ? dedupKeyOf(ctx, resource, day, actorId) : null);
+  const keys = new Map(resources.map((resource) => [resource.id, keyOf(resource)]));
   const values = { tenantId: ctx.tenant.id, type: first.type, day, asked: JSON.stringify([...keys]) };
   const states = await all(ctx.db, selectStates, values);
   return states.map(({ id, views: count, isCounted }) => {
