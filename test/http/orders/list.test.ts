@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { listOrderViews, readOrderPages } from "../../../src/server/modules/orders/views.ts";
+import { readOrderPages, readOrders } from "../../../src/server/modules/orders/views.ts";
 import { type Account, openAccount } from "../../support/account.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply } from "../../support/orders.ts";
@@ -122,7 +122,7 @@ onDatabase("file", (suite) => {
     expect((await eve.call<OrderReply>(`POST /orders/${order.id}/cancel/`)).data.status).toBe("cancelled");
   });
 
-  test("order views have customer and decimals, page by page, without other stores' orders", async () => {
+  test("orders for commands are read page by page, without other stores' orders", async () => {
     const shop = await suite.shop({ tenant: { currency: "KWD" } });
     const other = await suite.shop();
     for (const one of [shop, other]) {
@@ -132,15 +132,10 @@ onDatabase("file", (suite) => {
       await makeOrder(one, [{ product_id }]);
     }
     const ctx = await tenantContext(shop);
-    const views = await listOrderViews(ctx, {}, 2);
-    expect(views.map(({ order, customerEmail, digits }) => [order.number, typeof customerEmail, digits])).toEqual([
-      [2, "object", 3],
-      [1, "string", 3],
-    ]);
-    expect(await listOrderViews(ctx, {}, 1)).toHaveLength(1);
+    expect((await readOrders(ctx, {}, 2)).map(({ number }) => number)).toEqual([2, 1]);
+    expect(await readOrders(ctx, {}, 1)).toHaveLength(1);
     const pages: unknown[] = [];
-    for await (const page of readOrderPages(ctx, { sort: "created_at" }))
-      pages.push(page.map(({ order }) => order.number));
+    for await (const page of readOrderPages(ctx, { sort: "created_at" })) pages.push(page.map(({ number }) => number));
     expect(pages).toEqual([[1, 2]]);
   });
 });

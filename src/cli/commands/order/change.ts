@@ -47,13 +47,13 @@ export const payCommand = defineCommand({
 /** Reads the order's payment pages at the provider. No transaction waits for the provider. */
 async function checkPaymentOf(args: StoreArgs & { order: string }, console: Console): Promise<void> {
   const { checkPayment } = await import("../../../server/modules/payments/reconcile.ts");
-  const { getOrderView } = await import("../../../server/modules/orders/views.ts");
-  const view = await withPayments(args, console, async (ctx) => {
+  const { readOrder } = await import("../../../server/modules/orders/views.ts");
+  const read = await withPayments(args, console, async (ctx) => {
     const id = await order.find(ctx, args.order);
     await checkPayment(ctx, id);
-    return getOrderView(ctx, id);
+    return readOrder(ctx, id);
   });
-  await printOrder({ ...console, done: undefined }, view);
+  await printOrder({ ...console, done: undefined }, read);
 }
 
 export const fulfillCommand = defineCommand({

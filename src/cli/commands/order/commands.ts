@@ -2,7 +2,7 @@ import type { Ctx } from "../../../server/context.ts";
 import type { AccountingRow } from "../../../server/modules/orders/export/accounting.ts";
 import { orderColumns } from "../../../server/modules/orders/export/order-columns.ts";
 import { paymentStatuses } from "../../../server/modules/orders/states.ts";
-import type { OrderFilter, OrderView } from "../../../server/modules/orders/views.ts";
+import type { OrderDocument, OrderFilter } from "../../../server/modules/orders/views.ts";
 import { type StoreArgs, withTenant } from "../../context/context.ts";
 import { exportArgs, limitArg, sinceArg, untilArg, userFilterArg } from "../../context/list-args.ts";
 import { defineAct } from "../../context/store-command.ts";
@@ -43,24 +43,26 @@ export const listCommand = defineCommand({
   async run(args, console) {
     const { limit, attention } = args;
     if (args.by !== undefined) return printBuyers(args, console);
-    const { listOrderViews } = await import("../../../server/modules/orders/views.ts");
+    const { readOrders } = await import("../../../server/modules/orders/views.ts");
     const more = attention ? { attention: "any" as const } : {};
-    const views = await withTenant(args, console, async (ctx) =>
-      listOrderViews(ctx, { ...(await readOrderFilter(ctx, args)), ...more }, limit),
+    const orders = await withTenant(args, console, async (ctx) =>
+      readOrders(ctx, { ...(await readOrderFilter(ctx, args)), ...more }, limit),
     );
-    const needs = { header: "ATTENTION", value: ({ order }: OrderView) => order.needs_attention?.join(", ") ?? "" };
-    if (console.json) return printJson(console, views.map(toOrderRecord));
-    await printList(console, views, {
-      id: ({ order }) => order.id,
+    const needs = {
+      header: "ATTENTION",
+      value: ({ needs_attention: kinds }: OrderDocument) => kinds?.join(", ") ?? "",
+    };
+    if (console.json) return printJson(console, orders.map(toOrderRecord));
+    await printList(console, orders, {
+      id: ({ id }) => id,
       empty: "No orders found.",
       columns: [
-        { header: "NUMBER", value: ({ order }) => String(order.number) },
-        { header: "STATUS", value: ({ order }) => order.status },
-        { header: "PAYMENT", value: ({ order }) => order.payment_status },
-        { header: "TOTAL", value: (view) => formatAmount(view.order.total_minor, view) },
+        ...(["number", "status"] as const),
+        { header: "PAYMENT", value: (order) => order.payment_status },
+        { header: "TOTAL", value: (order) => formatAmount(order.total_minor, order) },
         { header: "CUSTOMER", value: formatCustomer },
-        { header: "ITEMS", value: ({ order }) => String(order.items.reduce((sum, item) => sum + item.quantity, 0)) },
-        { header: "CREATED", value: ({ order }) => order.created_at },
+        { header: "ITEMS", value: ({ items }) => String(items.reduce((sum, item) => sum + item.quantity, 0)) },
+        "created_at",
         ...(attention ? [needs] : []),
       ],
       limit,
@@ -86,8 +88,8 @@ export const showCommand = defineAct({
   args: order.args,
   examples: ["bodega order show -n demo 17"],
   async act(ctx, args) {
-    const { getOrderView } = await import("../../../server/modules/orders/views.ts");
-    return getOrderView(ctx, await order.find(ctx, args.order));
+    const { readOrder } = await import("../../../server/modules/orders/views.ts");
+    return readOrder(ctx, await order.find(ctx, args.order));
   },
   print: printOrder,
 });
@@ -143,7 +145,7 @@ export const exportCommand = defineCommand({
     const { readOrderPages } = await import("../../../server/modules/orders/views.ts");
     const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/export/order-csv.ts");
     const header = isCsv ? orderCsvHeader : "";
-    const render = isCsv ? orderCsvRows : (views: readonly OrderView[]) => toNdjson(views.map(({ order }) => order));
+    const render = isCsv ? orderCsvRows : toNdjson;
     await withTenant(args, console, async (ctx) => {
       const pages = readOrderPages(ctx, { ...(await readOrderFilter(ctx, args)), sort: "created_at" });
       await writeExport(console, { ...file, header, noun: "orders", pages, render });

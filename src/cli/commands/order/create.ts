@@ -75,7 +75,7 @@ function readAddress(ctx: Ctx, args: Args): NonNullable<OrderInput["shipping_add
   return { ...Object.fromEntries(given), line1, city, country };
 }
 
-async function readOrder(ctx: Ctx, args: Args): Promise<OrderInput> {
+async function readInput(ctx: Ctx, args: Args): Promise<OrderInput> {
   const { email, phone, discount, "payment-method": method, hold, note } = args;
   return {
     items: await Promise.all(args.item.map((text) => readItem(ctx, text))),
@@ -116,21 +116,18 @@ export default defineCommand({
   done: "Placed order {number}.",
   async run(args, console) {
     const { createOrder, prepareOrder } = await import("../../../server/modules/orders/create.ts");
-    const { currencyDigits } = await import("../../../server/modules/tenants/input.ts");
-    const { getOrderView } = await import("../../../server/modules/orders/views.ts");
+    const { readOrder } = await import("../../../server/modules/orders/views.ts");
     const isDryRun = args["dry-run"];
     const rateName = args["shipping-rate"];
-    const view = await withTenant(args, console, async (ctx) => {
-      const read = await readOrder(ctx, args);
+    const placed = await withTenant(args, console, async (ctx) => {
+      const read = await readInput(ctx, args);
       const isOpen = isDryRun && rateName === undefined;
       const input = isOpen ? read : { ...read, shipping_rate: await findRate(ctx, read, rateName) };
       const { json } = await createOrder(ctx, await prepareOrder(ctx, input, isDryRun), isDryRun);
       const order = JSON.parse(json) as OrderDocument;
-      if (!isDryRun) return getOrderView(ctx, order.id);
-      const digits = currencyDigits(ctx.tenant.currency);
-      return { order, digits, customerEmail: order.user_id === null ? null : order.email };
+      return isDryRun ? order : readOrder(ctx, order.id);
     });
-    await printOrder(console, view);
+    await printOrder(console, placed);
     if (isDryRun) await info(console, "Dry run: nothing was saved.");
   },
 });

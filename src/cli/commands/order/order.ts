@@ -1,5 +1,5 @@
 import type { Ctx } from "../../../server/context.ts";
-import type { OrderView } from "../../../server/modules/orders/views.ts";
+import type { OrderDocument } from "../../../server/modules/orders/views.ts";
 import { recordArgs, type StoreArgs, withPayments, withTenant } from "../../context/context.ts";
 import type { Arg } from "../../framework/args.ts";
 import { type Console, info, invalidFlag } from "../../terminal/console.ts";
@@ -14,20 +14,20 @@ export const dryRunArg = {
   description: "Show the changed order and save nothing",
 } as const satisfies Arg;
 
-export type Order = OrderView["order"];
+export type Order = OrderDocument;
 type OrderArgs = StoreArgs & { order: string };
 type Change = (tx: Ctx, of: Order) => Promise<unknown>;
 
 /** Makes a change in a transaction. Errors name the order by its number. */
-async function applyChange(tx: Ctx, named: string, act: Change): Promise<OrderView> {
-  const { getOrderView } = await import("../../../server/modules/orders/views.ts");
+async function applyChange(tx: Ctx, named: string, act: Change): Promise<Order> {
+  const { readOrder } = await import("../../../server/modules/orders/views.ts");
   const id = await order.find(tx, named);
-  const before = (await getOrderView(tx, id)).order;
+  const before = await readOrder(tx, id);
   await act(tx, before).catch((error: Error) => {
     error.message = error.message.replaceAll(id, String(before.number));
     throw error;
   });
-  return getOrderView(tx, id);
+  return readOrder(tx, id);
 }
 
 /** Makes a change without a question, and prints the order. */
@@ -66,13 +66,13 @@ export async function changeOrder(
     await printOrder(console, tried);
     return info(console, "Dry run: nothing was saved.");
   }
-  const { number, total_minor, received_minor, returned_minor } = tried.order;
+  const { id, number, total_minor, received_minor, returned_minor } = tried;
   const name = `order ${number} of ${formatCustomer(tried)} (${formatAmount(total_minor, tried)})`;
   const moved = received_minor + returned_minor - movedMinor;
   const words = text.replace(/\[(.*?)\]/, moved === 0 ? "" : "$1");
   const named = words.replace("{number}", String(number)).replace("{order}", () => name);
   await confirmAction(console, named.replace("{amount}", formatAmount(moved, tried)));
-  if (closesPage) await withPayments(args, console, (ctx) => closeCheckout(ctx, tried.order.id));
+  if (closesPage) await withPayments(args, console, (ctx) => closeCheckout(ctx, id));
   await changeAtOnce(args, console, act);
 }
 

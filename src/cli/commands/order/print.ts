@@ -1,20 +1,18 @@
-import type { OrderView } from "../../../server/modules/orders/views.ts";
+import type { OrderDocument as Order } from "../../../server/modules/orders/views.ts";
+import { decimalsOf } from "../../../server/values/currency.ts";
 import { formatMinor } from "../../../server/values/money.ts";
 import { type Console, printJson, printList, printRecord } from "../../terminal/console.ts";
 
-type Order = OrderView["order"];
-
-export function toOrderRecord({ order, customerEmail }: Pick<OrderView, "order" | "customerEmail">) {
-  const { id, ...rest } = order;
-  return { order_id: id, customer_email: customerEmail, ...rest };
+export function toOrderRecord({ id, ...rest }: Order) {
+  return { order_id: id, ...rest };
 }
 
-export function formatAmount(minor: number, { order, digits }: Pick<OrderView, "order" | "digits">): string {
-  return `${formatMinor(minor, digits)} ${order.currency}`;
+export function formatAmount(minor: number, { currency }: Pick<Order, "currency">): string {
+  return `${formatMinor(minor, decimalsOf(currency) ?? 2)} ${currency}`;
 }
 
-export function formatCustomer({ order, customerEmail }: OrderView): string {
-  return customerEmail ?? order.email ?? order.user_id ?? "guest";
+export function formatCustomer({ email, user_id }: Order): string {
+  return email ?? user_id ?? "guest";
 }
 
 const addressParts = ["name", "company", "line1", "line2", "postal_code", "city", "region", "country"] as const;
@@ -25,14 +23,13 @@ function formatAddress(address: Order["shipping_address"]): string | null {
 }
 
 /** Returns the fields of an order that people see, except its lists, which `toTables` returns. */
-function toFields(view: OrderView): object {
-  const { order } = view;
-  const { items: _i, tax_lines: _t, payments: _p, fulfillments: _f, refunds: _r, ...others } = toOrderRecord(view);
+function toFields(order: Order): object {
+  const { items: _i, tax_lines: _t, payments: _p, fulfillments: _f, refunds: _r, ...others } = toOrderRecord(order);
   const { shipping_rates: _s, disputes: _d, ...rest } = others;
   const isHidden = (name: string) => `${name}_minor` in rest || (name === "expires_at" && order.status !== "pending");
   const fields = Object.entries(rest).filter(([name]) => !isHidden(name));
   const shown = fields.map(([name, value]) =>
-    name.endsWith("_minor") ? [name.slice(0, -"_minor".length), formatAmount(Number(value), view)] : [name, value],
+    name.endsWith("_minor") ? [name.slice(0, -"_minor".length), formatAmount(Number(value), order)] : [name, value],
   );
   return {
     ...Object.fromEntries(shown),
@@ -42,11 +39,11 @@ function toFields(view: OrderView): object {
   };
 }
 
-export async function printOrder(console: Console, view: OrderView): Promise<void> {
-  if (console.json) return printJson(console, toOrderRecord(view));
-  if (console.quiet) return printRecord(console, toOrderRecord(view));
-  await printRecord(console, toFields(view));
-  for (const rows of toTables(view)) {
+export async function printOrder(console: Console, order: Order): Promise<void> {
+  if (console.json) return printJson(console, toOrderRecord(order));
+  if (console.quiet) return printRecord(console, toOrderRecord(order));
+  await printRecord(console, toFields(order));
+  for (const rows of toTables(order)) {
     if (rows.length === 0) continue;
     await console.write("\n");
     await printList<Row>(console, rows, { empty: "", columns: Object.keys(rows[0] ?? {}) });
@@ -56,7 +53,7 @@ export async function printOrder(console: Console, view: OrderView): Promise<voi
 type Row = Record<string, unknown>;
 
 /** Returns the lists of an order, each for a table. The fields of the rows are the columns of the table. */
-function toTables(view: OrderView): Row[][] {
+function toTables(order: Order): Row[][] {
   const {
     items,
     tax_lines: taxLines,
@@ -65,8 +62,8 @@ function toTables(view: OrderView): Row[][] {
     refunds,
     disputes = [],
     shipping_rates: offers = [],
-  } = view.order;
-  const amount = (minor: number) => formatAmount(minor, view);
+  } = order;
+  const amount = (minor: number) => formatAmount(minor, order);
   const lines = new Map(items.map((line) => [line.id, line]));
   const name = (id: string) => lines.get(id)?.sku ?? lines.get(id)?.title ?? id;
   return [

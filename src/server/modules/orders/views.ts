@@ -1,18 +1,18 @@
 import type { Static } from "@sinclair/typebox";
-import { and, eq, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { keysetList, timeFilters } from "../../db/keyset-list.ts";
-import { all, ofStore, param, statement } from "../../db/statement.ts";
+import { param } from "../../db/statement.ts";
 import { invalidField, notFound } from "../../errors.ts";
 import type { ListPage } from "../../pagination/list-page.ts";
 import { parseIds } from "../../pagination/list-query.ts";
 import { emailKey } from "../../values/email.ts";
 import { isId } from "../../values/stamps.ts";
 import { forEachAudience } from "../catalogue/products/rendering.ts";
-import { users } from "../users/table.ts";
 import { orderAttention } from "./attention/table.ts";
 import { requireStore, subjectOf } from "./input.ts";
 import { Order, type OrderListQuery } from "./model.ts";
+import { getOrder } from "./read.ts";
 import { findOrders } from "./search.ts";
 import { orderAudience, orderJson } from "./statements.ts";
 import { orders } from "./table.ts";
@@ -60,30 +60,7 @@ export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: stri
 
 export type OrderDocument = Static<typeof Order>;
 
-export type OrderView = Awaited<ReturnType<typeof viewOrders>>[number];
-
 export type OrderFilter = Omit<OrderListQuery, "limit" | "cursor" | "fields" | "include_total">;
-
-// The plus keeps SQLite from reading all orders of the store if only those in `ids` are needed.
-const selectDetails = statement((q) =>
-  q
-    .select({ id: orders.id, digits: orders.currencyDigits, customerEmail: users.email })
-    .from(orders)
-    .leftJoin(users, and(eq(users.id, orders.userId), eq(users.tenantId, orders.tenantId)))
-    .where(sql`+${ofStore(orders)} and ${orders.id} in (select value from json_each(${param("ids")}))`),
-);
-
-async function viewOrders(ctx: Ctx, json: string) {
-  const found = JSON.parse(json) as OrderDocument[];
-  const ids = JSON.stringify(found.map(({ id }) => id));
-  const rows = await all(ctx.db, selectDetails, { tenantId: ctx.tenant.id, ids });
-  const details = new Map(rows.map(({ id, ...row }) => [id, row]));
-  // Orders deleted since the page was read are omitted.
-  return found.flatMap((order) => {
-    const detail = details.get(order.id);
-    return detail ? [{ order, ...detail }] : [];
-  });
-}
 
 /** Yields at most `limit` matching orders in pages. */
 export async function* readOrderPages(ctx: Ctx, filter: OrderFilter, limit = Number.POSITIVE_INFINITY) {
@@ -91,21 +68,21 @@ export async function* readOrderPages(ctx: Ctx, filter: OrderFilter, limit = Num
   let cursor: string | undefined;
   do {
     const size = Math.min(100, left);
-    const page = await listOrders(ctx, { ...filter, limit: size, ...(cursor !== undefined && { cursor }) });
+    const { json, page } = await listOrders(ctx, { ...filter, limit: size, ...(cursor !== undefined && { cursor }) });
     left -= size;
-    cursor = page.page.next_cursor ?? undefined;
-    yield await viewOrders(ctx, page.json);
+    cursor = page.next_cursor ?? undefined;
+    yield JSON.parse(json) as OrderDocument[];
   } while (cursor !== undefined && left > 0);
 }
 
-export async function getOrderView(ctx: Ctx, id: string): Promise<OrderView> {
-  const [view] = await listOrderViews(ctx, { ids: id }, 1);
-  if (view === undefined) throw notFound("order", id);
-  return view;
+/** Returns at most `limit` matching orders. */
+export async function readOrders(ctx: Ctx, filter: OrderFilter, limit: number): Promise<OrderDocument[]> {
+  return (await Array.fromAsync(readOrderPages(ctx, filter, limit))).flat();
 }
 
-export async function listOrderViews(ctx: Ctx, filter: OrderFilter, limit: number): Promise<OrderView[]> {
-  return (await Array.fromAsync(readOrderPages(ctx, filter, limit))).flat();
+/** Returns an order with this id. Errors: notFound. */
+export async function readOrder(ctx: Ctx, id: string): Promise<OrderDocument> {
+  return JSON.parse((await getOrder(ctx, id)).json) as OrderDocument;
 }
 
 /** Returns the id of the order with this id, number or transfer reference. Errors: notFound, validationFailed. */
@@ -114,8 +91,8 @@ export async function resolveOrderId(ctx: Ctx, named: string): Promise<string> {
   if (number === null) throw invalidField("order", "is a transfer reference with wrong check digits. Check it again");
   if (number !== undefined || isId("ord", named)) {
     const filter = number === undefined ? { ids: named } : { number };
-    const [found] = await listOrderViews(ctx, filter, 1);
-    if (found) return found.order.id;
+    const [found] = await readOrders(ctx, filter, 1);
+    if (found) return found.id;
   }
   const { namespace } = ctx.tenant;
   const remedy = `List orders: bodega order list -n ${namespace}`;

@@ -176,7 +176,7 @@ export async function exportPerson(ctx: Ctx, id: string) {
 async function exportOrders(ctx: Ctx, filter: OrderFilter): Promise<object[]> {
   const orders: object[] = [];
   for await (const page of readOrderPages(ctx, filter)) {
-    orders.push(...page.map(({ order }) => order));
+    orders.push(...page);
     // Exports have a queue of their own, so that they do not delay the store's other requests.
     await yieldToEventLoop(`${ctx.tenant.id} export`, ctx);
   }

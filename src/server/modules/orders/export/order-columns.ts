@@ -1,13 +1,15 @@
+import { decimalsOf } from "../../../values/currency.ts";
 import { formatMinor } from "../../../values/money.ts";
-import type { OrderDocument, OrderView } from "../views.ts";
+import type { OrderDocument } from "../views.ts";
 
 type Line = OrderDocument["items"][number];
-type Column = [name: string, cell: (view: OrderView, line: Line) => unknown];
+type Column = [name: string, cell: (order: OrderDocument, line: Line) => unknown];
 type Amount<Of> = Extract<keyof Of, `${string}_minor`> extends `${infer Name}_minor` ? Name : never;
 
-const ofOrder = (...names: (keyof OrderDocument)[]) => names.map((name): Column => [name, ({ order }) => order[name]]);
+const show = (minor: number, { currency }: OrderDocument) => formatMinor(minor, decimalsOf(currency) ?? 2);
+const ofOrder = (...names: (keyof OrderDocument)[]) => names.map((name): Column => [name, (order) => order[name]]);
 const orderAmounts = (...names: Amount<OrderDocument>[]) =>
-  names.map((name): Column => [name, ({ order, digits }) => formatMinor(order[`${name}_minor`], digits)]);
+  names.map((name): Column => [name, (order) => show(order[`${name}_minor`], order)]);
 const addressParts = [
   "name",
   "company",
@@ -21,17 +23,16 @@ const addressParts = [
   "vat_id",
 ] as const;
 const ofAddress = (prefix: string, field: "shipping_address" | "billing_address") =>
-  addressParts.map((name): Column => [`${prefix}_${name}`, ({ order }) => order[field]?.[name]]);
+  addressParts.map((name): Column => [`${prefix}_${name}`, (order) => order[field]?.[name]]);
 const ofLine = (...names: (keyof Line)[]) => names.map((name): Column => [`line_${name}`, (_, line) => line[name]]);
 const lineAmounts = (...names: Amount<Line>[]) =>
-  names.map((name): Column => [`line_${name}`, ({ digits }, line) => formatMinor(line[`${name}_minor`], digits)]);
+  names.map((name): Column => [`line_${name}`, (order, line) => show(line[`${name}_minor`], order)]);
 
 /** The columns of a CSV file with a row for each order line. Values of the order are repeated in all its rows. */
 export const orderColumns: readonly Column[] = [
-  ["order_id", ({ order }) => order.id],
+  ["order_id", ({ id }) => id],
   ...ofOrder("number", "created_at", "updated_at", "status", "payment_status", "fulfillment_status"),
-  ["customer_id", ({ order }) => order.user_id],
-  ["customer_email", ({ customerEmail }) => customerEmail],
+  ["customer_id", ({ user_id }) => user_id],
   ...ofOrder("email", "phone", "currency", "prices_include_tax", "discount_code"),
   ...orderAmounts("subtotal", "discount", "shipping", "shipping_tax", "tax", "total", "received", "refunded", "due"),
   ...ofOrder("points_used", "points_earned", "points_returned", "points_reversed", "payment_method"),
