@@ -1,6 +1,6 @@
-import { and, eq, isNotNull, isNull, sql } from "drizzle-orm";
+import { and, eq, isNotNull, isNull } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { all, byId, equals, get, ofStore, param, params, run, statement } from "../../db/statement.ts";
+import { all, byId, equals, get, ofStore, params, run, statement } from "../../db/statement.ts";
 import { inTransaction } from "../../db/transaction.ts";
 import { AppError, wrongState } from "../../errors.ts";
 import { newId, toTimestamp } from "../../values/stamps.ts";
@@ -11,6 +11,7 @@ import { isCustomer, isPage } from "../orders/input.ts";
 import { insertPayment, refreshPaymentStatus, settle } from "../orders/payments.ts";
 import { getOrder, requireRow } from "../orders/read.ts";
 import { payments } from "../orders/table.ts";
+import { countHit } from "../rate-limits/service.ts";
 import { openProvider } from "./accounts.ts";
 import { isOld, isRefusal, type Provider, type Snapshot, statusOf } from "./provider.ts";
 import { applyReturns, type PaymentRow } from "./refunds.ts";
@@ -20,7 +21,8 @@ const checkMs = 120_000;
 /** Returns when to read an open page again: at the latest when its order expires, because the page must end first. */
 export const nextCheck = (now: number, orderEnds: string) =>
   toTimestamp(Math.min(now + checkMs, Date.parse(orderEnds)));
-const everyMs = 5000;
+/** Limits how often visitors' requests read a page. */
+const reads = { name: "payment pages", max: 1, windowMs: 5000 };
 
 const ofCheckout = byId(checkouts);
 const selectCheckout = statement((q) => q.select().from(checkouts).where(ofCheckout));
@@ -32,16 +34,12 @@ const isUnknown = and(ofCheckout, eq(checkouts.state, "open"), isNull(checkouts.
 // The request contains the buyer's email. It is erased once the page is known, because it is not needed any more.
 const page = { ...params("sessionId", "url"), request: "{}" };
 const savePage = statement((q) => q.update(checkouts).set(page).where(isUnknown));
-const failure = { state: "failed", ...params("error"), request: "{}", nextCheckAt: null } as const;
+const failure = { state: "failed", request: "{}", nextCheckAt: null } as const;
 const fail = statement((q) => q.update(checkouts).set(failure).where(isUnknown));
 const states = params("state", "isProcessing", "intentId", "nextCheckAt");
 const setState = statement((q) => q.update(checkouts).set(states).where(ofCheckout));
 const isKnown = and(ofOrder, isNotNull(checkouts.sessionId));
 const selectPages = statement((q) => q.select().from(checkouts).where(isKnown).orderBy(checkouts.id));
-// Only one of several concurrent calls gets the claim, so only one reads the page at the provider.
-const claim = statement(sql`
-  update ${checkouts} set checked_at = ${param("now")}
-  where ${ofCheckout} and coalesce(checked_at, '') <= ${param("before")}`);
 const isReference = and(equals(payments.provider, "provider"), equals(payments.reference, "reference"));
 const isBooked = and(ofStore(payments), isReference);
 const selectPayment = statement((q) => q.select().from(payments).where(isBooked));
@@ -64,7 +62,7 @@ export async function openPage(ctx: Ctx, provider: Provider, row: CheckoutRow): 
   } catch (error) {
     // After a failure, a provider answers each repetition of the request with the same failure.
     const isFinal = isRefusal(error) || ![undefined, 409, 429].includes(statusOf(error));
-    if (isFinal) await run(ctx.db, fail, { ...values, error: (error as Error).message });
+    if (isFinal) await run(ctx.db, fail, values);
     throw error;
   }
   return (await get(ctx.db, selectCheckout, values)) as CheckoutRow;
@@ -165,10 +163,8 @@ export async function assumeClosed(tx: Ctx, orderId: string): Promise<void> {
 export async function checkPayment(ctx: Ctx, orderId: string): Promise<Rendered> {
   await getOrder(ctx, orderId);
   const isVisitor = isCustomer(ctx) || isPage(ctx);
-  const [now, before] = [toTimestamp(ctx.now()), toTimestamp(ctx.now() - everyMs)];
-  const values = { tenantId: ctx.tenant.id, orderId, now, before };
-  for (const row of await all(ctx.db, selectPages, values)) {
-    if (isVisitor && (await run(ctx.db, claim, { ...values, id: row.id })) === 0) continue;
+  for (const row of await all(ctx.db, selectPages, { tenantId: ctx.tenant.id, orderId })) {
+    if (isVisitor && (await countHit(ctx, reads, row.id)) > 0) continue;
     await reconcile(ctx, row).catch((error: unknown) => {
       if (!isVisitor || !(error instanceof AppError)) throw error;
     });

@@ -22,11 +22,9 @@ export const checkouts = sqliteTable(
     sessionId: text("session_id"),
     intentId: text("intent_id"),
     url: text("url"),
-    error: text("error"),
     createdAt: text("created_at").notNull(),
     expiresAt: text("expires_at").notNull(),
-    /** When a visitor's request last read the page at the provider, and when the server reads it next. */
-    checkedAt: text("checked_at"),
+    /** When the server reads the page at the provider next. */
     nextCheckAt: text("next_check_at"),
   },
   (t) => [

@@ -34,7 +34,7 @@ const remove = statement((q) => q.delete(paymentAccounts).where(isAccount));
 const isOpen = and(ofStore(checkouts), eq(checkouts.state, "open"));
 const selectOpen = statement((q) => q.select().from(checkouts).where(isOpen));
 const endOpen = statement((q) =>
-  q.update(checkouts).set({ state: "failed", error: "disconnected", request: "{}", nextCheckAt: null }).where(isOpen),
+  q.update(checkouts).set({ state: "failed", request: "{}", nextCheckAt: null }).where(isOpen),
 );
 
 const recentMs = 7 * 86_400_000;
