@@ -53,28 +53,24 @@ export default defineCommand({
     });
     let store: DemoStore;
     const onReady = async (url: string) => {
-      const { namespace, appId: app_id, appSecret: app_secret, productId: product_id, email, password } = store;
+      const { namespace, pageId, pageSecret, ownerEmail: owner_email, email, password } = store;
+      const { url: payment_url, mailUrl: mail_url } = services;
       const back_office_url = `${url}/back-office/?store=${namespace}`;
-      const page = { page_app_id: store.pageId, page_app_secret: store.pageSecret };
       await services.connect(store.ctx, url);
-      shop.present({
-        api: url,
-        namespace,
-        key: { id: store.pageId, secret: store.pageSecret },
-        mail: services.mailUrl,
-      });
-      const pages = { payment_url: services.url, mail_url: services.mailUrl };
-      const where = { shop_url: shop.url, url, back_office_url, ...pages, data_dir: config.dataDir, namespace };
+      shop.present({ api: url, namespace, key: { id: pageId, secret: pageSecret }, mail: mail_url });
+      if (console.json) {
+        const where = { shop_url: shop.url, url, back_office_url, payment_url, mail_url, data_dir: config.dataDir };
+        const keys = { app_id: store.appId, app_secret: store.appSecret };
+        const page = { page_app_id: pageId, page_app_secret: pageSecret, product_id: store.productId };
+        return printJson(console, { ...where, namespace, ...keys, ...page, email, owner_email, password });
+      }
       // The browser opens before the hint about Ctrl-C is printed, because users may end the demo when they see it.
-      if (console.stdoutIsTerminal && !console.json && !args["no-open"]) openBrowser(shop.url, console.env);
-      const keys = { app_id, app_secret, ...page, product_id, email, owner_email: store.ownerEmail, password };
-      if (console.json) await printJson(console, { ...where, ...keys });
-      else
-        await self.print(
-          `Shop: ${shop.url}\nBack office: ${back_office_url} (${store.ownerEmail}, password ${password})\n` +
-            `Mail: ${services.mailUrl}\nAPI reference: ${url}/docs\nTo stop: press Ctrl-C\n`,
-        );
-      if (!args.examples || console.json) return;
+      if (console.stdoutIsTerminal && !args["no-open"]) openBrowser(shop.url, console.env);
+      await self.print(
+        `Shop: ${shop.url}\nBack office: ${back_office_url} (${owner_email}, password ${password})\n` +
+          `Mail: ${mail_url}\nAPI reference: ${url}/docs\nTo stop: press Ctrl-C\n`,
+      );
+      if (!args.examples) return;
       const values = new Map<string, unknown>(Object.entries({ ...store, url, mail }));
       await console.write(requests.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(values.get(name))));
     };
