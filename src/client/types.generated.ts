@@ -948,7 +948,7 @@ export interface components {
             /** @description Path of the invalid field, such as `images.0.url`. */
             field: string;
             message: string;
-            /** @description Of a conflict: the other record's id. */
+            /** @description In a conflict: the id of the other record. */
             id?: string;
         };
         ErrorBody: {
@@ -4586,11 +4586,11 @@ export interface components {
         lang: string;
         /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
         If_Match: string;
-        /** @description `ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it. */
+        /** @description `ETag` values, or `*`. If one of them is the present `ETag`, the reply is 304 without a body. Browsers send this header. */
         If_None_Match: string;
-        /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+        /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
         X_Client_Address: string;
-        /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+        /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
         Idempotency_Key: string;
         /** @description Maximum number of records. */
         limit: number;
@@ -4675,7 +4675,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
         };
@@ -4800,7 +4800,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
         };
@@ -4844,7 +4844,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
@@ -4930,7 +4930,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
         };
@@ -5039,7 +5039,7 @@ export interface operations {
                 dry_run?: boolean;
             };
             header?: {
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
         };
@@ -5093,7 +5093,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
         };
@@ -5170,7 +5170,7 @@ export interface operations {
             header?: {
                 /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
@@ -5197,7 +5197,7 @@ export interface operations {
             header?: {
                 /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
@@ -5286,7 +5286,7 @@ export interface operations {
             header?: {
                 /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
@@ -5336,7 +5336,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
@@ -5360,7 +5360,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
@@ -5387,7 +5387,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
         };
@@ -5460,7 +5460,7 @@ export interface operations {
             header?: {
                 /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
@@ -5487,7 +5487,7 @@ export interface operations {
             header?: {
                 /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
@@ -5521,7 +5521,7 @@ export interface operations {
             header?: {
                 /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
@@ -5553,7 +5553,7 @@ export interface operations {
             header?: {
                 /** @description An `ETag`, also in its weak form `W/"2"`. If the record has another version, the request fails with 5303. */
                 "If-Match"?: components["parameters"]["If_Match"];
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
@@ -5679,7 +5679,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
@@ -5753,7 +5753,7 @@ export interface operations {
                 "updated_at[lt]"?: components["parameters"]["updated_at_lt"];
             };
             header?: {
-                /** @description `ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it. */
+                /** @description `ETag` values, or `*`. If one of them is the present `ETag`, the reply is 304 without a body. Browsers send this header. */
                 "If-None-Match"?: components["parameters"]["If_None_Match"];
             };
         };
@@ -5773,7 +5773,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
         };
@@ -5798,7 +5798,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description `ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it. */
+                /** @description `ETag` values, or `*`. If one of them is the present `ETag`, the reply is 304 without a body. Browsers send this header. */
                 "If-None-Match"?: components["parameters"]["If_None_Match"];
             };
             path: {
@@ -5976,7 +5976,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
         };
@@ -6032,7 +6032,7 @@ export interface operations {
                 visitor?: components["parameters"]["visitor"];
             };
             header?: {
-                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
@@ -6065,7 +6065,7 @@ export interface operations {
                 visitor?: components["parameters"]["visitor"];
             };
             header?: {
-                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
@@ -6127,7 +6127,7 @@ export interface operations {
                 visitor?: components["parameters"]["visitor"];
             };
             header?: {
-                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
@@ -6160,7 +6160,7 @@ export interface operations {
                 visitor?: components["parameters"]["visitor"];
             };
             header?: {
-                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
@@ -6201,7 +6201,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
@@ -6229,7 +6229,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
             path: {
@@ -6258,7 +6258,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
             path: {
@@ -6332,7 +6332,7 @@ export interface operations {
                 dry_run?: boolean;
             };
             header?: {
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
         };
@@ -6488,7 +6488,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
         };
@@ -6516,7 +6516,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
         };
@@ -6544,7 +6544,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
@@ -6570,7 +6570,7 @@ export interface operations {
                 visitor?: string;
             };
             header?: {
-                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
@@ -6596,7 +6596,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
@@ -6620,7 +6620,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
@@ -6709,7 +6709,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
@@ -6735,7 +6735,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
@@ -6761,7 +6761,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
@@ -6786,7 +6786,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description `ETag` values, or `*`. If one is that of the present reply, the reply is 304 without a body. Browsers send it. */
+                /** @description `ETag` values, or `*`. If one of them is the present `ETag`, the reply is 304 without a body. Browsers send this header. */
                 "If-None-Match"?: components["parameters"]["If_None_Match"];
             };
         };
@@ -6982,7 +6982,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
         };
@@ -7102,7 +7102,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
             path: {
@@ -7243,7 +7243,7 @@ export interface operations {
                 visitor?: components["parameters"]["visitor"];
             };
             header?: {
-                /** @description The customer's address, which limits then count. From a server whose key has the scope `auth:forward`; ignored from others. */
+                /** @description Address of the customer for whom a shop's server calls. Limits then count this address. Needs a key with the scope `auth:forward`; with other keys, it is ignored. */
                 "X-Client-Address"?: components["parameters"]["X_Client_Address"];
             };
         };
@@ -7296,7 +7296,7 @@ export interface operations {
                 lang?: components["parameters"]["lang"];
             };
             header?: {
-                /** @description A request that is repeated with the same key within 24 hours is not executed again and gets the first reply. */
+                /** @description If a request is repeated with the same key within 24 hours, it is not executed again and gets the first reply. */
                 "Idempotency-Key"?: components["parameters"]["Idempotency_Key"];
             };
         };
