@@ -2042,7 +2042,7 @@ export interface components {
         Image: {
             /** @description `med_…` of an uploaded picture. */
             media_id?: string;
-            /** @description Address of the picture. An uploaded picture has only a path if the server has no public URL; a width can replace `original`. */
+            /** @description Address of the picture. If the server has no public URL, an uploaded picture has only a path. For another width, replace `original`. */
             url: string;
             /** @description Text for people who cannot see the picture. */
             alt: string;
@@ -2050,7 +2050,7 @@ export interface components {
             position: number;
             /**
              * Format: int64
-             * @description Width of an uploaded picture as stored, in pixels.
+             * @description Width of an uploaded picture, in pixels.
              */
             width?: number;
             /** Format: int64 */
@@ -2107,7 +2107,7 @@ export interface components {
             currency: string;
             /**
              * Format: int64
-             * @description Increases by one with every write; sent as `ETag`. For customers and storefront keys, `version` and `updated_at` change with a sale only if `available` does.
+             * @description Increases by one with every write; sent as `ETag`. For customers and storefront keys, a sale changes `version` and `updated_at` only if it changes `available`.
              */
             version: number;
             /** Format: date-time */
@@ -2180,7 +2180,7 @@ export interface components {
             currency: string;
             /**
              * Format: int64
-             * @description Increases by one with every write; sent as `ETag`. For customers and storefront keys, `version` and `updated_at` change with a sale only if `available` does.
+             * @description Increases by one with every write; sent as `ETag`. For customers and storefront keys, a sale changes `version` and `updated_at` only if it changes `available`.
              */
             version: number;
             /** Format: date-time */
@@ -2219,7 +2219,7 @@ export interface components {
             alt?: string;
             /**
              * Format: int64
-             * @description Position among the pictures. Default: as in the list.
+             * @description Position among the pictures. Default: the position in the list.
              */
             position?: number;
             /**
@@ -2249,7 +2249,7 @@ export interface components {
             };
             /**
              * Format: double
-             * @description The variant's own price. Null, or missing at creation, for the product's prices.
+             * @description The variant's own price. Null, the default, means the product's price.
              */
             price?: number | null;
             /**
@@ -2981,7 +2981,7 @@ export interface components {
             data: components["schemas"]["LoginSession"];
         };
         LoginInput: {
-            /** @description Upper and lower case are not distinguished. */
+            /** @description Case is ignored. */
             email: string;
             /** @description Required without `code`. */
             password?: string;

@@ -65,7 +65,7 @@ function nameOf(folder: string, width: number): string {
 
 function bucketOf({ media }: Ctx): MediaStore {
   if (media !== undefined) return media;
-  throw unavailable("The picture is in S3. Set BODEGA_MEDIA as it was when the picture was uploaded.");
+  throw unavailable("The picture is in S3. Give BODEGA_MEDIA the value that it had when the picture was uploaded.");
 }
 
 export const unusedMs = 86_400_000;
@@ -138,7 +138,7 @@ async function requireSpace(ctx: Ctx, bytes: number): Promise<void> {
   const { used = 0, quota = 0 } = (await get(ctx.db, selectUsage, { tenantId: ctx.tenant.id })) ?? {};
   if (used + bytes <= quota) return;
   throw wrongState(`The store's pictures use ${formatBytes(used)} of ${formatBytes(quota)}.`, {
-    remedy: "Remove pictures from products, which deletes them after a day, or ask the operator for a larger quota.",
+    remedy: "Remove pictures from products: unused ones are deleted after a day. Or ask the operator for more space.",
   });
 }
 

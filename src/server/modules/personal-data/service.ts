@@ -65,7 +65,7 @@ type OwnOrder = Record<string, unknown>;
  * @throws wrongState for the last active owner, and while an order is pending or paid; notFound; forbidden.
  */
 export function eraseUser(ctx: Ctx, id: string): Promise<void> {
-  if (isSelf(ctx, id)) throw forbidden("You cannot erase yourself here.");
+  if (isSelf(ctx, id)) throw forbidden("You cannot erase your own account here. Call POST /users/me/erase/.");
   return inTransaction(ctx, async (tx) => erase(tx, await requireStoredUser(tx, id)));
 }
 

@@ -196,7 +196,7 @@ async function take(
   return points;
 }
 
-/** Returns the parameters of `insertEntries`. A row has id, points (negative if spent), balance and source. */
+/** Returns the parameters of `insertEntries`. A row: id, points (negative if spent), balance, source, expiry of the lot. */
 function entryValues(
   tx: LedgerCtx,
   { userId, orderId = null, note = null }: { userId: string; orderId?: string | null; note?: string | null },

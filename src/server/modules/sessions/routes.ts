@@ -9,7 +9,7 @@ import { currentPassword, newPassword, otp } from "../users/model.ts";
 import { login, mailLoginCode } from "./login.ts";
 
 const LoginInput = input("LoginInput", {
-  email: Type.String({ minLength: 1, maxLength: 320, description: "Upper and lower case are not distinguished." }),
+  email: Type.String({ minLength: 1, maxLength: 320, description: "Case is ignored." }),
   password: Type.Optional(text(1024, "Required without `code`.")),
   code: Type.Optional(
     text(64, "Instead of `password`: the six digits that `POST /auth/code/` mailed, as a string.", {

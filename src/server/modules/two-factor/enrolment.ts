@@ -39,7 +39,7 @@ export async function beginTwoFactor(
   if (user.isUnproven) {
     const remedy = userId
       ? `If it is the user's: bodega user update -n ${ctx.tenant.namespace} ${userId} --email-verified yes`
-      : "Enter the code that was mailed: POST /users/me/email/verify/. Another one: POST /users/me/email/resend/.";
+      : "Enter the mailed code: POST /users/me/email/verify/. Get another code: POST /users/me/email/resend/.";
     throw wrongState("The email must be verified first.", { remedy });
   }
   if (user.hasTwoFactor) throw alreadyOn();

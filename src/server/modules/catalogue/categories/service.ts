@@ -175,7 +175,8 @@ async function categoryColumns(tx: Ctx, id: string, patch: CategoryPatch) {
 async function findParent(tx: Ctx, id: string, parent: string): Promise<string> {
   const place = await get(tx.db, selectPlace, { tenantId: tx.tenant.id, id, parent: parent.normalize("NFC") });
   if (!place) throw invalidField("parent_id", unknownCategory);
-  if (place.is_below) throw invalidField("parent_id", "must not be the category itself or one below it");
-  if (place.level > limits.depth) throw invalidField("parent_id", `would make more than ${limits.depth} levels`);
+  if (place.is_below) throw invalidField("parent_id", "must not be the category itself or one of its subcategories");
+  if (place.level > limits.depth)
+    throw invalidField("parent_id", `would make more than ${limits.depth} category levels`);
   return place.parent;
 }

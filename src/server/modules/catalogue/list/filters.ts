@@ -50,7 +50,7 @@ export async function readFilters(ctx: Ctx, query: ProductListQuery, words: Sear
 function readStatus(ctx: Ctx, { status }: ProductListQuery) {
   if (!isCatalogOnly(ctx)) return status;
   if (status === undefined || status === "published") return "published";
-  throw forbidden("Customers and pages can list published products only.");
+  throw forbidden("Customers and storefront keys can list published products only.");
 }
 
 async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilters): Promise<string[]> {

@@ -18,7 +18,7 @@ export const ImageInput = input("ImageInput", {
     text(2048, "An http or https address. Ignored if `media_id` is sent.", { expects: "an http or https address" }),
   ),
   alt: Type.Optional(alt),
-  position: Type.Optional(whole(0, 1_000_000, "Position among the pictures. Default: as in the list.")),
+  position: Type.Optional(whole(0, 1_000_000, "Position among the pictures. Default: the position in the list.")),
   width: Type.Optional(whole(1, 16_383, "Ignored. Accepted because replies have this field.")),
   height: Type.Optional(whole(1, 16_383, "Ignored.")),
 });
@@ -29,11 +29,11 @@ export const Image = output("Image", {
   media_id: Type.Optional(mediaId),
   url: Type.String({
     description:
-      "Address of the picture. An uploaded picture has only a path if the server has no public URL; a width can replace `original`.",
+      "Address of the picture. If the server has no public URL, an uploaded picture has only a path. For another width, replace `original`.",
   }),
   alt,
   position: Type.Integer({ minimum: 0 }),
-  width: Type.Optional(Type.Integer({ minimum: 1, description: "Width of an uploaded picture as stored, in pixels." })),
+  width: Type.Optional(Type.Integer({ minimum: 1, description: "Width of an uploaded picture, in pixels." })),
   height: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 

@@ -45,7 +45,7 @@ const shown = {
   version: Type.Integer({
     minimum: 1,
     description:
-      "Increases by one with every write; sent as `ETag`. For customers and storefront keys, `version` and `updated_at` change with a sale only if `available` does.",
+      "Increases by one with every write; sent as `ETag`. For customers and storefront keys, a sale changes `version` and `updated_at` only if it changes `available`.",
   }),
   created_at: timestamp,
   updated_at: timestamp,
@@ -58,7 +58,7 @@ const variantFields = {
     maxProperties: 10,
     description: 'Such as `{"size": "M"}`. No two variants of a product may have the same options.',
   }),
-  price: nullable(amount("The variant's own price. Null, or missing at creation, for the product's prices.", 19.99)),
+  price: nullable(amount("The variant's own price. Null, the default, means the product's price.", 19.99)),
   compare_at_price: nullable(amount("The former price. It requires the variant's own `price`.", 24.99)),
   weight_g: nullable(whole(0, maxWeight, "Grams of one piece. Null for the product's weight.")),
   images: Type.Array(ImageInput, { maxItems: 20 }),

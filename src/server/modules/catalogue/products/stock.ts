@@ -11,7 +11,7 @@ import { isChangeShown, maxShownStock, stockVersion } from "./rendering.ts";
 import { products, productVariants } from "./table.ts";
 
 export const notForSale = {
-  productId: "must be the id of a product, prod_…; only paths take slugs, too",
+  productId: "must be the id of a product (prod_…), not its slug",
   product: "is not a published product of this store",
   variant: "is not a variant of a published product of this store",
 } as const;
@@ -149,8 +149,8 @@ export async function changeStock(tx: StockCtx, item: StockItem, change: { isRel
   const found = await get(tx.db, selectFree, values);
   if (found?.hasVariants) throw invalidField("product", "has variants. Name one of them by its id or SKU");
   if (found?.free === null) throw invalidField("change", "must be a number such as =10: the stock is not counted yet");
-  const free = `Of the stock, ${found?.free ?? 0} are not reserved by orders`;
-  throw invalidField("change", `must leave 0 to ${maxStock}. ${free}`);
+  const free = found?.free ?? 0;
+  throw invalidField("change", `must leave 0 to ${maxStock} pieces. Orders reserve all but ${free} of the stock`);
 }
 
 // Orders also release the reserved stock of deleted items. The event then shows a stock of 0.

@@ -40,8 +40,8 @@ export async function countProducts(ctx: Ctx, { status = null }: ExportFilter = 
 /** Returns the header and a function that renders a product as CSV. The columns are `names` and the ids. */
 export function csvFormat(names?: readonly string[]) {
   const unknown = names?.find((name) => !csvColumns.some((column) => column.name === name));
-  if (unknown !== undefined)
-    throw invalidField("columns", `must be of ${csvColumns.map(({ name }) => name).join(", ")}, not ${unknown}`);
+  const known = csvColumns.map(({ name }) => name).join(", ");
+  if (unknown !== undefined) throw invalidField("columns", `has no column ${unknown}. Columns: ${known}`);
   const isNamed = ({ name }: CsvColumn) => names?.includes(name) ?? true;
   const kinds = new Set(["product", ...csvColumns.filter(isNamed).map(({ of }) => of)]);
   const columns = csvColumns.filter((column) => isNamed(column) || (column.field === "id" && kinds.has(column.of)));
