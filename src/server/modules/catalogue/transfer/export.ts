@@ -41,7 +41,7 @@ export async function countProducts(ctx: Ctx, { status = null }: ExportFilter = 
 export function csvFormat(names?: readonly string[]) {
   const unknown = names?.find((name) => !csvColumns.some((column) => column.name === name));
   const known = csvColumns.map(({ name }) => name).join(", ");
-  if (unknown !== undefined) throw invalidField("columns", `has no column ${unknown}. Columns: ${known}`);
+  if (unknown !== undefined) throw invalidField("columns", `names an unknown column: ${unknown}. Columns: ${known}`);
   const isNamed = ({ name }: CsvColumn) => names?.includes(name) ?? true;
   const kinds = new Set(["product", ...csvColumns.filter(isNamed).map(({ of }) => of)]);
   const columns = csvColumns.filter((column) => isNamed(column) || (column.field === "id" && kinds.has(column.of)));
