@@ -14,7 +14,7 @@ export const namespaceFilterArg = { ...namespaceArg, description: "Filter by sto
 
 export const userFilterArg = valueArg("id|email", "Filter by user", { completes: "user" });
 
-const pastTimes = "a day (2026-11-01), a time (2026-11-01T12:00:00Z), or that long ago (7d)";
+const pastTimes = "this day (2026-11-01), time (2026-11-01T12:00:00Z), or duration before now (7d)";
 
 export const sinceArg = valueArg("duration|time", `Created at or after ${pastTimes}`, { parse: parsePastTime });
 

@@ -61,11 +61,11 @@ const addEmail = (id: string, email: string | null) => (email === null ? id : `$
 
 export const verifyCommand = defineCommand({
   description: "Verify that no audit log entry was changed or removed",
-  args: { expect: valueArg("seq:hash", "Number and hash of the last entry, as an earlier verify printed them") },
+  args: { expect: valueArg("seq:hash", "The head that an earlier verify printed") },
   examples: ["bodega audit verify"],
   notes: [
     "The exit code is 0 if the log is intact, otherwise 1. Someone who can write the database file can replace the whole log. " +
-      "To detect that, save the printed head, the number and hash of the last entry, elsewhere. Pass it to --expect the next time.",
+      "To detect that, save the head elsewhere, and pass it to --expect the next time. The head is the number and hash of the last entry.",
   ],
   async run(args, console) {
     const { verifyAudit } = await import("../../../server/modules/audit/verify.ts");

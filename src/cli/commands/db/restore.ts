@@ -50,10 +50,10 @@ export default defineCommand({
       "can be restored as well.",
     "If the present database has a store that the backup does not have, the backup may be another shop's. The command then " +
       "asks for the store's namespace; --yes does not confirm it.",
-    "A replica is verified with the server's secret key: copy secret.key to the data directory first. If it is lost, " +
-      "--without-signature restores what the place contains. It asks for the namespace of the first store in it. Check the users and keys " +
+    "A replica is verified with the server's secret key: copy secret.key to the data directory first. If the key is lost, " +
+      "--without-signature restores the replica unverified, and asks for the namespace of its first store. Check the users and keys " +
       "before you start the server, and replace the key: bodega db rekey",
-    "The previous database is kept as backups/before-restore-<time>.db in the data directory. Only it contains the orders, " +
+    "The previous database is kept as backups/before-restore-<time>.db in the data directory. Only that file contains the orders, " +
       "users and keys that are newer than the backup. Keys and tokens that were revoked later are valid again.",
     "With --database-url, the libSQL server's database must be empty.",
   ],

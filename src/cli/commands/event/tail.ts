@@ -17,10 +17,7 @@ export const tailCommand = defineCommand({
   args: {
     namespace: requiredNamespaceArg,
     types: valueArg("pattern", "Event type, such as order.paid or order.* (default: all)", { multiple: true }),
-    since: {
-      ...sinceArg,
-      description: "Begin at a day or time, or that long ago, as 7d (default: 24h; --follow: now)",
-    },
+    since: { ...sinceArg, description: "Begin at a day, time, or duration before now (default: 24h; --follow: now)" },
     follow: { type: "boolean", alias: "f", description: "Print new events until ctrl-C" },
     url: valueArg("url", "Read the events of the server at this address"),
     "key-file": fileArg("With --url: a file with an app key as <app_id>:<app_secret>"),
@@ -31,7 +28,7 @@ export const tailCommand = defineCommand({
   ],
   notes: [
     "Events are kept for 30 days. With --follow and --json, each event is one line of JSON.",
-    "The key needs the scope events:read. `bodega key issue -q` prints a key in the form of the file.",
+    "The key needs the scope events:read. `bodega key issue -q` prints a key as <app_id>:<app_secret>.",
   ],
   async run(args, console) {
     const { follow, types } = args;

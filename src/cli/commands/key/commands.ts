@@ -126,7 +126,7 @@ export const rotateCommand = defineCommand({
     "save-secret-to": saveSecretArg,
   }),
   examples: ["bodega key rotate -n demo backend --overlap 24h --save-secret-to backend.secret"],
-  notes: ["Without --overlap the old secrets expire immediately, and requests with them fail. Use this after a leak."],
+  notes: ["After a leak, use no --overlap: the old secrets then expire immediately, and requests with them fail."],
   done: "Replaced the secret of key {name}.",
   async run(args, console) {
     const overlapMs = parseDuration("--overlap", args.overlap);

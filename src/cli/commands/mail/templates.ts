@@ -37,7 +37,7 @@ export const setCommand = defineAct({
     'bodega mail template set order_paid -n demo --language en --subject "Paid: {order.number}" --paragraph "Thank you!" --paragraph "{order.items}"',
   ],
   notes: [
-    "Texts are plain text with placeholders such as {order.number}; everything is escaped. A paragraph is left out if one of its " +
+    "Write plain text with placeholders such as {order.number}; everything is escaped. A paragraph is left out if one of its " +
       "placeholders has no value. {order.items} is a table, {order.link} a button.",
   ],
   done: "Changed the texts of {kind} mails ({language}).",

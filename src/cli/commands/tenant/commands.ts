@@ -118,7 +118,7 @@ export const suspendCommand = defineCommand({
   description: "Suspend a store: all its requests fail, and no data is lost",
   args: tenantArgs,
   examples: ["bodega tenant suspend demo"],
-  notes: ["Takes effect on the server's next request. To undo it: bodega tenant resume <namespace>"],
+  notes: ["The server applies this to its next request. To undo it: bodega tenant resume <namespace>"],
   done: "Suspended store {namespace}.",
   async run(args, console) {
     await confirmAction(console, `Suspend store ${args.tenant}? All its requests fail until it is resumed.`);

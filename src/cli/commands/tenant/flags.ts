@@ -32,7 +32,7 @@ export const tenantFlags = {
   "point-value": valueArg("amount", "Value of a point when it is spent, such as 0.01 (default: one minor unit)", {
     parse: parseDecimal,
   }),
-  "points-days": valueArg("days", "Days until new points expire, or none (default)", orNone("days")),
+  "points-days": valueArg("days", "Days until new points expire, or `none` (default)", orNone("days")),
   "address-writes": numberArg(
     "writes per minute",
     "Likes, bookmarks, views and registrations per minute and IP address; 0 for no limit (default: 1200)",
@@ -44,7 +44,7 @@ export const tenantFlags = {
   "pending-orders": numberArg("orders", "Unpaid orders per customer or guest's IP address; 0: no limit (default: 5)"),
   "stock-share": numberArg(
     "percent",
-    "Share of an item's stock that one buyer's unpaid orders can reserve, or 10 pieces if that is more (default: 20)",
+    "Percent of an item's stock that one buyer's unpaid orders can reserve, or 10 pieces if that is more (default: 20)",
   ),
   "orders-per-minute": numberArg(
     "orders per minute",
@@ -68,7 +68,7 @@ export const tenantFlags = {
   "transfer-hold": secondsArg("How long an unpaid order reserves stock if it is paid by bank transfer (default: 7d)"),
   "long-hold-share": numberArg(
     "percent",
-    "Share of an item's stock that visitors' orders can reserve together for more than 1h (default: 50)",
+    "Percent of an item's stock that visitors' orders can reserve together for more than 1h (default: 50)",
   ),
   "transfer-instructions": valueArg("text", "How to pay by bank transfer: account holder, IBAN, bank", {
     allowEmpty: true,
@@ -77,15 +77,15 @@ export const tenantFlags = {
   "legal-url": valueArg("name=url", "Legal page, such as imprint=https://shop.example/imprint; imprint= removes it", {
     multiple: true,
   }),
-  "low-stock-at": valueArg("pieces", "Available pieces at which stock is low, or none (default)", orNone("pieces")),
+  "low-stock-at": valueArg("pieces", "Available pieces at which stock is low, or `none` (default)", orNone("pieces")),
   "mails-off": {
-    ...choiceArg([...optionalMailKinds, "none"], "Kind of mail that the store does not send; with none, it sends all"),
+    ...choiceArg([...optionalMailKinds, "none"], "Kind of mail that the store does not send; `none` sends all kinds"),
     multiple: true,
   },
   "invoice-from": valueArg("text", "Seller on invoices: name, address, VAT or tax number, each on a line of its own", {
     allowEmpty: true,
   }),
-  notify: valueArg("email", "Address for mail about new orders, low stock and problems, or owners (default)", {
+  notify: valueArg("email", "Address for mail about new orders, low stock and problems; or `owners` (default)", {
     multiple: true,
   }),
   "keep-invoices": valueArg(

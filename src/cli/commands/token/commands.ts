@@ -38,7 +38,7 @@ export const revokeCommand = defineCommand({
   },
   oneOf: ["user", "token-id", "all"],
   examples: ["bodega token revoke -n demo --user ada@example.com", "bodega token revoke -n demo --all --yes"],
-  notes: ["Takes effect on the server's next request. Devices of these users get no more notifications about orders."],
+  notes: ["The server applies this to its next request. These users' devices get no more notifications about orders."],
   done: "Revoked {revoked token}.",
   async run(args, console) {
     const { user, all, "token-id": tokenId, namespace } = args;

@@ -136,7 +136,7 @@ export const disableCommand = defineAct({
   description: "Disable a user and end all their sessions",
   args: user.args,
   examples: ["bodega user disable -n demo ada@example.com"],
-  notes: ["Takes effect on the server's next request. To undo it: bodega user enable -n <namespace> <user>"],
+  notes: ["The server applies this to its next request. To undo it: bodega user enable -n <namespace> <user>"],
   done: "Disabled user {email}.",
   act: (ctx, args) => update(ctx, args.user, { status: "disabled" }),
   print: printUser,

@@ -100,8 +100,8 @@ export const eraseCommand = defineCommand({
   examples: ["bodega user erase -n demo ada@example.com --confirm ada@example.com"],
   notes: [
     "All orders of the person must be completed, cancelled or expired. They keep numbers, items and amounts, and lose customer, " +
-      "contact and notes. Paid orders keep name and addresses for the years of `bodega tenant update --keep-invoices`, as tax law " +
-      "demands. Earlier backups still contain the person.",
+      "contact and notes. Tax law demands that paid orders keep name and addresses for some years: see `bodega tenant update " +
+      "--keep-invoices`. Earlier backups still contain the person.",
   ],
   oneOf: ["user", "email"],
   done: "Erased user {user_id}.",
