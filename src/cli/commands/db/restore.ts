@@ -125,7 +125,7 @@ async function makePlan(origin: Origin, console: Console, signal: AbortSignal) {
   });
 }
 
-/** Asks before the restore. If the backup lacks a present store, it may be the wrong one, so `--yes` is not enough. */
+/** Asks before the restore. A backup that lacks a present store may be the wrong backup, so `--yes` is not enough. */
 async function confirmRestore(args: Values, console: Console, plan: RestorePlan): Promise<void> {
   for (const warning of plan.warnings) if (!console.json) await warn(console, warning);
   if (!console.quiet && !console.json) await console.writeError(renderComparison(console, plan));

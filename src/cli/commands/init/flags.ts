@@ -107,7 +107,7 @@ export function readSettings(args: InitArgs): Record<string, string> {
   return Object.fromEntries(entries);
 }
 
-/** Throws malformedRequest for missing flags, if there is no terminal. `namespace` is undefined if it is not known. */
+/** Throws malformedRequest for flags that are missing without a terminal. `namespace` is undefined if no flag gives it. */
 export function requireFlags(args: InitArgs, console: Console, namespace: string | undefined, shop: Shop): void {
   const isUnnamed = namespace === undefined;
   const hasTitle = args.title !== undefined;

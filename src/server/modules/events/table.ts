@@ -8,7 +8,7 @@ export const events = sqliteTable(
   {
     /** Numbers only increase, because the newest event of a store is never purged. */
     sequence: integer("sequence").primaryKey(),
-    /** The id ends with the sequence, by which rows are found, so it needs no index. */
+    /** The id ends with the sequence. Rows are found by the sequence, so the id needs no index. */
     id: text("id").notNull(),
     tenantId: tenantIdColumn(),
     type: text("type").notNull(),

@@ -100,7 +100,7 @@ export function sealContents(vault: Vault, id: string, contents: MailContents): 
   return vault.seal("mail", id, JSON.stringify(contents));
 }
 
-/** Returns the recipient's address. The address of a user is in lower case. */
+/** Returns the recipient's address; for a user, the normalized address. */
 export function addressIn({ to }: MailContents): string {
   if ("signUpKey" in to) return to.signUpKey;
   return "email" in to ? to.email : to.emailKey;

@@ -58,7 +58,7 @@ export async function listMail(ctx: SystemCtx, filter: MailFilter) {
   return rows.map((row) => toRecord(ctx, row, filter));
 }
 
-/** Masks `to` without `showRecipients`, and if the contents are erased. */
+/** Returns a mail for the list. `to` is masked without `showRecipients`, and after the contents were erased. */
 function toRecord(
   { vault }: SystemCtx,
   { id, namespace, kind, maskedTo, sealed, ...rest }: NonNullable<(typeof selectMail)["row"]>,
@@ -86,8 +86,8 @@ const retryOne = requeue(equals(mailOutbox.id, "id"));
 const retryAll = requeue(matches(mailOutbox.tenantId, "tenantId"));
 
 /**
- * Queues failed mail again: the given ids, or all failed mail that has not expired. Counts attempts from zero again.
- * Returns how many.
+ * Queues failed mail again: the given ids, or all failed mail that has not expired. Attempts are counted from zero.
+ * Returns the number of mails.
  * @throws notFound for an unknown tenant or mail, wrongState for a mail that has not failed or has expired.
  */
 export function retryMail(

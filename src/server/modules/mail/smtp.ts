@@ -9,7 +9,7 @@ export interface SmtpServer {
   trusted?: string | undefined;
 }
 
-/** Options of nodemailer. All are set here, so that a URL cannot disable a check. */
+/** Returns the options of nodemailer. All are set here, so that a URL cannot disable a check. */
 export function smtpOptions({ url, timeoutMs = 20_000, trusted }: SmtpServer) {
   const { protocol, hostname, port, username, password } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");

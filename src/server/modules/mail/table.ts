@@ -16,7 +16,7 @@ export const mailOutbox = sqliteTable(
     causeKey: text("cause_key"),
     /** Keyed hash of the recipient's address, to find a person's mail. Null after the person is erased. */
     recipientKey: text("recipient_key"),
-    /** Recipient and contents, encrypted with the server's key; erased once the mail is sent, expired or dropped. */
+    /** Recipient and contents, encrypted with the server's key. Erased when the mail is sent, expires or is dropped. */
     sealed: text("sealed"),
     maskedTo: text("masked_to"),
     status: text("status", { enum: ["waiting", "sent", "failed", "expired", "dropped"] }).notNull(),

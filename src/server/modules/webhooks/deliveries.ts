@@ -100,7 +100,7 @@ export async function listDeliveries(
 type ReplayChoice = { event: string } | { after: string } | "failed";
 
 /**
- * Queues deliveries again, starting with the first attempt, except those that are being sent now. Returns how many.
+ * Queues deliveries again, except those that are being sent now. Attempts are counted from zero. Returns their number.
  * @throws notFound for an unknown webhook, or an event that is unknown or purged.
  */
 export function replayDeliveries(ctx: Ctx, webhookId: string, choice: ReplayChoice): Promise<number> {

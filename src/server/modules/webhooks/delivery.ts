@@ -22,7 +22,7 @@ import { webhookDeliveries, webhooks } from "./table.ts";
 
 const delays = [5, 30, 120, 600, 1800, 3600, 7200, 10_800, 14_400, 21_600, 28_800];
 export const delaysMs = delays.map((seconds) => seconds * 1000);
-/** Maximum age of a delivery. An older delivery is not attempted, even if it waited behind an open circuit. */
+/** Maximum age of a delivery. An older delivery is not attempted, even if an open circuit breaker delayed it. */
 const maxAgeMs = 3 * 86_400_000;
 export const attemptMs = 10_000;
 

@@ -10,7 +10,7 @@ import fr from "./texts/fr.json";
 import pt from "./texts/pt.json";
 import zh from "./texts/zh.json";
 
-/** The types of the events about an order that have a text. */
+/** The types of events about which customers are notified. */
 export type NotifiableEvent = keyof typeof en;
 export const notifiableEvents = Object.keys(en) as NotifiableEvent[];
 

@@ -24,7 +24,7 @@ const audiences = {
 };
 type Audience = (typeof audiences)["topic"];
 
-/** Compiles a statement for each kind of audience. Returns a function that chooses the one for a message. */
+/** Compiles a statement for each kind of audience. Returns a function that chooses the statement for a message. */
 export function forAudiences<T>(compile: (audience: Audience) => T): (recipients: Recipients) => T {
   const [topic, user, everyone] = [audiences.topic, audiences.user, audiences.everyone].map(compile) as [T, T, T];
   return ({ topic: topicName, userId }) => (userId !== null ? user : topicName !== null ? topic : everyone);

@@ -24,12 +24,12 @@ export interface PushPayload {
 export interface PushOptions {
   ttlSeconds: number;
   urgency: "normal" | "high";
-  /** At the push service, a message replaces a waiting one with the same topic: at most 32 characters of base64url. */
+  /** At most 32 characters of base64url. At the push service, a message replaces a waiting one with the same topic. */
   topic?: string | undefined;
   signal: AbortSignal;
 }
 
-/** Makes one attempt. After the error RefusedAddress there is no further attempt, after other errors there is. */
+/** Makes one attempt to send. Errors: RefusedAddress, after which there is no further attempt; others are retried. */
 export type SendPush = (subscription: Subscription, payload: PushPayload, options: PushOptions) => Promise<Answer>;
 
 /** The error for registrations of other platforms, to which nothing is sent. */
