@@ -123,7 +123,7 @@ async function readText(entry: AsyncIterable<unknown>, size: number): Promise<st
   return Buffer.concat(await Array.fromAsync(entry as AsyncIterable<Buffer>)).toString("utf8");
 }
 
-/** Waits until both have ended. If both fail, one error may only be about the early end of the other: it is ignored. */
+/** Waits until both have ended. If both fail, an error about an early end follows from the other error, which counts. */
 async function both(archive: { destroy(error: Error): void }, inner: Promise<unknown>, outer: Promise<void>) {
   const work = inner.catch((error) => {
     archive.destroy(error);
@@ -138,7 +138,7 @@ function endedTooSoon({ code = "", message }: NodeJS.ErrnoException): boolean {
   return /premature|destroyed/i.test(`${code} ${message}`);
 }
 
-/** Errors of gzip have these codes, and errors of tar-stream have none. */
+// Damage causes errors of gzip or streams with these codes, and errors of tar-stream without a code.
 function explainUnpacking(error: unknown): unknown {
   const isOfArchive = !(error instanceof AppError) && /^(?:Z_|ERR_ZLIB|ERR_STREAM|unknown$)/.test(errnoOf(error));
   return isOfArchive ? damagedBackup("it is truncated or altered") : error;

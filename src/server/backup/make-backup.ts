@@ -119,7 +119,7 @@ async function writeBackup(config: Config, options: BackupOptions) {
   }
 }
 
-/** Waits until no other backup of the data directory runs, so that unfinished files are known to be abandoned. */
+/** Waits until no other backup of the data directory runs. Unfinished files are then those of killed backups. */
 async function waitForLock(dataDir: string, onStep: BackupOptions["onStep"], signal: AbortSignal): Promise<FileLock> {
   makeDataDir(dataDir);
   try {

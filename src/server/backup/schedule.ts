@@ -24,7 +24,7 @@ export interface CommandRun {
 interface ScheduledCommand {
   kind: "backup" | "restore-test";
   words: string[];
-  /** Recorded results of other places do not count for this schedule. The place of a backup is in this place. */
+  /** A recorded result counts for this schedule if its place begins with this text. */
   place: string;
   everyMs: number;
   retryMs: number;

@@ -1,6 +1,6 @@
 /**
  * Runs `work` every `ms` milliseconds and when `run` is called, but never twice at once. `stop` waits for a running
- * `work`, whose argument tells it that it should end.
+ * `work`, which can call its argument to learn that it should end.
  */
 export function runEvery(ms: number, work: (isStopping: () => boolean) => Promise<unknown>, onError?: () => void) {
   let running: Promise<unknown> | undefined;

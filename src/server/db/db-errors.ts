@@ -121,7 +121,7 @@ function isNetworkError(error: CodedError): boolean {
 
 type Place = Pick<Config, "dataDir" | "databaseUrl">;
 
-/** Returns a command for a remedy, with the flags by which the running command was given its database. */
+/** Returns a command for a remedy. The command gets the flags that name the database in use. */
 export type CommandLine = (words: string) => string;
 
 /** Names the configured database: returns the path of its file or the host of its server. */

@@ -45,7 +45,8 @@ interface Shape {
 }
 
 /**
- * Creates a function that reads one page of a list by keyset. Each combination of sort and filters is compiled once.
+ * Creates a function that reads pages of a list, with keyset pagination. Each combination of sort and filters is
+ * compiled once.
  * @throws malformedRequest for a cursor that is invalid or of another list, validationFailed for unknown `fields`.
  */
 export function keysetList(list: KeysetList) {

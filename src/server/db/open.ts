@@ -53,7 +53,7 @@ async function openFile({ dataDir, leaveModes = false, ...options }: DatabaseOpt
         users.close();
       },
     });
-    // SQLite has created the WAL and its index with the mode that the database file had before.
+    // SQLite has created the WAL and its index with the old mode of the database file, so all modes are set now.
     closeToOthers();
     return db;
   } catch (error) {

@@ -52,7 +52,7 @@ function isReading(sql: string, verb: string, found: readonly string[]): boolean
   return verb === "PRAGMA" && readingPragmas.test(sql) && !actingPragmas.test(sql);
 }
 
-const controlVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"]);
+export const controlVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"]);
 const ownPragmas = /\b(?:wal_checkpoint|wal_autocheckpoint|journal_mode|synchronous|query_only|busy_timeout)\b/i;
 
 /** @throws TypeError for a statement that only the data layer itself may run. */

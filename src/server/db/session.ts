@@ -21,8 +21,6 @@ export interface Executor {
   execute(stmt: InStatement): Promise<Result>;
   /** Runs statements as one transaction, by default a `write`. Throws the error of the first statement that fails. */
   batch(stmts: InStatement[], mode?: BatchMode): Promise<Result[]>;
-  /** Returns the first row. Only executors that do this faster than `execute` have this function. */
-  first?(stmt: InStatement): Promise<Row | undefined>;
 }
 
 export interface Session extends Executor {

@@ -101,12 +101,8 @@ export async function all<Row>(executor: Executor, stmt: Statement<Row>, params?
 }
 
 /** Returns the first row; undefined if there is none. */
-export function get<Row>(executor: Executor, stmt: Statement<Row>, params?: Params): Promise<Row | undefined> {
-  const bound = bind(stmt, params);
-  const first = executor.first?.(bound) ?? executor.execute(bound).then(({ rows }) => rows[0]);
-  const { decoders } = stmt.compiled;
-  if (decoders.length === 0) return first as Promise<Row | undefined>;
-  return first.then((row) => row && (decode(row, decoders) as Row));
+export async function get<Row>(executor: Executor, stmt: Statement<Row>, params?: Params): Promise<Row | undefined> {
+  return rowsOf(stmt, await executor.execute(bindFirst(stmt, params)))[0];
 }
 
 /** Runs a write. Returns the number of rows that it changed. */

@@ -50,7 +50,7 @@ export function openFolder(folder: string, dataDir?: string): ObjectStorage {
       if (isOwned) chownLike(partial, dataDir);
       return uploadTo(file, partial, join(folder, name), signal);
     },
-    // If the network of a folder hangs, the process must not wait for it, so this call is asynchronous.
+    // This call is asynchronous, because a network folder can hang, and the process must continue then.
     has: (name) => stat(join(folder, name)).then(Boolean, () => false),
     async get(name, checkSize) {
       const path = join(folder, name);

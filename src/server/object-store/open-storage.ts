@@ -27,9 +27,10 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
   const [, bucket = "", path = ""] = /^s3:\/\/([^/]+)\/?(.*)$/.exec(address) ?? [];
   const prefix = path === "" ? "" : path.replace(/\/*$/, "/");
   const client = new Bun.S3Client({ ...account, bucket });
+  const fileOf = (name: string) => client.file(prefix + name);
   const answer = <T>(call: Promise<T>) =>
     withTimeout(call, timeoutMs, () => unavailable(`${address} did not answer within ${timeoutMs / 1000} s.`));
-  // Signed addresses are used, because Bun's client cannot be interrupted, and cannot refuse a name that exists.
+  // Bun's client cannot be interrupted, and cannot refuse a name that exists. So signed URLs are fetched instead.
   const put = async (name: string, bytes: Uint8Array, headers: Record<string, string>) => {
     const url = client.presign(prefix + name, { method: "PUT", expiresIn: presignSeconds });
     const body = bytes as Uint8Array<ArrayBuffer>;
@@ -58,13 +59,9 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
       checkSize?.(Number(response.headers.get("content-length")));
       return response.bytes();
     },
-    head: (name) =>
-      client
-        .file(prefix + name)
-        .slice(0, headBytes)
-        .bytes(),
+    head: (name) => fileOf(name).slice(0, headBytes).bytes(),
     async read(name) {
-      const file = client.file(prefix + name);
+      const file = fileOf(name);
       const { size } = await answer(file.stat());
       return { bytes: size, stream: Readable.fromWeb(file.stream() as never) };
     },

@@ -215,7 +215,7 @@ export class GenerationLease {
       // The previous server may have written meanwhile, so the last segment is read again.
       const lastSegment = await readLastSegment(this.#place);
       const continues = this.#has(lastSegment);
-      // The ends describe the database as it was opened, so no later comparison may use them.
+      // The ends describe the database as it was opened. Later, they are out of date.
       this.#ends.clear();
       this.#isOver = true;
       return { generation, lastSegment, continues, at: claim.at };

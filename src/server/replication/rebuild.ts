@@ -138,7 +138,7 @@ export async function fetchReplica(place: ReplicaTarget, options: FetchOptions) 
 
 const timeoutMs = 5000;
 
-/** Reads which state is the newest. Returns a function that records after the restore that the database has it. */
+/** Reads which state is the newest. Returns a function that records, after the restore, that the database has it. */
 export async function beginRestore(place: ReplicaTarget): Promise<(dataDir: string) => void> {
   // A damaged claim must not prevent a restore, so its error is ignored.
   const { newest: restored } = await readPlace(place).catch(() => ({ newest: "" }));

@@ -24,7 +24,7 @@ interface ReplicatorOptions extends Omit<LeaseOptions, "known" | "tail"> {
   pollMs?: number;
 }
 
-/** Sends a snapshot, and then each commit in a segment. It makes one call at a time, and delays no other work. */
+/** Sends a snapshot, and then the commits in segments. It makes one call at a time, and delays no other work. */
 export class Replicator {
   readonly #db: FileDatabase;
   readonly #options: ReplicatorOptions;
@@ -193,7 +193,7 @@ export class Replicator {
     return true;
   }
 
-  /** Copies the next part of a snapshot. Starts a new snapshot when the segments are larger than the last one. */
+  /** Copies the next part of a snapshot. Starts one when the segments since the last snapshot are larger than it. */
   async #copySnapshot(): Promise<boolean> {
     const { bytes, time } = this.#lastSnapshot;
     // The minimum avoids new snapshots of a small database after a few segments.

@@ -40,19 +40,12 @@ const maxPages = (256 * MiB) / pageBytes;
 
 const maxDatabasePages = 2 ** 32 - 2;
 
+/** Compresses the number of pages, the numbers of these pages (32 bits each, little-endian), and the pages. */
 export function encodePages(changed: Map<number, Uint8Array>): Promise<Uint8Array> {
   if (changed.size > maxPages)
     throw unavailable("One transaction changed more than 256 MiB. A new snapshot is made next.");
-  const numbers = new Uint32Array(changed.size);
-  const raw = new Uint8Array(4 + changed.size * (4 + pageBytes));
-  let at = 0;
-  for (const [number, page] of changed) {
-    numbers[at] = number;
-    raw.set(page, 4 + changed.size * 4 + at * pageBytes);
-    at++;
-  }
-  new DataView(raw.buffer).setUint32(0, changed.size, true);
-  raw.set(new Uint8Array(numbers.buffer), 4);
+  const numbers = Uint32Array.from([changed.size, ...changed.keys()]);
+  const raw = Buffer.concat([new Uint8Array(numbers.buffer), ...changed.values()]);
   return Bun.zstdCompress(raw, { level: zstdLevel });
 }
 

@@ -90,36 +90,28 @@ export function createPurge(place: ReplicaTarget, keepMs: number) {
 }
 
 async function findOld(place: ReplicaTarget, keepMs: number): Promise<string[]> {
-  const snapshots = parseSegmentIds(await place.list(prefixes.snapshot));
-  let first: SegmentId | undefined;
-  let newest: SegmentId | undefined;
-  const needed = new Map<string, SnapshotHeader["parts"]>();
-  for (const id of snapshots) {
+  const snapshots: { id: SegmentId; name: string; header: SnapshotHeader | undefined }[] = [];
+  for (const id of parseSegmentIds(await place.list(prefixes.snapshot))) {
     const name = snapshotName(id);
     const found = await getObject<SnapshotHeader>(place, name).catch(ignoreUnverified);
-    if (found === undefined) continue;
-    const { parts, at } = found.header;
-    needed.set(name, parts);
-    newest = id;
-    if (Date.parse(at) < Date.now() - keepMs) first = id;
+    snapshots.push({ id, name, header: found?.header });
   }
+  const newest = snapshots.findLast(({ header }) => header);
   if (newest === undefined) return [];
-  const last = snapshotName(newest);
-  const isOld = (id: SegmentId, than: SegmentId) => snapshotName(id) < snapshotName(than);
-  const kept = snapshots.filter((id) => first === undefined || !isOld(id, first)).map(snapshotName);
-  const keptParts = new Set(kept.flatMap((name) => needed.get(name) ?? []).map((part) => part.name));
+  const oldest = snapshots.findLast(({ header }) => header && Date.parse(header.at) < Date.now() - keepMs);
+  const old = snapshots.filter(({ name }) => oldest && name < oldest.name);
+  const kept = snapshots.slice(old.length);
+  const keptParts = new Set(kept.flatMap(({ header }) => header?.parts ?? []).map(({ name }) => name));
   // Snapshots that an earlier key signed cannot be verified, so all of their parts are kept.
-  const unread = new Set(kept.filter((name) => !needed.has(name)));
+  const unread = new Set(kept.filter(({ header }) => header === undefined).map(({ name }) => name));
   const parts = (await place.list(prefixes.part)).filter((name) => {
     const snapshot = name.replace(prefixes.part, prefixes.snapshot).replace(/-\d+$/, "");
-    return snapshot < last && !keptParts.has(name) && !unread.has(snapshot);
+    return snapshot < newest.name && !keptParts.has(name) && !unread.has(snapshot);
   });
-  if (first === undefined) return parts;
-  const oldest = first;
+  if (oldest === undefined) return parts;
   const segments = parseSegmentIds(await place.list(prefixes.segment)).filter(
-    (id) => id.sequence <= oldest.sequence && id.generation <= oldest.generation,
+    ({ sequence, generation }) => sequence <= oldest.id.sequence && generation <= oldest.id.generation,
   );
-  const old = snapshots.filter((id) => isOld(id, oldest));
   // Snapshots are removed before their segments, because a snapshot without its segments cannot be restored.
-  return [...old.map(snapshotName), ...segments.map(segmentName), ...parts];
+  return [...old.map(({ name }) => name), ...segments.map(segmentName), ...parts];
 }

@@ -69,7 +69,7 @@ async function promote(standby: Standby, address: string, config: Config, { noti
     isCurrent = await standby.catchUp();
   }
   await requireNewest(place, generation);
-  if (!isCurrent) notice("warn", `${address} ends with changes that lack their snapshot; they are lost`);
+  if (!isCurrent) notice("warn", `${address} ends with changes whose snapshot is missing; these changes are lost`);
   const { at, end } = requireStandby(config).state as ChainState;
   note(end);
   notice(

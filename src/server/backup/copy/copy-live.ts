@@ -11,7 +11,7 @@ import { MiB } from "../../values/units.ts";
 import type { CopyOptions } from "./tables.ts";
 
 const chunkBytes = 1 << 20;
-/** A copy stops when the WAL grows by this, so that the WAL can be emptied. Later attempts copy without pauses. */
+/** If the WAL grows by this, the copy stops, so that the WAL can be emptied. Later attempts copy without pauses. */
 const maxGrowth = 24 * MiB;
 const maxAttempts = 6;
 /** A copy starts once the WAL is at most this large, or after `maxWaitMs`. */

@@ -34,7 +34,7 @@ interface Outcome {
 }
 
 interface Queue {
-  /** Takes up to `most` jobs. More than one is returned only if their units are plain statements. */
+  /** Takes the next job, or up to `most` jobs whose units are plain statements. */
   take: (most: number) => Job[];
   isEmpty: () => boolean;
 }

@@ -49,7 +49,7 @@ export class WriteQueue {
   #idle: (() => void)[] = [];
   /** The number of committed groups that changed something. */
   commits = 0;
-  /** Whether a write was not committed, or did not get the lock in time, since somebody last set this to false. */
+  /** Whether a write could not be committed, or did not get the lock in time. Set to false when writes work again. */
   hasLost = false;
 
   constructor(writer: Writer, options: Partial<WriteQueueOptions> = {}) {
@@ -72,7 +72,7 @@ export class WriteQueue {
    * @throws the error of the statement that fails; unavailable if the lock is not released in time, the queue is full,
    * or the disk or the connection fails; TypeError for a statement that only the data layer may run.
    */
-  run(stmts: readonly InStatement[]): Promise<Result[]> {
+  async run(stmts: readonly InStatement[]): Promise<Result[]> {
     for (const stmt of stmts) assertOrdinary(sqlOf(stmt));
     return this.#push({ stmts });
   }

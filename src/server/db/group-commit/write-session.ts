@@ -1,11 +1,11 @@
-import type { InStatement, Row } from "@libsql/core/api";
+import type { InStatement } from "@libsql/core/api";
 import { unavailable } from "../../errors.ts";
 import { sqlOf } from "../bind-args.ts";
 import { assertOrdinary } from "../scan-sql.ts";
-import type { FirstRow, Result, Session } from "../session.ts";
+import type { Result, Session } from "../session.ts";
 import type { Writer } from "./writer.ts";
 
-/** The session that the function of a transaction gets. After the end of the transaction, its calls are unavailable. */
+/** The session that the function of a transaction gets. After the transaction, all calls throw unavailable. */
 export class WriteSession implements Session {
   readonly #writer: Writer;
   #hasEnded = false;
@@ -29,11 +29,6 @@ export class WriteSession implements Session {
     const isOfSavepoint = (sql: string) => /^\s*(?:SAVEPOINT|RELEASE|ROLLBACK\s+TO)\b/i.test(sql);
     for (const sql of stmts.map(sqlOf)) if (!isOfSavepoint(sql)) assertOrdinary(sql);
     return stmts.length === 0 ? [] : this.#writer.run(stmts);
-  }
-
-  async first(stmt: InStatement): Promise<Row | undefined> {
-    const one: InStatement | FirstRow = typeof stmt === "string" ? stmt : { ...stmt, firstOnly: true };
-    return (await this.execute(one)).rows[0];
   }
 
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T> {

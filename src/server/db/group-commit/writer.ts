@@ -19,7 +19,7 @@ export interface Writer {
    * @param deadline until when the oldest unit of the group may wait for the lock, by `performance.now()`.
    */
   begin(deadline: number): Answer<boolean>;
-  /** Waits until `begin` is worth another try. Missing if `begin` never returns false. */
+  /** Waits for a moment before `begin` is called again. Missing if `begin` never returns false. */
   waitForLock?(): Promise<void>;
   yieldLock?(): Promise<void>;
   /** @param ahead the reads before the commit, to send them with a unit that may be the last; empty for other units. */

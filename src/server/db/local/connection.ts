@@ -3,7 +3,7 @@ import { LruCache } from "../../values/lru-cache.ts";
 import { argsOf, bindArgs, sqlOf } from "../bind-args.ts";
 import { isBusy, isDamaged, mapDbError, sqliteCodeOf } from "../db-errors.ts";
 import { createRowMaker, type RowMaker } from "../row.ts";
-import { type SqlShape, shapeOf } from "../scan-sql.ts";
+import { controlVerbs, type SqlShape, shapeOf } from "../scan-sql.ts";
 import { isFirstRow, type Result } from "../session.ts";
 import type { Engine, EngineStatement, Libsql } from "./load-libsql.ts";
 
@@ -12,7 +12,6 @@ const openingTimeoutMs = 5000;
 /** An engine is replaced at most once in this time, because a discarded engine keeps its file descriptors for long. */
 const minReopenMs = 1000;
 const returningVerbs = new Set(["INSERT", "UPDATE", "DELETE", "REPLACE", "WITH"]);
-const controlVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"]);
 
 interface Kept {
   shape: SqlShape;
@@ -77,14 +76,12 @@ export class Connection {
     }
   }
 
-  /** Runs statements in order. The result of a `FirstRow` has at most one row. */
-  runAll(stmts: readonly InStatement[]): Result[] {
-    return stmts.map((stmt) => {
-      const sql = sqlOf(stmt);
-      if (!isFirstRow(stmt) || !shapeOf(sql).reads) return this.run(sql, argsOf(stmt));
-      const row = this.first(sql, stmt.args);
-      return { rows: row ? [row] : [], rowsAffected: 0 };
-    });
+  /** Runs one statement to its end. The result of a `FirstRow` has at most one row. */
+  execute(stmt: InStatement): Result {
+    const sql = sqlOf(stmt);
+    if (!isFirstRow(stmt) || !shapeOf(sql).reads) return this.run(sql, argsOf(stmt));
+    const row = this.first(sql, stmt.args);
+    return { rows: row ? [row] : [], rowsAffected: 0 };
   }
 
   /** Returns the first row of a reading statement. This is faster than `run`, because the engine builds no list. */

@@ -1,9 +1,9 @@
 import { existsSync, renameSync, rmSync, statSync } from "node:fs";
-import type { InStatement, Row } from "@libsql/core/api";
+import type { InStatement } from "@libsql/core/api";
 import { unavailable } from "../../errors.ts";
 import { attempt } from "../../values/attempt.ts";
 import { MiB } from "../../values/units.ts";
-import { argsOf, sqlOf } from "../bind-args.ts";
+import { sqlOf } from "../bind-args.ts";
 import { WriteQueue, type WriteQueueOptions } from "../group-commit/write-queue.ts";
 import { shapeOf } from "../scan-sql.ts";
 import type { BatchMode, Database, Result, Session } from "../session.ts";
@@ -74,16 +74,9 @@ export class FileDatabase implements Database {
     this.#emptier = new WalTruncator({ ...parts, fairness: this.#fairness });
   }
 
-  async execute(stmt: InStatement): Promise<Result> {
-    const sql = sqlOf(stmt);
-    if (shapeOf(sql).reads) return this.reader.run(sql, argsOf(stmt));
-    return (await this.queue.run([stmt]))[0] as Result;
-  }
-
-  first(stmt: InStatement): Promise<Row | undefined> {
-    const sql = sqlOf(stmt);
-    if (shapeOf(sql).reads) return this.reader.first(sql, argsOf(stmt));
-    return this.execute(stmt).then(({ rows }) => rows[0]);
+  execute(stmt: InStatement): Promise<Result> {
+    if (shapeOf(sqlOf(stmt)).reads) return this.reader.run(stmt);
+    return this.queue.run([stmt]).then(([result]) => result as Result);
   }
 
   async batch(stmts: InStatement[], mode: BatchMode = "write"): Promise<Result[]> {
@@ -100,7 +93,7 @@ export class FileDatabase implements Database {
       writer.script("PRAGMA foreign_keys = OFF");
       try {
         if (!(await queue.beginExclusive())) throw unavailable("The database is busy.", { isInternal: true });
-        for (const stmt of stmts) writer.run(sqlOf(stmt), argsOf(stmt));
+        for (const stmt of stmts) writer.execute(stmt);
         writer.run("COMMIT");
       } finally {
         if (writer.inTransaction) writer.run("ROLLBACK");

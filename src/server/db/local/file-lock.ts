@@ -4,7 +4,7 @@ import { chownLike, databaseFile, makeDataDir } from "../../config/data-dir.ts";
 import { isBusy, mapDbError } from "../db-errors.ts";
 import { type Engine, type Libsql, loadLibsql } from "./load-libsql.ts";
 
-// Refers to each open lock, because garbage collection would release a lock without references.
+// All open locks are here, because garbage collection would release a lock without references.
 const openLocks = new Set<FileLock>();
 
 /**

@@ -14,7 +14,7 @@ export function createFileWriter(
   fairness: LockFairness,
   on: Record<"requireFile" | "onCommit", () => void>,
 ): Writer {
-  const runAll = (stmts: readonly InStatement[]) => connection.runAll(stmts);
+  const runAll = (stmts: readonly InStatement[]) => stmts.map((stmt) => connection.execute(stmt));
   const rollBack = () => {
     if (connection.inTransaction) connection.run("ROLLBACK");
   };

@@ -36,7 +36,7 @@ export function loadLibsql(): Promise<Libsql> {
   return loaded;
 }
 
-/** The error to show for a failed load; exported for its test. */
+/** Returns the error to show for a failed load. Exported for its test. */
 export function loadFailure(error: unknown): unknown {
   const { code, message } = error as { code?: string; message?: string };
   if (code !== "ERR_DLOPEN_FAILED" && !/dlopen|\.node\b/.test(message ?? "")) return error;

@@ -4,7 +4,7 @@ import { chownLike } from "../../config/data-dir.ts";
 import { errnoOf, unavailable } from "../../errors.ts";
 import { attempt } from "../../values/attempt.ts";
 
-/** The longest pause between two tries of a waiting process, and how long its timestamp counts. */
+/** Milliseconds: the longest pause between two tries of a waiting process, and how long its timestamp counts. */
 const pauseMs = 5;
 const freshMs = 30;
 /** A process that makes others wait sets the file's time this far ahead. If it dies, they wait no longer than this. */

@@ -1,5 +1,5 @@
 import { totalmem } from "node:os";
-import type { InArgs, InStatement, Row } from "@libsql/core/api";
+import type { InStatement } from "@libsql/core/api";
 import { atTurnEnd } from "../../concurrency/event-loop.ts";
 import { MiB } from "../../values/units.ts";
 import { isBusy, retryWhileBusy } from "../db-errors.ts";
@@ -23,19 +23,15 @@ export class Reader {
     this.#deadlineMs = deadlineMs;
   }
 
-  run(sql: string, args?: InArgs): Promise<Result> {
-    return this.#read(() => this.connection.run(sql, args));
-  }
-
-  first(sql: string, args?: InArgs): Promise<Row | undefined> {
-    return this.#read(() => this.connection.first(sql, args));
+  run(stmt: InStatement): Promise<Result> {
+    return this.#read(() => this.connection.execute(stmt));
   }
 
   /** Runs statements on one snapshot. */
   batch(stmts: InStatement[]): Promise<Result[]> {
     return this.#read(() => {
       this.dataVersion();
-      return this.connection.runAll(stmts);
+      return stmts.map((stmt) => this.connection.execute(stmt));
     });
   }
 

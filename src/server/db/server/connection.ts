@@ -80,8 +80,8 @@ export class ServerConnection {
   }
 
   /**
-   * Runs a batch in one round trip, each statement only if the one before it succeeded. The error of a statement is its
-   * outcome.
+   * Runs a batch in one round trip. Each statement runs only if the one before it succeeded. The error of a statement is
+   * its outcome.
    * @throws an error of the network, which closes the connection, or of the whole batch. The batch may have run.
    */
   async run(stmts: readonly Bound[], deadline: number): Promise<Outcome[]> {

@@ -28,7 +28,7 @@ export class ServerWriter implements Writer {
   lockMs = 0;
   inTransaction = false;
   readonly #connection: ServerConnection;
-  /** The id of this process, new at each start, so that no process repeats another's group numbers. */
+  /** The id of this process. It is new at each start, so that no group number is used twice. */
   readonly #writerId = randomBytes(12).toString("hex");
   #group = 0;
   #lockDeadline = 0;
@@ -91,7 +91,7 @@ export class ServerWriter implements Writer {
   }
 
   async undoUnit(): Promise<void> {
-    // Waits for the last message, because a unit that timed out may still have one without an answer.
+    // The last message of a unit that timed out may not be answered yet.
     await this.#sent;
     this.#foundAhead = undefined;
     this.#unsent.push(bindForServer("ROLLBACK TO bodega_unit"), release);
