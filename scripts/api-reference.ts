@@ -1,6 +1,6 @@
 import type { Access, Route } from "../src/server/http/route.ts";
 
-/** An endpoint with a request and its reply, as the documentation shows them. */
+/** An endpoint with an example of a request and its reply. */
 export interface Endpoint {
   route: Route;
   target: string;
@@ -12,20 +12,20 @@ export interface Endpoint {
 }
 
 type Json = Record<string, unknown>;
-/** The endpoint that shows a record in full, and the record, by the prefix of its id. */
+/** Records that were shown in full, each with its endpoint, by the prefix of the record's id. */
 type Records = Map<string, { title: string; record: Json }>;
 
 const lineWidth = 100;
 const rest = "…";
-/** A record that lacks more fields than this is shown in full again. */
+/** A record that lacks more fields is shown in full again. */
 const maxMissing = 4;
-/** Fields that differ only because the examples are made one after another. */
+/** Fields that differ only because the examples were created one after another. */
 const incidental = ["created_at", "number", "position", "updated_at", "version"];
 
 const titleOf = ({ method, path }: Route) => `${method} ${path.replace(/:(\w+)/g, "{$1}")}`;
 const groupOf = ({ path }: Route) => path.split("/")[1] as string;
 
-/** Returns the sections of all endpoints by path. A record is shown in full once; later replies show what differs. */
+/** Returns a section for each endpoint, by path. A record is shown in full once; later replies show only differences. */
 export function renderEndpoints(endpoints: readonly Endpoint[]): string {
   const sorted = endpoints.toSorted((a, b) => (a.route.path < b.route.path ? -1 : Number(a.route.path > b.route.path)));
   const groups = [...new Set(sorted.map(({ route }) => groupOf(route)))];
@@ -80,9 +80,9 @@ function describeAccess(access: readonly Access[]): string {
 interface Shortening {
   title: string;
   records: Records;
-  /** Receives the titles of the endpoints that show the left-out fields. */
+  /** Collects the titles of the endpoints that show the omitted fields. */
   shownBefore: Set<string>;
-  /** Receives the names of fields that the record has there, but not here. */
+  /** Collects the names of fields that the record has there, but not here. */
   missing: Set<string>;
 }
 

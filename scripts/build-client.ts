@@ -7,14 +7,14 @@ import manifest from "../package.json" with { type: "json" };
 const root = join(import.meta.dir, "..");
 const entry = join(root, "src", "client", "client.ts");
 
-/** Bundles the client to one ES module for browsers, Node and Bun. Keeps lines and names, for stack traces. */
+/** Bundles the client into an ES module for browsers, Node and Bun. Lines and names stay readable for stack traces. */
 export async function bundleClient(): Promise<string> {
   const minify = { syntax: true };
   const { outputs } = await Bun.build({ entrypoints: [entry], target: "browser", format: "esm", minify });
   return (outputs[0] as Bun.BuildArtifact).text();
 }
 
-/** Bundles the client's types to one file. Throws if the client does not compile without the types of Bun and Node. */
+/** Bundles the client's types into a text. Throws if the client does not compile without the types of Bun and Node. */
 export async function bundleClientTypes(): Promise<string> {
   const dir = mkdtempSync(join(tmpdir(), "bodega-client-"));
   try {
@@ -41,7 +41,7 @@ export async function bundleClientTypes(): Promise<string> {
   }
 }
 
-/** Removes the imports of a module's declarations, so that one file can have all; only the entry keeps its exports. */
+/** Removes the imports from declarations, so that they can be joined in one file. Only the entry keeps its exports. */
 function joinable(text: string, isEntry: boolean): string {
   const own = text.replace(/^import .*\n|^export \{\};\n|\bimport\("\.\/[\w.-]+"\)\.| from "\.\/[\w.-]+"(?=;$)/gm, "");
   return isEntry ? own : own.replace(/^export (?=declare|type|interface)/gm, "");

@@ -5,7 +5,7 @@ import { familySync } from "detect-libc";
 
 const root = join(import.meta.dir, "..");
 
-/** A platform of executables. `addon` and `runtime` are npm packages; tools/targets pins their versions. */
+/** A platform for executables. `addon` and `runtime` are npm packages, whose versions tools/targets pins. */
 export type Target = {
   os: "linux" | "darwin";
   cpu: "x64" | "arm64";
@@ -50,8 +50,8 @@ export function hostTargetName(): string | undefined {
 }
 
 /**
- * Fetches the runtime and the add-on of a platform from npm, unless they are cached, and checks them against
- * tools/targets/bun.lock. Returns the folder whose node_modules contains both. Throws if they cannot be fetched.
+ * Fetches the runtime and the add-on of a platform from npm unless they are cached, and checks them against
+ * tools/targets/bun.lock. Returns the folder whose node_modules contains them. Throws if they cannot be fetched.
  */
 export function fetchTarget(name: string, target: Target): string {
   const source = join(root, "tools", "targets");

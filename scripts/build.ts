@@ -9,7 +9,7 @@ import { embedAddon } from "./embed-addon.ts";
 const root = join(import.meta.dir, "..");
 const usage = `usage: bun run build [--target <name>]... [--all]\n\ntargets: ${Object.keys(targets).join(", ")}`;
 
-/** The short name of the commit. */
+/** Returns the short hash of the commit. */
 function readCommit(): string {
   // The container image is built in an image without git.
   if (Bun.which("git") === null) return "unknown";
@@ -24,7 +24,7 @@ interface Program {
   entry: string;
   version: string;
   commit: string;
-  /** Undefined: the usual name in dist. */
+  /** The path of the executable. By default, it is in dist, named after the platform. */
   outfile: string | undefined;
 }
 

@@ -102,4 +102,4 @@ if (faults.length > 0) {
   console.error(remedy);
   process.exit(1);
 }
-console.log("The migrations are in step with the tables.");
+console.log("The migrations create exactly the declared tables.");

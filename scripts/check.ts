@@ -1,5 +1,5 @@
-// A quick check: lint, types, and tests of what changed since the last commit, or since the commit in the argument. The
-// tests nearest to the changes run first, until the time is over. The whole check is `npm test`.
+// A quick check: lint, types, and the tests of what changed since the last commit, or since the commit in the argument.
+// The tests nearest to the changes run first. When the time is over, no more tests start. `npm test` checks everything.
 import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 
@@ -21,7 +21,7 @@ async function run(title: string, args: string[]): Promise<boolean> {
   return code === 0;
 }
 
-/** The files that a test imports directly, as paths from the root. */
+/** Returns the files that a test imports directly, as paths from the root. */
 function importsOf(test: string): string[] {
   const text = readFileSync(join(root, test), "utf8");
   return [...text.matchAll(/from "(\.[^"]+)"/g)].map(([, path]) =>
@@ -29,7 +29,7 @@ function importsOf(test: string): string[] {
   );
 }
 
-/** How near a test is to the changes: 0 it changed, 1 it imports a changed file, 2 it has a changed module's name. */
+/** Returns 0 for a test that changed, 1 if it imports a changed file, and 2 if it is named after a changed module. */
 function distance(test: string, changed: Set<string>): number | undefined {
   if (changed.has(test)) return 0;
   if (importsOf(test).some((path) => changed.has(path))) return 1;

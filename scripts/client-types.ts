@@ -17,7 +17,7 @@ export async function generateClientTypes(): Promise<string> {
   const { default: openapiTS, astToString } = await import("openapi-typescript");
   const description = JSON.stringify(describeApi(routes, manifest.version), (name, value) => {
     if (name === "example" || name === "examples") return undefined;
-    // The client takes a parameter with fields as one object, and sends each field as a parameter.
+    // The client takes a parameter with fields as an object, and sends each field as a parameter of its own.
     return value?.in === "query" && value.content
       ? { ...value, schema: value.content["application/json"].schema, content: undefined }
       : value;
@@ -28,7 +28,7 @@ export async function generateClientTypes(): Promise<string> {
     "// Generated from the API description by scripts/client-types.ts.",
     `/** The codes of errors. */\nexport type ErrorCode =\n${codes.join("\n")};`,
     `/** The names of errors, one for each code. */\nexport type ErrorType =\n${types.join("\n")};`,
-    // Lines of the type `never` only say which properties do not exist.
+    // Properties of the type `never` do not exist, so their lines are removed.
     astToString(await openapiTS(description)).replace(/^ *\w+\?: never;\n/gm, ""),
   ].join("\n\n");
 }

@@ -9,7 +9,7 @@ const executable = join(root, "dist", "bodega");
 const dir = mkdtempSync(join(tmpdir(), "bodega-pictures-"));
 const env = { PATH: process.env.PATH ?? "", TERM: "xterm", BODEGA_DATA_DIR: join(dir, "data") };
 const commands = ["bodega product list -n demo --limit 5", "bodega order list -n demo", "bodega key list -n demo"];
-/** The colours of a terminal. The class `c31` is the colour with the number 31 in escape sequences. */
+/** The colours of a terminal. The class `c31` stands for the escape sequence with the number 31. */
 const style = `<style>
   body { margin: 0; padding: 20px 24px; background: #14161f; color: #dde1ec; font: 15px/1.45 "DejaVu Sans Mono", monospace; }
   pre { margin: 0; font: inherit; white-space: pre-wrap; }

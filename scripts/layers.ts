@@ -6,7 +6,7 @@ const server = [
   ...["context.ts", "http", "delivery", "modules", "admin", "backup", "replication", "tls", "monitoring", "health"],
   ...["api", "runtime"],
 ];
-/** The layers of the terminal, all above those of the server. */
+/** The layers of the terminal, the lowest first. All of them are above the layers of the server. */
 const terminal = ["terminal", "framework", "context", "secrets", "completion", "commands"];
 
 interface Ban {
@@ -15,12 +15,15 @@ interface Ban {
 }
 
 const otherSqlite: Ban = { message: "bun:sqlite and libSQL ignore each other's locks.", group: ["bun:sqlite"] };
-const elysia: Ban = { message: "Only api/ knows Elysia.", group: ["elysia", "elysia/**"] };
+const elysia: Ban = { message: "Only api/ may import Elysia.", group: ["elysia", "elysia/**"] };
 const serviceOnly: Ban = {
-  message: "A route calls one service and holds no SQL.",
+  message: "A route calls one service, and contains no SQL.",
   group: ["**/*table.ts", "**/db/**", "drizzle-orm", "drizzle-orm/**"],
 };
-const noHttp: Ban = { message: "Services, models and tables know no HTTP.", group: ["**/http/**", "**/*routes.ts"] };
+const noHttp: Ban = {
+  message: "Services, models and tables may not import HTTP.",
+  group: ["**/http/**", "**/*routes.ts"],
+};
 const commandsOnly: Ban = {
   message: "Commands call services: no HTTP, no tables, no SQL.",
   group: [
@@ -40,7 +43,7 @@ const rule = (includes: string[], patterns: Ban[]) => ({
 });
 
 const orderOf = (room: string, group: string[]): Ban => ({
-  message: `${room} imports only what stands before it in scripts/layers.ts.`,
+  message: `${room} may import only layers that scripts/layers.ts lists before it.`,
   group,
 });
 

@@ -4,19 +4,19 @@ import { describeUsage, exitCodes, explainArg, labelArg, ownFlags } from "../src
 
 const introduction = `# Terminal reference
 
-<!-- Written by \`bun scripts/write-reference.ts\` from the definitions of the commands; a test keeps it true. -->
+<!-- \`bun scripts/write-reference.ts\` generates this file from the definitions of the commands. A test compares them. -->
 
 \`bodega <command> <subcommand>\` manages the data that \`bodega serve\` serves, whether the server is running or not. A
 change applies to the server's next request. \`tenant create\`, \`init\`, \`serve\` and \`demo\` create a new database.
 
 - Standard output has only the result; questions, notes and warnings go to standard error.
-- With \`--json\` the result is exactly one JSON value, indented only at a terminal. An error is one JSON object on standard
+- With \`--json\`, the result is exactly one JSON value, indented only at a terminal. An error is a JSON object on standard
   error: \`{"error": {"code", "type", "message", "remedy"?, "details"?: [{"field", "flag"?, "message"}]}}\`. Codes are those of the
   HTTP API; 5100 is an invalid command line.
-- Flags can be anywhere after the command; the flags of every command can also be before it. \`--name value\`,
-  \`--name=value\`, \`-n value\` and \`-nvalue\` are the same; \`--\` ends the flags. An unknown, repeated or incomplete
+- Flags can be anywhere after the command. The flags of every command can also be before it. \`--name value\`,
+  \`--name=value\`, \`-n value\` and \`-nvalue\` are the same, and \`--\` ends the flags. An unknown, repeated or incomplete
   flag is an error, and nothing is changed.
-- At a terminal, commands ask for missing arguments. Elsewhere, and with \`--no-input\`, a missing argument is an error.
+- At a terminal, commands ask for missing arguments. Without a terminal, and with \`--no-input\`, a missing argument is an error.
 - Dangerous commands ask for confirmation, or need \`--yes\`. Commands that delete ask for the name, or need
   \`--confirm <name>\`.
 - \`<order>\` stands for a value, \`[<order>]\` for one that can be left out. In the descriptions, square brackets say whether a
@@ -32,7 +32,7 @@ export function listCommands({ subCommands }: CommandGroup): [path: string[], lo
   );
 }
 
-/** The first word of a command, and its arguments in the order of the help. */
+/** A command with its words, and with its arguments in the order of the help. */
 interface Described {
   path: string[];
   command: Command;
@@ -65,7 +65,7 @@ export async function renderReference(tree: CommandGroup): Promise<string> {
   ].join("\n");
 }
 
-/** Returns the lines of arguments that the commands of three groups have. Those of `serve` are described there. */
+/** Returns the lines of arguments that commands of at least three groups have, except the arguments of `serve`. */
 function findCommon(commands: readonly Described[]): string[] {
   const groups = new Map<string, Set<string>>();
   for (const { path, args } of commands) {
@@ -95,7 +95,7 @@ function renderCommands(tree: CommandGroup, commands: readonly Described[], comm
 
 const nameOf = ({ path }: Described) => `bodega ${path.join(" ")}`;
 
-/** Describes the arguments of a command. Those that an earlier command describes are named with that command. */
+/** Describes the arguments of a command. If an earlier command describes an argument, only its name is listed. */
 function listArgs({ args }: Described, earlier: readonly Described[], common: readonly string[]): string[] {
   const own: string[] = [];
   const named = new Map<string, string[]>();
@@ -122,7 +122,7 @@ function renderIndex(commands: readonly Described[]): string {
   return [...sections].map(([name, anchor]) => `[${name}](#${anchor})`).join(" · ");
 }
 
-/** Every command takes flags, so the headings leave them out. */
+/** Every command has flags, so the headings omit them. */
 const usageOf = (path: string[], command: Command) => describeUsage(path, command).replace(/ \[flags\]$/, "");
 
 function renderHeading(tree: CommandGroup, group: string): string[] {

@@ -39,7 +39,7 @@ function readInstallText(): string {
 function requireCleanTree(): void {
   const changed = run("git", "status", "--porcelain");
   if (changed === "") return;
-  throw new Error(`The tree has changes that no commit has. Commit them or put them away: git stash -u\n${changed}`);
+  throw new Error(`The tree has changes that are not committed. Commit them, or stash them: git stash -u\n${changed}`);
 }
 
 async function main(): Promise<void> {

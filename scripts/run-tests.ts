@@ -1,5 +1,5 @@
-// The whole check. All steps run, even if one fails. `--randomize [--seed=N]` runs the tests in random order. Paths of
-// tests restrict the check to those tests.
+// Checks everything. All steps run, even if one fails. `--randomize [--seed=N]` runs the tests in random order. With
+// paths of tests, only these tests run.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
@@ -11,9 +11,9 @@ const scratch = mkdtempSync(join(tmpdir(), "bodega-tests-"));
 const temp = join(scratch, "tmp");
 mkdirSync(temp);
 const running = new Set<Bun.Subprocess>();
-// More workers than processors, because tests wait more than half of their time: for timers, disks and processes.
+// There are more workers than processors, because tests spend half of their time waiting for timers and processes.
 const workers = navigator.hardwareConcurrency * 2 + 2;
-/** Folders whose tests start other processes, and so need more than one processor. */
+/** Folders whose tests start other processes, and therefore use several processors. */
 const heavy = /^test\/(?:binary|browser|cluster|conformance|db|tooling)\//;
 
 interface Outcome {
@@ -21,9 +21,9 @@ interface Outcome {
   output: string;
 }
 
-// BODEGA_ variables of the caller must not change the results of tests, except those for the tests themselves.
+// BODEGA_ variables of the caller must not change the results of tests. Variables for the tests are inherited.
 const inherited = Object.entries(process.env).filter(([name]) => !/^BODEGA_(?!TEST_)/.test(name));
-// Garbage is collected without further threads, because the workers already use all processors.
+// Garbage is collected without more threads, because the workers already use all processors.
 const collector = { BUN_JSC_useConcurrentGC: "0", BUN_JSC_numberOfGCMarkers: "1" };
 const env = { ...Object.fromEntries(inherited), ...collector, TMPDIR: temp };
 
@@ -48,7 +48,7 @@ async function runBun(args: string[], more: Record<string, string> = {}, show = 
   return { code, output: stdout + stderr };
 }
 
-/** A step that passes or fails as a whole; its output is shown only when it fails. */
+/** Runs a step that passes or fails as a whole. Shows its output only if it fails. */
 async function runCheck(title: string, args: string[]): Promise<StepResult> {
   const started = performance.now();
   const { code, output } = await runBun(args);
@@ -58,8 +58,8 @@ async function runCheck(title: string, args: string[]): Promise<StepResult> {
 }
 
 /**
- * Bun first starts the files that took longest, so invented times set the order. Long files come first, and those of
- * `heavy` folders are spread over the first four fifths, so that all workers end at about the same time.
+ * Writes invented times of test files, because Bun first starts the files that took longest. Long files come first.
+ * Files of `heavy` folders are spread over the first four fifths, so that all workers end at about the same time.
  */
 function writeTimings(): string {
   const size = (path: string) =>
@@ -141,11 +141,11 @@ const paths = args.filter((arg) => !arg.startsWith("-"));
 const isWhole = paths.length === 0;
 const build =
   isWhole || paths.some((path) => /binary|browser|tooling/.test(path)) ? [runCheck("build", ["scripts/build.ts"])] : [];
-// These run beside the tests, which need only the build.
+// These checks run at the same time as the tests, which need only the build.
 const checks = isWhole
   ? [
       runCheck("lint", ["node_modules/@biomejs/biome/bin/biome", "ci", "--error-on-warnings", "--colors=off"]),
-      // One checker: several would repeat the work for shared types, and the tests need the other processors.
+      // One checker, because several would repeat work for shared types, and the tests need the other processors.
       runCheck("types", ["node_modules/typescript/bin/tsc", "--noEmit", "--checkers", "1"]),
       runCheck("migrations", ["scripts/check-migrations.ts"]),
     ]

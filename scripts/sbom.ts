@@ -14,16 +14,16 @@ interface Requirements {
   optionalPeers?: string[];
 }
 
-/** An entry of bun.lock: `name@version`, the registry, its requirements, the checksum. */
+/** An entry of bun.lock: `name@version`, the registry, the requirements, and the checksum. */
 type Locked = [string, string, Requirements, string];
 
-/** Reads bun.lock, an entry for each place: `elysia`, or `a/b` for the version of `b` that only `a` uses. */
+/** Reads the entries of bun.lock by place, which is `elysia`, or `a/b` for the version of `b` that only `a` uses. */
 function readLock(): Record<string, Locked> {
   const text = readFileSync(join(root, "bun.lock"), "utf8");
   return JSON.parse(text.replace(/,(\s*[}\]])/g, "$1")).packages;
 }
 
-/** Returns the place of the package that `from` gets by a name: below itself, or else below a package around it. */
+/** Returns the place of the package that `from` imports by a name: below `from`, or below a package around it. */
 function resolvePlace(lock: Record<string, Locked>, from: string, name: string): string | undefined {
   for (let around = from; around !== ""; around = around.replace(/\/?(?:@[^/]+\/)?[^/]+$/, "")) {
     if (lock[`${around}/${name}`]) return `${around}/${name}`;
@@ -31,7 +31,7 @@ function resolvePlace(lock: Record<string, Locked>, from: string, name: string):
   return lock[name] && name;
 }
 
-/** Lists the requirements of a package that an executable contains. Optional ones count only if a target needs them. */
+/** Lists the requirements of a package that are in an executable. Of the optional ones, these are the add-ons. */
 function listNeeds({ dependencies, optionalDependencies, peerDependencies, optionalPeers = [] }: Requirements) {
   const optional = Object.keys(optionalDependencies ?? {}).filter((name) => name in shipped.optionalDependencies);
   const peers = Object.keys(peerDependencies ?? {}).filter((name) => !optionalPeers.includes(name));
@@ -85,7 +85,7 @@ function describeComponent({ name, version, license, integrity }: Described) {
   };
 }
 
-/** The software bill of materials of the executables, in CycloneDX 1.6. @param madeAt RFC 3339. */
+/** Returns the software bill of materials of the executables, in CycloneDX 1.6. @param madeAt RFC 3339. */
 export function describeMaterials(version: string, madeAt: string) {
   const lock = readLock();
   const packages = findRuntimePackages(lock);

@@ -19,7 +19,7 @@ function versionOf(executable) {
   return status === 0 ? stdout.trim() : null;
 }
 
-/** Lists the executables that npm installed in tools/bun. The postinstall of `bun` may have moved one to `bun.exe`. */
+/** Lists the executables that npm installed in tools/bun. The postinstall script of `bun` may have moved one to `bun.exe`. */
 function installedBuns() {
   const scope = join(toolDir, "node_modules", "@oven");
   const packages = existsSync(scope) ? readdirSync(scope).map((name) => join(scope, name, "bin", "bun")) : [];
@@ -37,8 +37,8 @@ function foreignBuns() {
 function runNpm(args, cwd) {
   const starter = process.env.npm_execpath ?? "";
   const npm = basename(starter) === "npm-cli.js" ? [process.execPath, starter] : ["npm"];
-  // Without scripts, because only some versions of npm run them. With short pauses between tries, so that npm fails
-  // within seconds without a network.
+  // Scripts are ignored, because only some versions of npm run them. Pauses between tries are short, so that npm fails
+  // within seconds if there is no network.
   const quiet = ["--no-audit", "--no-fund", "--loglevel=error"];
   const patience = ["--prefer-offline", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000"];
   const flags = [...args, "--ignore-scripts", ...quiet, ...patience];
@@ -88,7 +88,7 @@ function installPackages(bun) {
   writeFileSync(stamp, wanted);
 }
 
-/** Fetches only the built script of the page at `/docs`, without the 298 packages that the script was built from. */
+/** Fetches the built script of the page at `/docs`, but not the 298 packages from which it was built. */
 function fetchReferencePage() {
   const folder = join(root, "tools", "reference");
   const { name, version, integrity, file } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).bodega;
@@ -113,7 +113,7 @@ function fetchReferencePage() {
 function run(bun, args) {
   const child = spawn(bun, args, { cwd: root, stdio: "inherit" });
   child.on("error", (error) => fail(`could not start ${bun}: ${error.message}`));
-  // At a terminal, the child gets Ctrl-C too. A second SIGINT from here would end it without its clean-up.
+  // At a terminal, the child also gets Ctrl-C. A second SIGINT would end it before it has cleaned up.
   process.on("SIGINT", () => process.stdin.isTTY || child.kill("SIGINT"));
   for (const signal of ["SIGTERM", "SIGHUP"]) process.on(signal, () => child.kill(signal));
   child.on("exit", (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));

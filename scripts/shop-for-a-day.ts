@@ -1,6 +1,6 @@
-// Runs a shop for a day with dist/bodega, or the executable of `--executable`: thirty orders, and ten kills. Then it compares the shop with
-// the books of the stand-in of Stripe, the bank and the mail server. `--seed N` repeats the choices of a day, but not
-// its timing.
+// Runs a shop for a day with dist/bodega, or with another executable (`--executable`): thirty orders, and ten kills. Then
+// compares the shop's records with those of the simulated Stripe, bank and mail server. `--seed N` repeats the choices of
+// a day, but not its timing.
 import { parseArgs } from "node:util";
 import * as audit from "./day/audit.ts";
 import { plan } from "./day/plan.ts";
@@ -12,7 +12,7 @@ const minute = 60_000;
 const day = 24 * 60 * minute;
 const lanes = 3;
 
-/** Waits for background jobs of the server, which run every few seconds of real time. */
+/** Waits for background jobs of the server, which run every few seconds in real time. */
 async function waitFor(what: string, isDone: () => Promise<boolean>, step: () => void = () => {}): Promise<void> {
   const deadline = performance.now() + 90_000;
   while (!(await isDone())) {
@@ -43,7 +43,7 @@ async function sell(desk: Desk): Promise<{ name: string; sale: Sale }[]> {
   return sales;
 }
 
-/** What Stripe could not tell is told late and in a random order, or found by the server itself. */
+/** Delivers Stripe's late calls in a random order, and lost calls only after the server has found the payments itself. */
 async function closeTill(desk: Desk, sales: readonly { name: string; sale: Sale }[]): Promise<void> {
   const { stage, late, sent, stripe } = desk;
   for (const webhook of late.splice(0).sort(() => stage.random() - 0.5)) await desk.deliver(webhook);
@@ -60,7 +60,7 @@ async function closeTill(desk: Desk, sales: readonly { name: string; sale: Sale 
   for (const webhook of rest) await desk.deliver(webhook);
 }
 
-/** Days later, unpaid orders have expired, and two of them are paid after all. */
+/** Moves the clock by days, so that unpaid orders expire. Two of them are then paid. */
 async function waitForTransfers(desk: Desk, sales: readonly { name: string; sale: Sale }[]): Promise<void> {
   await settle(desk);
   desk.stage.clock.advance(8 * day);
@@ -78,7 +78,7 @@ async function waitForTransfers(desk: Desk, sales: readonly { name: string; sale
   }
 }
 
-/** Waits until refunds are made and mails are sent. Only then the clock may jump, because it ends what a server has claimed. */
+/** Waits until refunds are made and mails are sent. Before that, the clock may not jump, because claims would expire. */
 async function settle({ stage, ...desk }: Desk): Promise<void> {
   const isDone = async () => {
     const mails = JSON.parse(

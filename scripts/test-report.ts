@@ -1,4 +1,4 @@
-/** The result of one step of the whole check. */
+/** The result of a step of `npm test`. */
 export interface StepResult {
   title: string;
   passed: number;
@@ -13,7 +13,7 @@ export interface StepResult {
 type Counts = Pick<StepResult, "passed" | "failed" | "skipped">;
 
 /**
- * Counts the tests in the JUnit report of `bun test`. A run counts as one failure if it wrote no report, or if it
+ * Counts the tests in the JUnit report of `bun test`. A run without a report counts as a failure. So does a run that
  * failed without a failed test, for example because a file did not load.
  */
 export function countTests(report: string | null, exitCode: number | null): Counts {

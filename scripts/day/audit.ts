@@ -20,7 +20,7 @@ export async function readOrders({ must, staff }: Desk): Promise<Order[]> {
   return must<Order[]>("GET /orders/", undefined, { ...staff, query });
 }
 
-/** Compares each order with the books of the stand-in and of the bank, to the cent. */
+/** Compares each order with the records of the simulated Stripe and of the bank, to the cent. */
 export function checkMoney({ stripe, bank }: Desk, orders: readonly Order[]): string {
   const { lists } = stripe.books;
   const counted = { charges: 0, refunds: 0, disputes: 0 };
@@ -58,7 +58,7 @@ export function checkMoney({ stripe, bank }: Desk, orders: readonly Order[]): st
   return `${counted.charges} charges, ${counted.refunds} refunds and ${counted.disputes} lost dispute at Stripe, all here once`;
 }
 
-/** Compares the stock of each product with what was sold and came back. */
+/** Compares the stock of each product with the pieces that were sold and returned. */
 export async function checkStock({ must, staff, shop }: Desk, orders: readonly Order[]): Promise<string> {
   for (const { id, sku, stock } of shop.products) {
     const lines = orders.filter(({ paid_at }) => paid_at !== null).flatMap(({ items }) => items);
@@ -96,7 +96,7 @@ const readBooks = async (dir: string) =>
   parse(await Bun.file(`${dir}/books.csv`).text(), { columns: true }) as Record<string, string>[];
 const centsOf = (row: Record<string, string>, name: string) => Math.round(Number(row[name]) * 100);
 
-/** Issues the invoices of all orders at once, and compares numbers and sums with the export for accounting. */
+/** Issues the invoices of all orders at once, and compares their numbers and sums with the export for accounting. */
 export async function checkInvoices(desk: Desk, orders: readonly Order[]): Promise<string> {
   const { must, staff, stage } = desk;
   const paid = orders.filter(({ paid_at }) => paid_at !== null);
@@ -127,7 +127,7 @@ export async function checkInvoices(desk: Desk, orders: readonly Order[]): Promi
   return `${paid.length} invoices and ${all.length - paid.length} credit notes without a gap, ${rows.length} rows of books`;
 }
 
-/** Compares the reports with the orders and with the books. */
+/** Compares the reports with the orders, and with the export for accounting. */
 export async function checkReports({ stage }: Desk, orders: readonly Order[]): Promise<string> {
   type Row = Record<string, number>;
   const report = async (name: string): Promise<Row[]> =>
@@ -167,8 +167,8 @@ export async function checkReports({ stage }: Desk, orders: readonly Order[]): P
 }
 
 /**
- * Compares the outbox with what arrived at the mail server. A mail that had arrived when the server was killed, but was
- * not recorded as sent, arrives again with the same Message-ID.
+ * Compares the outbox with the mails that arrived. If the server was killed before it recorded a mail as sent, the mail
+ * arrives again, with the same Message-ID.
  */
 export async function checkMails({ stage }: Desk, orders: readonly Order[]): Promise<string> {
   const { kills, arrivals, smtp } = stage;
@@ -198,14 +198,14 @@ export async function checkMails({ stage }: Desk, orders: readonly Order[]): Pro
   return `${rows.length} mails (${kinds.join(", ")}), each once${repeats}`;
 }
 
-/** The doctor recomputes every sum. */
+/** Checks that doctor, which recomputes every sum, finds nothing. */
 export async function checkDoctor({ stage }: Desk): Promise<string> {
   const { findings } = JSON.parse(await stage.run("doctor", "-n", "demo", "--ignore", "accounts", "--json")) as {
     findings: { severity: string; check: string; message: string }[];
   };
   agree(
     "findings of doctor",
-    findings.filter(({ severity }) => severity !== "info").map(({ message }) => message),
+    findings.filter(({ severity }) => severity !== "note").map(({ message }) => message),
     [],
   );
   await stage.run("db", "check");

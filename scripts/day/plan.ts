@@ -3,7 +3,7 @@ import type { Customer } from "./shop.ts";
 
 type Scenario = (desk: Desk, customer: Customer | undefined) => Promise<Sale>;
 
-/** A buyer pays by card; `how` says what becomes of Stripe's call. Then `after` happens. */
+/** A buyer pays by card, and `how` says how Stripe's call arrives. Then `after` runs. */
 const byCard =
   (
     how: Parameters<Desk["payByCard"]>[1],
@@ -50,7 +50,7 @@ const disputed = (end: "lost" | "won") => async (desk: Desk, sale: Sale) => {
   await desk.tell(dispute, "twice");
 };
 
-/** Staff refund a part at Stripe's own page, and the calls about it and the payment come in the wrong order. */
+/** Staff refund a part on Stripe's page. The calls about the refund and the payment arrive in the wrong order. */
 async function refundedThere(desk: Desk, customer: Customer | undefined): Promise<Sale> {
   const sale = await desk.place("stripe", customer);
   const session = await desk.payByCard(sale, "late");
@@ -91,7 +91,7 @@ async function paidInPart(desk: Desk, sale: Sale): Promise<void> {
 const refundAll = (desk: Desk, sale: Sale) => desk.refund(sale, { restock: true });
 const wait = async () => {};
 
-/** What happens to the thirty orders, by name. */
+/** The scenarios of the thirty orders, with their names. */
 export const plan: [name: string, Scenario][] = [
   ...times(4, "card, sent in parts", byCard("once", shipped)),
   ...times(2, "card, pieces came back", byCard("twice", returned)),

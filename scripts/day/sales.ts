@@ -27,7 +27,7 @@ export interface Order {
   disputes?: { id: string; status: string }[];
 }
 
-/** An order with what its buyer needs to come back to it. */
+/** An order, with its buyer's credentials. */
 export type Sale = Order & { buyer: Caller };
 
 export type Desk = ReturnType<typeof openDesk>;
@@ -35,14 +35,14 @@ export type Desk = ReturnType<typeof openDesk>;
 const returnUrls = { success_url: "http://localhost/paid", cancel_url: "http://localhost/basket" };
 const countries = ["DE", "DE", "DE", "AT", "FR"] as const;
 
-/** What buyers and staff do with the shop. */
+/** Returns functions that act as buyers, staff, Stripe and the bank. */
 export function openDesk(stage: Stage, shop: Shop) {
   const { stripe, below, must, call } = stage;
   const staff: Caller = { auth: shop.auth };
   const pick = <T>(list: readonly T[]): T => list[below(list.length)] as T;
   const sent = new Set<Webhook>();
   const late: Webhook[] = [];
-  /** What came by transfer, by order. */
+  /** The amounts that were transferred, in minor units, by order id. */
   const bank = new Map<string, number>();
   let buyers = 0;
 
@@ -52,7 +52,7 @@ export function openDesk(stage: Stage, shop: Shop) {
     return [...skus].map(({ id, sku }) => ({ product_id: id, quantity: sku === "JAR" ? 1 : 1 + below(3) }));
   }
 
-  /** A customer, or a guest with a new address, orders what is left in the shop. */
+  /** Places an order of a customer, or of a guest with a new email, for products that are in stock. */
   async function place(method: "stripe" | "manual", customer?: Customer): Promise<Sale> {
     buyers += 1;
     const country = pick(countries);
@@ -78,7 +78,7 @@ export function openDesk(stage: Stage, shop: Shop) {
         { ...body, expected_total: expected },
         buyer,
       );
-      // Somebody else took the last piece, the last use of a code, or the points.
+      // Another buyer took the last piece or the last use of a code, or the points are spent.
       codes.push(placed.code);
       if (placed.code !== undefined) continue;
       return {
@@ -91,7 +91,7 @@ export function openDesk(stage: Stage, shop: Shop) {
 
   const read = (order: { id: string }) => must<Order>(`GET /orders/${order.id}/`, undefined, staff);
 
-  /** Sends an event until it is accepted, as Stripe does. */
+  /** Sends an event again until it is accepted, as Stripe does. */
   async function deliver(webhook: Webhook): Promise<void> {
     sent.add(webhook);
     for (let tries = 0; (await stripe.send(webhook)) !== 200; tries++) {
@@ -102,7 +102,7 @@ export function openDesk(stage: Stage, shop: Shop) {
 
   const eventsOf = (row: Row) => stripe.webhooks.filter((one) => !sent.has(one) && one.body.includes(row.id));
 
-  /** Delivers what Stripe tells about a session, payment or dispute. */
+  /** Delivers Stripe's calls about a session, payment or dispute. */
   async function tell(row: Row, how: "once" | "twice" | "late" | "lost" | "forged" = "once"): Promise<void> {
     for (const webhook of eventsOf(row)) {
       if (how === "forged") {
@@ -115,7 +115,7 @@ export function openDesk(stage: Stage, shop: Shop) {
     }
   }
 
-  /** The buyer pays at Stripe. Returns the session. */
+  /** Pays an order at Stripe. Returns the session. */
   async function payByCard(sale: Sale, how?: Parameters<typeof tell>[1]): Promise<Row> {
     const { url } = await must<{ url: string }>(`POST /orders/${sale.id}/checkout/`, returnUrls, sale.buyer);
     const id = url.split("/").at(-1) as string;
@@ -137,7 +137,7 @@ export function openDesk(stage: Stage, shop: Shop) {
     if (found.status !== status) throw new Error(`Order ${sale.number} is ${found.status}, not ${status}`);
   }
 
-  /** Sends one piece, then the rest. */
+  /** Sends one piece of an order, and then the other pieces. */
   async function ship(sale: Sale): Promise<void> {
     const [first] = sale.items as [Order["items"][number]];
     const pieces = sale.items.reduce((sum, { quantity }) => sum + quantity, 0);

@@ -27,10 +27,10 @@ export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 const plannedKills = 10;
 
-/** Calls that may not be repeated by key, because their replies contain secrets. Repeating them does no harm. */
+/** Calls without an Idempotency-Key, because their replies contain secrets. They can be repeated without harm. */
 const withoutKey = /\/(?:checkout|check|login|invoice|access)\/$/;
 
-/** The executable alone in a directory, its clock, a stand-in of Stripe and a mail server. */
+/** Puts the executable alone into a directory, and starts its clock, a simulated Stripe and a mail server. */
 export async function openStage(seed: number, executable?: string) {
   const numbers = uniform(seed);
   const random = () => numbers.next().value;
@@ -39,7 +39,7 @@ export async function openStage(seed: number, executable?: string) {
   const clock = createProcessClock(alone.dir);
   const stripe = await startStripe({ now: clock.now });
   stripe.delivery = "held";
-  /** When each mail arrived, as `kills`. */
+  /** When each mail arrived, in real time, as in `kills`. */
   const arrivals: number[] = [];
   const smtp = await startSmtpServer({
     behave: (stage) => {
@@ -56,9 +56,9 @@ export async function openStage(seed: number, executable?: string) {
   let server: Serving | undefined;
   /** Real times of the kills, in milliseconds. */
   const kills: number[] = [];
-  /** Calls so far, and how many of them a kill has cut. */
+  /** The number of calls, and of calls that a kill interrupted. */
   const counts = { calls: 0, cut: 0 };
-  /** Each kill comes after so many calls, and a moment later, when one of them is under way. */
+  /** Each kill happens shortly after so many calls, so that some calls are in flight. */
   const killsAt = Array.from({ length: plannedKills }, (_, index) => 12 + index * 18 + below(12));
   let killing: Promise<void> | undefined;
 
@@ -84,7 +84,7 @@ export async function openStage(seed: number, executable?: string) {
     kills.push(performance.now());
     await dying.exited;
     await until("the end of the workers", () => !pids.some(isRunning));
-    // What the dead server has claimed is free after a minute. The clock cannot jump while a server sends mail.
+    // Claims of the killed server expire after a minute. While a server runs, it may send mail, so the clock cannot jump.
     clock.advance(61_000);
     await serve();
   }
@@ -134,7 +134,7 @@ export async function openStage(seed: number, executable?: string) {
     dir: alone.dir,
     write: (name: string, content: string | Uint8Array) => writeFileSync(join(alone.dir, name), content),
     log: () => server?.log() ?? "",
-    /** Makes the kills that are left, and waits for them. */
+    /** Makes the remaining kills, and waits for them. */
     async finishKills(): Promise<void> {
       await killing;
       for (; killsAt.length > 0; killsAt.shift()) await kill();

@@ -73,8 +73,8 @@ function createRequest({ tenant }: Ctx, { method, path, body }: LocalRequest): R
   if (!/^\/(?!\/)/.test(path)) throw malformedRequest("The path must begin with one slash, as in /orders/.");
   const url = new URL(path, "http://localhost");
   url.searchParams.set("namespace", tenant.namespace);
-  const json = () => new Blob([JSON.stringify(body)], { type: "application/json" });
-  const content = body === undefined || body instanceof Blob ? body : json();
+  const isFile = body === undefined || body instanceof Blob;
+  const content = isFile ? body : new Blob([JSON.stringify(body)], { type: "application/json" });
   const headers = content && { "Content-Type": content.type, "Content-Length": String(content.size) };
   return new Request(url.href, { method, ...(content && { body: content, headers }) });
 }

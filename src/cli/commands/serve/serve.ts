@@ -33,18 +33,13 @@ export const addressFlags = withVariables({
   acme: valueArg("name", "Host name. The server obtains and renews its certificate", { multiple: true }),
   "acme-email": valueArg("address", "Email address for messages of the certificate authority"),
   "acme-directory": valueArg("url", "Directory of the certificate authority (default: Let's Encrypt)"),
-  "acme-http-port": valueArg(
-    "number",
-    "Port for the checks of the authority; redirects other requests to https (default: 80)",
-  ),
+  "acme-http-port": valueArg("number", "Port for checks of the authority and redirects to https (default: 80)"),
 });
 
 export const replicateFlag = withVariables({
-  "replicate-to": valueArg(
-    "dir|url",
-    "Directory or s3://bucket/prefix to which each change is copied within a second (default: none)",
-    { completes: "directory" },
-  ),
+  "replicate-to": valueArg("dir|url", "Directory or s3://bucket/prefix for a copy of each change (default: none)", {
+    completes: "directory",
+  }),
 });
 
 export const serveFlags = withVariables({
@@ -53,25 +48,14 @@ export const serveFlags = withVariables({
   "reply-cache": valueArg("MiB", "Memory per worker for cached catalogue replies; 0 disables the cache (default: 32)"),
   ...addressFlags,
   "backup-every": valueArg("duration", "Make a backup at this interval, such as 24h (default: never)"),
-  "backup-to": valueArg(
-    "dir|url",
-    "Directory or s3://bucket/prefix for backups (default: backups in the data directory)",
-    { completes: "directory" },
-  ),
+  "backup-to": valueArg("dir|url", "Directory or s3://bucket/prefix for backups (default: in the data directory)", {
+    completes: "directory",
+  }),
   "backup-keep": valueArg("number", "Number of backups to keep (default: 7)"),
-  "replicate-keep": valueArg(
-    "duration",
-    "How long the replica keeps earlier states for `db restore --at` (default: 72h)",
-  ),
+  "replicate-keep": valueArg("duration", "How far back `db restore --at` can go in the replica (default: 72h)"),
   "audit-addresses": valueArg("duration", "How long the audit log keeps IP addresses (default: 365d)"),
-  "no-docs": {
-    type: "boolean",
-    description: "Do not serve the reference of the API at /docs",
-  },
-  "back-office": {
-    type: "boolean",
-    description: "Serve the back office, a page for the store's staff, at /back-office/",
-  },
+  "no-docs": { type: "boolean", description: "Do not serve the reference of the API at /docs" },
+  "back-office": { type: "boolean", description: "Serve the page for the store's staff at /back-office/" },
   "allow-private-push": {
     type: "boolean",
     env: "BODEGA_PUSH_PRIVATE",
