@@ -1,4 +1,4 @@
-/** A figure of both sides. */
+/** A figure that was measured for Bodega and for the bare server. */
 export interface Comparison {
   ours: number;
   bare: number;
@@ -9,8 +9,8 @@ export interface Comparison {
 }
 
 /**
- * Measures both sides in turn, several figures at a time. The result has the medians of the figures, and the median of
- * the ratios of pairs, so that a slow minute of the machine affects both sides.
+ * Measures several figures of both sides, in turn, so that a slow minute of the machine affects both. The result has
+ * the medians of the figures, and the median of the ratios of pairs.
  */
 export async function compareFigures<Name extends string>(
   rounds: number,
@@ -24,7 +24,7 @@ export async function compareFigures<Name extends string>(
   return Object.fromEntries(compared) as Record<Name, Comparison>;
 }
 
-/** As `compareFigures`, for one figure. */
+/** Calls `compareFigures` for one figure. */
 export async function comparePairs(
   rounds: number,
   measureOurs: (round: number) => number | Promise<number>,

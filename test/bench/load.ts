@@ -30,7 +30,7 @@ let loads = 0;
 /**
  * Loads a server with one thread of wrk.
  * @param workDir directory for the list of requests.
- * @throws Error if a request failed, because a ratio of wrong replies would mean nothing.
+ * @throws Error if a request failed, because the benchmark must not measure wrong replies.
  */
 export async function runLoad(
   workDir: string,

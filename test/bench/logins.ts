@@ -7,7 +7,7 @@ import { callSteadily } from "./steady.ts";
 import { call, namespaceQuery, trustLoopback } from "./store.ts";
 
 const password = "Vermilion-Kettle-4871";
-/** Only few reads, so that the cores are free for hashing. */
+/** The reads are few, so that the cores are free for hashing. */
 const reads = { everyMs: 20 };
 
 /**
@@ -87,7 +87,7 @@ async function checkFor(hash: string, seconds: number): Promise<number> {
 
 let addresses = 0;
 
-/** Returns an address that no other call of this run has. */
+/** Returns an IP address that no other call of this run uses. */
 function newAddress(): string {
   addresses += 1;
   return `10.${addresses >> 16}.${(addresses >> 8) & 255}.${addresses & 255}`;

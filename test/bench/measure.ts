@@ -18,7 +18,7 @@ export interface Bench {
   workDir: string;
   binary: string;
   bareBinary: string;
-  /** No server uses this directory: each works on a copy. */
+  /** Servers work on copies of this directory. */
   store: Store;
   effort: Effort;
   /** Prints what is being measured. */
@@ -50,7 +50,7 @@ export async function startSide(bench: Bench, side: Side, copy: string): Promise
 type Cost = Record<keyof Omit<Answered, "count"> | "processorUs", number>;
 export type ComparedCost = Record<keyof Cost, Comparison>;
 
-/** Loads a server for some seconds. Measures what it does and the processor time that it uses. */
+/** Loads a server for some seconds. Measures its replies and its processor time. */
 async function measureLoad(
   { workDir, store: { headers } }: Bench,
   server: Running,
@@ -63,7 +63,10 @@ async function measureLoad(
   return { perSecond, processorUs: ((server.processorMs() - before) * 1000) / count, p99Ms };
 }
 
-/** Compares loads of two running servers. The first second is not counted: code is compiled and caches are filled. */
+/**
+ * Compares loads of two running servers. The first second, in which code is compiled and caches are filled, is not
+ * counted.
+ */
 export async function compareLoads(
   bench: Bench,
   servers: Record<Side, Running>,

@@ -18,7 +18,7 @@ const startLimitMs = 10_000;
 /** Linux counts the processor time of programs in hundredths of a second. */
 const msPerTick = 10;
 const running = new Set<Bun.Subprocess>();
-// All servers end with the benchmark, however it ends.
+// Stops all servers when the benchmark ends, also after an error.
 process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });

@@ -28,9 +28,9 @@ const parts: Record<string, (bench: Bench) => Promise<Row[]>> = {
   server: measureServer,
   drill: runDrill,
 };
-/** Parts that run only on request, because each takes minutes. */
+/** Parts that run only when they are named, because each takes minutes. */
 const rareParts = ["scale", "server", "drill"];
-/** Programs, and the parts that need them. */
+/** Programs that must be installed, with the parts that need them. */
 const tools = { wrk: ["reads", "writes", "orders", "workers", "server"], haproxy: ["drill"] };
 
 const fullEffort: Effort = { rounds: 5, seconds: 4, starts: 9, idleSeconds: 10 };

@@ -13,11 +13,13 @@ interface Shelf {
   headers: Record<string, string>;
 }
 
-/** In a store of any size, so many products have the rare word, price and status. */
+/** The number of products with the rare word, price and status, in a store of any size. */
 const rare = 50;
 const requestsOfRound = 100;
 
-/** Inserts `?1` products. One of each `every` products has the rare word, one the rare status, one the rare price. */
+/**
+ * Inserts `?1` products. Of each `every` products, one has the rare word, one the rare status, and one the rare price.
+ */
 const insertProducts = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?1)
   insert into products (id, tenant_id, title, slug, description, status, price_minor, currency, currency_digits, sku,
     stock, tags, lang, created_at, updated_at, published_at)
@@ -36,28 +38,28 @@ const questions: { name: string; query: string; atMost: number; page?: number }[
   { name: "by title, page 1,000", query: "&sort=title", atMost: 1.2, page: 1000 },
   { name: "price range", query: "&price[gte]=100&price[lt]=300", atMost: 1.2 },
   { name: "price range, page 1,000", query: "&price[gte]=100&price[lt]=300", atMost: 1.2, page: 1000 },
-  { name: "price that few have", query: "&price[gte]=7777&price[lte]=7777", atMost: 1.2 },
-  { name: "status that few have, by price", query: "&status=draft&sort=price", atMost: 1.2 },
-  { name: "filters that nothing fits", query: "&updated_at[lt]=2020-01-01&price[gte]=1&sort=title", atMost: 1.2 },
+  { name: "price of few products", query: "&price[gte]=7777&price[lte]=7777", atMost: 1.2 },
+  { name: "status of few products, by price", query: "&status=draft&sort=price", atMost: 1.2 },
+  { name: "filters without a match", query: "&updated_at[lt]=2020-01-01&price[gte]=1&sort=title", atMost: 1.2 },
   { name: "total", query: "&include_total=true", atMost: 1.2 },
   { name: "search, rare word", query: "&q=rarity", atMost: 3 },
-  { name: "search, word of all", query: "&q=bench", atMost: 3 },
-  { name: "search, beginning of all", query: "&q=b", atMost: 3 },
-  { name: "search, word of all, page 1,000", query: "&q=bench", atMost: 3, page: 1000 },
+  { name: "search, word of all products", query: "&q=bench", atMost: 3 },
+  { name: "search, beginning of words of all products", query: "&q=b", atMost: 3 },
+  { name: "search, word of all products, page 1,000", query: "&q=bench", atMost: 3, page: 1000 },
   { name: "search, rare and common word", query: "&q=rarity%20bench", atMost: 3 },
-  { name: "search, common word, status that few have", query: "&q=bench&status=draft", atMost: 2 },
-  { name: "search, common word, tag that few have", query: "&q=bench&tag=rare", atMost: 2 },
-  { name: "search, common word, tag of a tenth", query: "&q=bench&tag=tenth", atMost: 2 },
+  { name: "search, common word, status of few products", query: "&q=bench&status=draft", atMost: 2 },
+  { name: "search, common word, tag of few products", query: "&q=bench&tag=rare", atMost: 2 },
+  { name: "search, common word, tag of a tenth of the products", query: "&q=bench&tag=tenth", atMost: 2 },
   { name: "search by relevance", query: "&q=sturdy&sort=relevance", atMost: 3 },
-  { name: "search with a slip", query: "&q=raritx", atMost: 3 },
-  { name: "tag that few have", query: "&tag=rare", atMost: 2 },
-  { name: "tag of a tenth", query: "&tag=tenth", atMost: 2 },
-  { name: "search, word that nobody has", query: "&q=nonesuch", atMost: 3 },
+  { name: "search with a typing error", query: "&q=raritx", atMost: 3 },
+  { name: "tag of few products", query: "&tag=rare", atMost: 2 },
+  { name: "tag of a tenth of the products", query: "&tag=tenth", atMost: 2 },
+  { name: "search, word of no product", query: "&q=nonesuch", atMost: 3 },
 ];
 
 /**
- * Measures lists and searches with a million products, compared with a thousand: milliseconds per request, one after
- * another.
+ * Measures lists and searches in stores with a million and a thousand products, in milliseconds per request. The
+ * requests are sent one after another.
  */
 export async function measureScale(bench: Bench): Promise<Row[]> {
   const small = await openShelf(bench, 1000);

@@ -3,8 +3,8 @@ import type { Running } from "./process.ts";
 import { call, namespaceQuery, sampleProduct } from "./store.ts";
 
 /**
- * Sends calls at a steady rate until `end` resolves, even while earlier calls have no reply.
- * @param callsPerWrite one of so many calls creates a product; the others read one.
+ * Sends calls at a steady rate until `end` resolves, without waiting for the replies of earlier calls.
+ * @param callsPerWrite one call in this many creates a product; the others read one.
  * @returns the milliseconds of each call, counted from the time at which it was due.
  */
 export async function callSteadily(
@@ -18,7 +18,7 @@ export async function callSteadily(
   const over = end.finally(() => {
     isOver = true;
   });
-  // An error is ignored here, because `over` is awaited after all calls.
+  // Errors of `over` are ignored here, because it is awaited after all calls.
   over.catch(() => {});
   const send = async (number: number, due: number) => {
     if (number % callsPerWrite === callsPerWrite - 1) {

@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { findPort, type Running, runCommand, startServer } from "./process.ts";
 
-/** A data directory for measurements, and what callers need. */
+/** A data directory for measurements, and the headers and ids that callers need. */
 export interface Store {
   dataDir: string;
   headers: Record<string, string>;
@@ -13,7 +13,7 @@ export interface Store {
 
 /** The query of every request to both sides, so that both parse paths of the same length. */
 export const namespaceQuery = "?namespace=bench";
-/** The flags with which the server takes the address of a call from its header, because limits count by address. */
+/** With these flags, the server takes a call's IP address from a header. Limits count by address. */
 export const trustLoopback = ["--trusted-proxy", "127.0.0.1/32"];
 
 const productCount = 1000;
@@ -57,7 +57,7 @@ export async function createStore(binary: string, dataDir: string): Promise<Stor
 /** Copies a data directory. No process may be using it. */
 export function copyStore(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
-  // Copies the secret key too, because the database refuses another key.
+  // Also copies the secret key, because the database refuses another key.
   for (const name of ["bodega.db", "bodega.db-wal", "secret.key"]) {
     if (existsSync(join(from, name))) cpSync(join(from, name), join(to, name));
   }
@@ -93,7 +93,7 @@ export async function call<Data>(
   return JSON.parse(text);
 }
 
-/** Returns the path of a later page of a list, or of the last full page, and the product before it. */
+/** Returns the path of a later page of a list (at most the last full page), and the product before it. */
 export async function findPage(server: Running, headers: Record<string, string>, query: string, number: number) {
   const read = (path: string) => call<{ created_at: string; id: string }[]>(server, path, headers);
   const first = `/products/${namespaceQuery}${query}`;

@@ -24,7 +24,7 @@ function patchProducts(store: Store): Request[] {
   return readProducts(store).map(({ path }) => ({ method: "PATCH", path, body: '{"price":1@@@@@@@@}' }));
 }
 
-/** Returns requests: of ten, eight read a product, one creates one, and one changes one. */
+/** Returns requests: of ten, eight read a product, one creates a product, and one changes a product. */
 function mixProducts(store: Store): Request[] {
   const patches = patchProducts(store);
   return readProducts(store).map((read, index) =>
@@ -73,7 +73,7 @@ async function comparePricedOrders(bench: Bench): Promise<ComparedCost> {
   return costs;
 }
 
-/** Measures creates, changes, and reads mixed with both. */
+/** Measures creating products, changing products, and a mix of both with reads. */
 export async function measureWrites(bench: Bench): Promise<Row[]> {
   bench.say("create a product");
   const rows = describeLoad("create a product", await compareCreates(bench), 1);

@@ -55,7 +55,7 @@ async function tlsFindings(binary: Binary, pebble: Pebble, names: string) {
   return findings.filter(({ check }) => check === "tls");
 }
 
-describe("with a certificate authority", () => {
+describe("a server and a certificate authority", () => {
   let pebble: Pebble;
 
   beforeAll(async () => {
@@ -65,7 +65,7 @@ describe("with a certificate authority", () => {
   afterAll(() => pebble.stop());
 
   test(
-    "all workers present a certificate that is obtained, kept, and renewed when the authority suggests it",
+    "all workers present the certificate that the server obtains, keeps over a restart, and renews when the authority suggests it",
     async () => {
       const [binary, names] = [installBinary(), "shop.test,www.shop.test"];
       let server = await serveNames(binary, pebble, names, "--workers", "2");
@@ -102,7 +102,7 @@ describe("with a certificate authority", () => {
   );
 
   test(
-    "a new machine with the restored database presents the same certificate without asking for another",
+    "a new machine with the restored database presents the same certificate without requesting another",
     async () => {
       const [binary, elsewhere] = [installBinary(), makeDir()];
       const server = await serveNames(binary, pebble, "shop.test");
@@ -120,7 +120,7 @@ describe("with a certificate authority", () => {
   );
 
   test(
-    "a name that leads nowhere is refused: log and doctor name the step, and a server with another email tries at once",
+    "if a name does not lead to the server, log and doctor name the failed step, and a server with another email tries at once",
     async () => {
       const [binary, name, step] = [installBinary(), "nowhere.test", "(DNS)"];
       let server = await serveNames(binary, pebble, name);
@@ -143,7 +143,7 @@ describe("with a certificate authority", () => {
   );
 
   test(
-    "a certificate with a short lifetime is renewed in time; if the authority is away, the old one stays and doctor reports it",
+    "a certificate with a short lifetime is renewed in time; if the authority cannot be reached, the old certificate stays and doctor reports it",
     async () => {
       const short = await startAuthority(8);
       await short.set("add-a", { host: "shop.test.", addresses: ["127.0.0.1"] });

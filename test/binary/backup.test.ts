@@ -96,13 +96,13 @@ if (!ownMounts)
   console.warn("Backups on a full disk are not tested: this account may not mount a file system of its own.");
 
 if (ownMounts)
-  describe("on a full disk", () => {
+  describe("a full disk", () => {
     function runMounted(script: string) {
       const child = Bun.spawnSync([...(ownMounts ?? []), "sh", "-c", script], { cwd: binary.dir, env: binary.env });
       return { code: child.exitCode, stdout: child.stdout.toString(), stderr: child.stderr.toString() };
     }
 
-    test("a backup fails with 5001 and leaves no files", () => {
+    test("a backup to a full disk fails with 5001 and leaves no files", () => {
       const script =
         "mkdir -p small && mount -t tmpfs -o size=16k none small && " +
         './bodega db backup --to small --json; code=$?; ls -A small; exit "$code"';
@@ -132,7 +132,7 @@ if (ownMounts)
       expect(findings.find(({ check }) => check === "directory")?.remedy).toBe("Mount its disk read-write.");
     });
 
-    test("a restore fails, and the old database is kept", async () => {
+    test("a restore to a full disk fails, and the old database stays in use", async () => {
       const own = installBinary();
       await openShop(own);
       const large = await copyWithFiller(defaultDataDir(own.dir), 4);

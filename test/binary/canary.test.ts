@@ -19,9 +19,9 @@ const passwords = {
   weak: "canary-weak",
 };
 
-describe("a run that uses every kind of secret everywhere, first with a JSON log, then with a text log", () => {
+describe("a run that sends every kind of secret in every place, first with a JSON log, then with a text log", () => {
   let shop: ServedShop;
-  /** Secrets that are long enough not to occur anywhere by chance. */
+  /** Long secrets, which cannot occur anywhere by chance. */
   const secrets = new Set<string>(Object.values(passwords));
   /** Codes of six digits, which can occur by chance inside hashes. */
   const codes = new Set<string>();
@@ -61,7 +61,7 @@ describe("a run that uses every kind of secret everywhere, first with a JSON log
     await misuseEverything();
     const first = shop.server;
     shop = await shop.restart({ workers: 1, flags: [...flags, "text"] });
-    // The wrong passwords locked the account; after this time it is open again.
+    // The wrong passwords have locked the account for this time.
     shop.clock.advance(20 * 60_000);
     keep((await shop.signIn(user, { otp: spare })).token);
     // Both formats of the log print the same entry. Seven shares no divisor with the kinds of misuse.
@@ -75,7 +75,7 @@ describe("a run that uses every kind of secret everywhere, first with a JSON log
     }
   }, 120_000);
 
-  /** Uses every feature of a user account, and makes every possible mistake with it. */
+  /** Uses every feature of a user account, with right and with wrong values. */
   async function liveThrough(): Promise<ServedUser> {
     const email = "canary@example.com";
     const { id } = (
@@ -151,7 +151,7 @@ describe("a run that uses every kind of secret everywhere, first with a JSON log
     }
   }
 
-  /** Registers a browser and a phone, and makes every possible mistake with each. */
+  /** Registers a browser and a phone, and sends wrong values for each. */
   async function useDevices(): Promise<void> {
     const subscription = newSubscription();
     const { endpoint, keys } = subscription;
@@ -172,7 +172,7 @@ describe("a run that uses every kind of secret everywhere, first with a JSON log
     await send("POST /notifications/register/", { body: { platform: "web", subscription: other } });
   }
 
-  /** Sends every secret in every place of every request, or only one in `every` of these requests. */
+  /** Sends every secret in every place of every request. With `every`, sends only each n-th of these requests. */
   async function misuseEverything(every = 1): Promise<void> {
     const all = [...secrets, ...codes];
     const names = `password current_password token otp code app_secret password_hash secret management_secret`.split(
@@ -266,7 +266,7 @@ describe("a run that uses every kind of secret everywhere, first with a JSON log
     return [...[...secrets].filter((secret) => text.includes(secret)), ...standing];
   }
 
-  test("the run used all kinds: passwords, tokens, one-time codes, recovery codes, reset codes, app secrets", () => {
+  test("the run used all kinds of secrets: passwords, tokens, one-time codes, recovery codes, reset codes, app secrets", () => {
     expect(secrets.size).toBeGreaterThan(20);
     expect(codes.size).toBeGreaterThanOrEqual(4);
     expect(errors.length).toBeGreaterThan(100);

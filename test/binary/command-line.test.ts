@@ -27,8 +27,8 @@ async function shell(line: string, env: Record<string, string> = {}): Promise<Ou
   return { code, stdout, stderr };
 }
 
-describe("a usage error is exit code 2 with one error message, and changes nothing", () => {
-  // Errors that occur only in a shell. test/cli/arguments.test.ts has the others.
+describe("a usage error ends with exit code 2 and one error message, and changes nothing", () => {
+  // These errors occur only in a shell. Other usage errors are in test/cli/arguments.test.ts.
   test.each<[line: string, said: string]>([
     ["tenant lst", 'Did you mean "bodega tenant list"?'],
     ["''", 'Unknown command "".'],
@@ -49,7 +49,7 @@ describe("a usage error is exit code 2 with one error message, and changes nothi
     expect(stderr).not.toMatch(/\$bunfs|\n\s+at /);
   });
 
-  test("the stores are unchanged after all of these errors", async () => {
+  test("the usage errors above have changed no store", async () => {
     expect(await shell("bodega tenant list -q; bodega tenant list --json | grep -c suspended")).toMatchObject({
       stdout: "demo\nother\n0\n",
     });
@@ -63,14 +63,14 @@ describe("a usage error is exit code 2 with one error message, and changes nothi
   });
 });
 
-describe("at a terminal", () => {
+describe("a command at a terminal", () => {
   const password = "Marmalade-Teapot-73";
   const atTerminal = (line: string, steps: Step[]) => {
     const env = { ...bodega.env, BODEGA_DATA_DIR: join(bodega.dir, "bodega-data") };
     return runAtTerminal(line.split(" "), steps, { env, program: [bodega.path] });
   };
 
-  test("the command asks for missing values, and hides a typed password", async () => {
+  test("asks for missing values, and hides a typed password", async () => {
     const steps: Step[] = [
       ["(--namespace)", "demo\r"],
       ["(--email)", "ada@example.com\r"],
@@ -82,7 +82,7 @@ describe("at a terminal", () => {
     expect(screen).not.toContain(password.slice(0, 6));
   });
 
-  test("ctrl-C and ctrl-D are exit code 130, and nothing is done", async () => {
+  test("ends with exit code 130 after ctrl-C or ctrl-D, and changes nothing", async () => {
     for (const key of ["\u0003", "\u0004"]) {
       expect(await atTerminal("tenant suspend demo", [["Suspend store demo?", key]])).toMatchObject({ code: 130 });
     }
@@ -91,18 +91,21 @@ describe("at a terminal", () => {
 });
 
 describe("standard output", () => {
-  test("a closed pipe is not a failure", async () => {
+  test("a closed pipe does not make a command fail", async () => {
     const outcome = await shell("set -o pipefail; bodega --help | head -1");
     expect(outcome).toEqual({ code: 0, stdout: expect.stringMatching(/^Bodega: .*\n$/), stderr: "" });
   });
 
   // Linux only: every write to this file fails, as on a full disk.
   if (existsSync("/dev/full")) {
-    test.each(["tenant list", "--help"])("on a full disk bodega %s is exit code 1, and says so", async (line) => {
-      const { code, stderr } = await shell(`bodega ${line} >/dev/full`);
-      expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("could not be written") });
-      expect(await shell(`bodega ${line} 2>/dev/full`)).toMatchObject({ code: 0 });
-    });
+    test.each(["tenant list", "--help"])(
+      "to a full disk: bodega %s ends with exit code 1 and an error about the disk",
+      async (line) => {
+        const { code, stderr } = await shell(`bodega ${line} >/dev/full`);
+        expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("could not be written") });
+        expect(await shell(`bodega ${line} 2>/dev/full`)).toMatchObject({ code: 0 });
+      },
+    );
   }
 
   test("closed output streams change neither the effect nor the exit code", async () => {
@@ -133,7 +136,7 @@ describe("the environment of a command", () => {
 
   // Linux only: nobody can create files in this directory.
   if (existsSync("/proc/self")) {
-    test("without a writable directory, commands that write nothing work, and the others name the directory", async () => {
+    test("in a directory that cannot be written, commands that write nothing work, and others name the directory", async () => {
       expect(await shell("cd /proc && bodega version -q && bodega --help >/dev/null")).toMatchObject({ code: 0 });
       const { code, stdout, stderr } = await shell("cd /proc && bodega tenant create demo");
       expect({ code, stdout, stderr }).toEqual({

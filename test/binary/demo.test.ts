@@ -19,7 +19,7 @@ async function startDemo(...flags: string[]) {
   return { server, printed: JSON.parse(server.stdout()) as Printed };
 }
 
-/** The path of a view redirects to its page, and unknown files have no reply. */
+/** The path of a page of the shop redirects to that page, and an unknown file is 404. */
 async function checkPaths(shop: string): Promise<void> {
   const ask = (path: string, init?: RequestInit) => fetch(`${shop}${path}`, init);
   expect(await (await ask("/")).text()).toBe(readFileSync(join(folder, "index.html"), "utf8"));
@@ -36,7 +36,7 @@ async function checkPaths(shop: string): Promise<void> {
   expect((await ask("/", { headers: { host: 'a"b' } })).status).toBe(400);
 }
 
-/** The pages get a key that only their origin may use, and the address of the page with the mail. */
+/** The pages get a key that works only on their origin, and the address of the page with the mails. */
 async function checkConfig(api: string, printed: Printed): Promise<void> {
   const config: unknown = await (await fetch(`${printed.shop_url}/config.json`)).json();
   const key = { id: printed.page_app_id, secret: printed.page_app_secret };
@@ -51,7 +51,7 @@ async function checkConfig(api: string, printed: Printed): Promise<void> {
 }
 
 describe("the shop of the demo", () => {
-  test("has its own origin and key, serves every file of the example with a strict policy, and stops with the server", async () => {
+  test("has its own origin and key, serves every file of the example with a strict content security policy, and stops with the server", async () => {
     const { server, printed } = await startDemo("--port", "0");
     const shop = printed.shop_url;
     expect(Object.keys(printed)[0]).toBe("shop_url");
@@ -77,7 +77,7 @@ describe("the shop of the demo", () => {
     expect(await fetch(shop).catch(() => "gone")).toBe("gone");
   }, 30_000);
 
-  test("has the port after that of the API, and refuses one that is in use", async () => {
+  test("uses the port after the API's port, and refuses a port that is in use", async () => {
     const taken = findPort();
     const occupier = Bun.serve({ hostname: "127.0.0.1", port: taken, fetch: () => new Response() });
     const binary = installBinary();

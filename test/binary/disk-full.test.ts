@@ -52,7 +52,7 @@ test.skipIf(!ownMounts)(
       const wrong = { authorization: `${authorization.slice(0, -1)}!` };
       expect((await call(connection, { path, headers: wrong })).code).toBeOneOf([5001, 5203]);
 
-      // Writes may use the freed space before the WAL does, so more than one attempt may be needed.
+      // Other writes may use the freed space first, so more than one attempt may be needed.
       await until("the reserve is given up", () => server.log().includes("reserved space was freed to empty the WAL"));
       rmSync(join(small, "filler"));
       await add("Enough room");
@@ -100,7 +100,7 @@ test.skipIf(!ownMounts)(
 );
 
 test.skipIf(!ownMounts)(
-  "an upgrade on a full disk asks for space, on a read-only disk for another mount, and leaves no files",
+  "a failed upgrade leaves no files; on a full disk it asks for space, on a read-only disk for another mount",
   async () => {
     const binary = installBinary();
     await openShop(binary);

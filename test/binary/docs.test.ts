@@ -14,7 +14,7 @@ const readme = read("README.md");
 const quickstart = read("docs/QUICKSTART.md");
 const converter = join(import.meta.dir, "../../examples/migration/convert.js");
 const curl = Bun.which("curl");
-/** Placeholders of the guides, and how to find their values in earlier output. */
+/** Placeholders of the guides, with the patterns that find their values in earlier output. */
 const placeholders: Record<string, RegExp> = {
   app_id: /\bapp_[0-9a-z]{26}\b/g,
   app_secret: /\bsk_[A-Za-z0-9_-]{43}/g,
@@ -34,7 +34,7 @@ const placeholders: Record<string, RegExp> = {
 
 interface Block {
   language: "sh" | "js";
-  /** From the comment above the block. A block without a comment is run to its end. */
+  /** The value of the comment above the block. Without a comment, the block is run to its end. */
   runs: "yes" | "no" | "background";
   text: string;
 }
@@ -146,7 +146,7 @@ test.skipIf(!curl).each(["API", "STORE", "CONTENT", "OPERATION", "MIGRATION", "W
       copyFiles(model.files, reader.binary.dir);
       reader.printed = model.printed;
     }
-    // A file of the repository that the guide tells its reader to copy.
+    // The guide tells its reader to copy this file of the repository.
     if (name === "MIGRATION") cpSync(converter, join(reader.binary.dir, basename(converter)));
     await follow(reader, [...prepared, ...blocks]);
   },
@@ -214,7 +214,7 @@ async function paste(block: string, { binary, stateFile }: Reader): Promise<{ co
 function fillIn(block: string, { port, receiverPort, printed, addresses = {} }: Reader): string {
   const [said, own] = [Object.keys(addresses), Object.values(addresses)];
   const addressed = said.reduce((text, address, index) => text.replaceAll(address, own[index] as string), block);
-  // In one pass, because a free port may contain the digits of the other one.
+  // Both ports are replaced in one pass, because a free port may contain the digits of the other port.
   const reachable = addressed.replaceAll(/8080|9000/g, (digits) => (digits === "8080" ? port : receiverPort));
   return reachable.replaceAll(/<([a-z]+(?:_[a-z]+)*)>/g, (whole, name: string) => {
     // A name with a closing tag is an HTML element, not a placeholder.

@@ -33,7 +33,7 @@ async function readiness({ url }: Serving): Promise<[number, string | undefined]
 }
 
 test.skipIf(!Bun.which("prlimit"))(
-  "a server whose disk refuses writes is not ready, and is ready again with it",
+  "a server is not ready while its disk refuses writes, and is ready again afterwards",
   async () => {
     // With this trap, a write beyond the limit fails with EFBIG instead of ending the process.
     const script = "trap '' XFSZ; exec ./bodega serve --port 0";
@@ -73,7 +73,7 @@ test("a server is not ready while another program keeps its database locked", as
 }, 30_000);
 
 test.skipIf(!Bun.which("prlimit"))(
-  "workers without a free file descriptor go on",
+  "workers without a free file descriptor continue",
   async () => {
     const { binary, server, create } = await serveShop((binary) => binary.serve("--workers", "2"));
     const workers = childrenOf(server.pid);
@@ -81,7 +81,7 @@ test.skipIf(!Bun.which("prlimit"))(
       for (const pid of workers) Bun.spawnSync(["prlimit", "--pid", String(pid), `--nofile=${files}:`]);
     };
     limit("5");
-    // The server itself answers: it gets figures from the workers.
+    // The main process answers with figures that it gets from the workers.
     expect((await binary.run("doctor", "--only", "server", "--json")).stdout).toContain("passed");
     limit("1024");
     expect(childrenOf(server.pid)).toEqual(workers);
@@ -103,7 +103,7 @@ test("after the database file is removed, no write is acknowledged, and the serv
   expect(await server.exited).toBe(4);
 });
 
-test("a WAL with damage in its middle is kept, and reported at each start and by doctor", async () => {
+test("a WAL with damage in its middle is copied, and each start and doctor report the copy", async () => {
   const { binary, server, create, dataDir } = await serveShop();
   for (let number = 0; number < 20; number++) expect((await create()).status).toBe(201);
   await server.end("SIGKILL");

@@ -12,7 +12,7 @@ import { useServedShops } from "../support/served-shop.ts";
 
 const { startServedShop } = useServedShops();
 
-test("with two workers, cached replies equal those of a server without the cache, even after commands", async () => {
+test("with two workers, cached replies equal the replies of a server without the cache, even after commands have changed data", async () => {
   const shop = await startServedShop({ workers: 2, fakeClock: false });
   const { call, binary, dataDir, namespace, auth } = shop;
   const key = readFileSync(join(dataDir, "secret.key"), "utf8").trim();

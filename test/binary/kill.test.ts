@@ -10,7 +10,7 @@ import { childrenOf, isRunning } from "./processes.ts";
 const { installBinary } = useBinaries();
 
 const clients = 32;
-/** Number of rounds. For a thorough run: BODEGA_TEST_KILLS=20 bun test test/binary/kill.test.ts */
+/** The number of rounds. For a thorough run: BODEGA_TEST_KILLS=20 bun test test/binary/kill.test.ts */
 const kills = Number(process.env.BODEGA_TEST_KILLS ?? 3);
 
 test.each([1, 2])(
@@ -42,7 +42,7 @@ test.each([1, 2])(
   20_000 + kills * 10_000,
 );
 
-test("a killed worker is replaced, and the service continues; workers whose parent is killed exit and free the port", async () => {
+test("a killed worker is replaced while the server continues; workers exit and free the port when their parent is killed", async () => {
   const binary = installBinary();
   const { namespace, auth } = await openShop(binary);
   const where = ["--workers", "2", "--port", String(findPort())];
@@ -76,7 +76,7 @@ test("a killed worker is replaced, and the service continues; workers whose pare
   expect(load.created.filter((id) => !products.has(id))).toEqual([]);
 }, 30_000);
 
-test("workers that are killed again and again are replaced, for as long as the server runs", async () => {
+test("workers that are killed repeatedly are replaced until the server stops", async () => {
   const binary = installBinary();
   await openShop(binary);
   const server = await binary.serve("--workers", "2");
@@ -116,13 +116,13 @@ test("a worker that is killed before it answers requests is replaced, and the se
   expect(await server.end()).toBe(0);
 }, 20_000);
 
-test("a worker that hangs from its start is counted by the doctor, and killed and replaced after ten seconds", async () => {
+test("doctor counts a worker that hangs from its start, and after ten seconds the server kills and replaces it", async () => {
   const binary = installBinary();
   await openShop(binary);
   const server = await binary.serve("--workers", "2");
   const [victim = 0, other = 0] = childrenOf(server.pid);
   process.kill(victim, "SIGKILL");
-  // A child must have become a worker before it is stopped. Otherwise the server, which waits for that, would hang.
+  // The test stops a child only when it is a worker, because the server waits for that.
   const isWorker = (pid: number) => !readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--workers");
   const isNew = (pid: number) => pid !== victim && pid !== other && isWorker(pid);
   const hung = await until("a new worker", () => childrenOf(server.pid).find(isNew));

@@ -3,7 +3,7 @@ import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 
 /** Clients, each of which creates one product after another. */
 export interface Load {
-  /** Ids of the products that were answered 201, in the order of the answers. */
+  /** Ids of the products that were created with 201, in the order of the replies. */
   created: string[];
   /** All replies except 201, and except those that `contended` allows. */
   refused: string[];
@@ -26,7 +26,7 @@ interface LoadOptions {
 
 /** How long a write waits for the lock of another process, in milliseconds. */
 const lockWaitMs = 5000;
-/** How long a client pauses after a write, so that two processors are left to what is tested, in milliseconds. */
+/** How long a client pauses after a write, in milliseconds. The processors then have time for the tested servers. */
 const pauseMs = 20;
 
 /** Starts the clients. */

@@ -8,7 +8,7 @@ const { installBinary } = useBinaries();
 
 const path = "/products/?namespace=demo";
 
-test("the server continues when the reader of its log ends", async () => {
+test("the server continues when the program that reads its log ends", async () => {
   const binary = installBinary();
   const { auth } = await openShop(binary);
   const pipe = join(binary.dir, "log");
@@ -30,7 +30,7 @@ function readText(file: number): string {
   try {
     return bytes.toString("utf8", 0, readSync(file, bytes));
   } catch {
-    // At this moment, the file does not exist.
+    // The file may not exist at this moment.
     return "";
   }
 }

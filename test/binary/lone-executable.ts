@@ -9,7 +9,7 @@ export type Outcome = { code: number; stdout: string; stderr: string };
 
 /** The built executable, alone in a directory, with a separate home and temporary directory. */
 export interface LoneExecutable {
-  /** The directory in which it is started. It contains only the executable. */
+  /** The working directory, which contains only the executable. */
   dir: string;
   path: string;
   /** The complete environment of the executable. */

@@ -78,7 +78,7 @@ async function requestCodes(): Promise<string[]> {
 const deliveryTo = (language: string) =>
   smtp.received.find(({ to }) => to[0] === `${language}@example.org`) as Delivery;
 
-test("the server stops although connections to the mail server are open, and no file has a code or password", async () => {
+test("a server with open connections to the mail server stops, and no file contains a code or password", async () => {
   const codes = await requestCodes();
   expect(await server.end()).toBe(0);
   expect(server.log()).not.toContain("hunter2");
@@ -87,7 +87,7 @@ test("the server stops although connections to the mail server are open, and no 
   for (const code of codes) expect(server.log()).not.toMatch(new RegExp(`\\b${code}\\b`));
 });
 
-test("kill -9 of two workers in the midst of sales leaves one mail of a kind for each cause", async () => {
+test("after kill -9 of two workers during sales, each event of an order has exactly one mail of each kind", async () => {
   const limits = ["--pending-orders", "0", "--orders-per-minute", "0", "--stock-share", "100"];
   await binary.json("tenant", "update", "demo", "--notify", "boss@example.org", ...limits);
   async function call<T>(method: string, path: string, body: object = {}): Promise<T> {
@@ -132,7 +132,7 @@ test("kill -9 of two workers in the midst of sales leaves one mail of a kind for
     if (page.next_cursor === null) break;
     cursor = `&cursor=${page.next_cursor}`;
   }
-  // Mail that was being sent at a kill waits for a minute, until its claim ends.
+  // Mail that was being sent at a kill is sent again after a minute, when its claim ends.
   const queued = await until("all mail that nobody has claimed", async () => {
     const found = await binary.json<{ status: string }[]>("mail", "list", "--limit", "1000");
     return found.filter(({ status }) => status === "waiting").length <= 8 && found;

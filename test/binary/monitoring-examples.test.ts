@@ -21,7 +21,7 @@ const rules = Bun.YAML.parse(readFileSync(alerts, "utf8")) as {
   groups: { rules: { alert: string; expr: string; labels: { severity: string }; annotations: object }[] }[];
 };
 
-test("alerts and dashboard use metrics and labels that a server has", async () => {
+test("alerts and dashboard use only metrics and labels of a server", async () => {
   const [binary, dir, pair] = [installBinary(), makeDir(), makeCertificate()];
   const { auth } = await openShop(binary);
   const replica = join(dir, "replica");

@@ -92,12 +92,12 @@ test("each process reports the figures of all processes, even if a worker hangs 
   expect(await server.end()).toBe(0);
 }, 30_000);
 
-test("workers that end at each start are reported by doctor and metrics", async () => {
+test("doctor and the metrics report workers that end at each start", async () => {
   const { binary, server, readMetrics } = await serveWatched();
   const report = async (left: number) => {
     const isMissing = async () => (await readStatus(binary)).processes.filter((one) => one.answers).length === left + 1;
     await until("the missing worker", isMissing);
-    // Only workers serve metrics, so there are none without a worker.
+    // Only workers serve metrics, so there are no metrics while no worker runs.
     const page = left > 0 ? await readMetrics() : undefined;
     const doctor = JSON.parse((await binary.run("doctor", "--json")).stdout) as { findings: Record<string, string>[] };
     return {
@@ -124,7 +124,7 @@ test("workers that end at each start are reported by doctor and metrics", async 
   expect(await server.end()).toBe(0);
 }, 30_000);
 
-test("a request of the doctor is found in any worker, and the status adds up the workers", async () => {
+test("the status finds doctor's request in any worker, and adds up the figures of all workers", async () => {
   const { binary, server, load } = await serveWatched();
   await load(10);
   const socket = `${binary.dir}/bodega-data/server.sock`;

@@ -1,6 +1,6 @@
 import { tmpdir } from "node:os";
 
-/** The words before a command that give it private mounts; undefined if this account may not create mounts. */
+/** The words that run a command with private mounts; undefined if this account may not create mounts. */
 export const ownMounts = [
   ["unshare", "--user", "--map-root-user", "--mount"],
   ["unshare", "--mount"],

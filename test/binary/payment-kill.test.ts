@@ -13,7 +13,7 @@ const kills = Number(process.env.BODEGA_TEST_KILLS ?? 3);
 const buyers = 4;
 
 test(
-  "kill -9 in the midst of checkouts, webhooks and refunds loses no payment, books none twice and refunds none twice",
+  "kill -9 during checkouts, webhooks and refunds loses no payment, and none is booked or refunded twice",
   async () => {
     const stripe = await startStripe();
     const binary = installBinary();
@@ -44,7 +44,7 @@ test(
       return data;
     }
 
-    /** Buys and gives back until the server is gone. */
+    /** Places, pays and refunds orders until the server has ended. */
     async function buy(productId: string): Promise<void> {
       for (;;) {
         const order = await call<OrderReply>("POST", "/orders/", { items: [{ product_id: productId, quantity: 1 }] });
@@ -72,7 +72,7 @@ test(
     }
 
     const server = await binary.serve("--port", String(port));
-    // Stripe repeats what was not accepted, and some of what was.
+    // Stripe repeats the events that were not accepted, and some of the accepted ones.
     for (const webhook of [...stripe.webhooks]) expect(await stripe.send(webhook)).toBe(200);
     const orders: OrderReply[] = [];
     const read = async () => {
@@ -86,7 +86,7 @@ test(
       }
       return orders.every(({ refunds }) => refunds.every(({ state }) => state !== "requested"));
     };
-    // A refund that was under way is requested again after a minute.
+    // A refund that was being requested is requested again after a minute.
     const deadline = performance.now() + 90_000;
     while (!(await read()) && performance.now() < deadline) await Bun.sleep(500);
     expect(orders.flatMap(({ refunds }) => refunds.filter(({ state }) => state === "requested"))).toEqual([]);

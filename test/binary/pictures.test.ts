@@ -19,7 +19,7 @@ async function read(url: string): Promise<Uint8Array> {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-test("a restored backup has the pictures, from the terminal and over HTTP, in all their widths", async () => {
+test("a restored backup has the pictures that were added by a command and over HTTP, in all their widths", async () => {
   const server = await binary.serve("--workers", "2");
   const photo = await makePhoto(
     makePng(900, 600, (x, y) => [x & 255, y & 255, 90]),

@@ -22,7 +22,7 @@ export function isRunning(pid: number): boolean {
   return found !== undefined && !/^[ZX]/.test(found.state);
 }
 
-/** Lists all processes. Reads /proc on Linux, which may not have `ps`; other systems have it. */
+/** Lists all processes. Reads /proc on Linux, where `ps` may be missing, and runs `ps` on other systems. */
 function listProcesses(): Process[] {
   if (hasProc) {
     const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));

@@ -87,7 +87,7 @@ const parserReplies: [status: number | null, requests: string[]][] = [
 ];
 
 test.each(parserReplies)(
-  "the HTTP parser refuses with %p and nothing else, as the manual says",
+  "the HTTP parser refuses requests with only %p, as docs/OPERATION.md says",
   async (status, all) => {
     for (const bytes of all) {
       const connection = server.connect();
@@ -102,7 +102,7 @@ test.each(parserReplies)(
   },
 );
 
-test("headers of 31 KiB are accepted, as many cookies can make them", async () => {
+test("headers of 31 KiB, for example with many cookies, are accepted", async () => {
   expect(await send({ path: products, headers: { cookie: "a".repeat(31 * 1024) } })).toMatchObject({ status: 200 });
 });
 
@@ -122,7 +122,7 @@ test("pipelined requests are answered in order, or the connection is closed afte
   connection.end();
 });
 
-test("a connection that pipelines thousands of requests is closed, and others are served", async () => {
+test("a connection that pipelines thousands of requests is closed, and other connections are served", async () => {
   const connection = server.connect();
   const request = formatHead({ head: `GET ${products} HTTP/1.1`, headers: { authorization } });
   connection.write(request.repeat(20_000));
@@ -132,7 +132,7 @@ test("a connection that pipelines thousands of requests is closed, and others ar
   expect(await send({ path: products })).toMatchObject({ status: 200 });
 });
 
-test("a body in thousands of tiny chunks is refused, and one in chunks of some size is read", async () => {
+test("a body in thousands of tiny chunks is refused, and a body in larger chunks is read", async () => {
   const body = JSON.stringify({ title: "In chunks", price: 1, description: "x".repeat(20_000) });
   const sendChunks = async (size: number) => {
     const connection = server.connect();

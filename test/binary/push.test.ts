@@ -73,7 +73,7 @@ async function payOrder(credentials: URLSearchParams): Promise<number> {
   return order.number;
 }
 
-test("a browser that registers at a server with several processes is notified that its user's order is paid", async () => {
+test("a browser that registered at a server with several processes is notified when its user's order is paid", async () => {
   const { credentials, publicKey } = await register();
   const number = await payOrder(credentials);
   const [message] = await until("the message", () => browser.messages().length > 0 && browser.messages());

@@ -30,7 +30,7 @@ async function inspectOrders(dataDir: string) {
 }
 
 /**
- * Waits up to a second for a commit. Polls the header of the WAL's index without a pause, because the replies are sent
+ * Waits up to a second for a commit. Polls the header of the WAL's index without a pause, because the replies follow
  * very soon after the commit.
  */
 function awaitCommit(dataDir: string): void {
@@ -99,7 +99,7 @@ test.each([1, 2])(
       signalAll("SIGCONT");
       return false;
     };
-    // The number of tries is random. Only the time limit of the test bounds it.
+    // The number of tries is random, and bounded only by the time limit of the test.
     while (!(await stopsBetweenCommitAndReplies()));
     signalAll("SIGKILL");
     await first.exited;

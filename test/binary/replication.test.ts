@@ -7,9 +7,9 @@ import { defaultDataDir, inspectDatabase, startLoad } from "./load.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
-/** Number of rounds. Each round kills a server and restores its replica; set more for a thorough run. */
+/** The number of rounds. Each round kills a server and restores its replica; set more for a thorough run. */
 const rounds = Number(process.env.BODEGA_TEST_REPLICAS ?? 1);
-/** Writes of the last second, and of one upload on a busy machine, may be lost: milliseconds. */
+/** The milliseconds whose writes may be lost: the last second, and one upload on a busy machine. */
 const maxLostMs = 3000;
 
 test("after kill -9 and the loss of the data directory, the replica lacks at most the last seconds", async () => {
@@ -46,7 +46,7 @@ test("after kill -9 and the loss of the data directory, the replica lacks at mos
   }
 }, 120_000);
 
-test("a backup restored for a drill does not take the replica from the live server", async () => {
+test("a backup that is restored for a test does not take over the replica of the live server", async () => {
   const place = makeDir();
   const live = installBinary();
   await openShop(live);
@@ -78,7 +78,7 @@ test("a backup restored for a drill does not take the replica from the live serv
   expect(kept.backup.stores).toBe(2);
 }, 60_000);
 
-test("doctor reports that replication fails, and a setting that the server has not read", async () => {
+test("doctor reports failing replication, and a setting that the server has not read yet", async () => {
   const binary = installBinary();
   await openShop(binary);
   const place = join(makeDir(), "file");

@@ -10,7 +10,7 @@ import { defaultDataDir, startLoad } from "./load.ts";
 const { installBinary } = useBinaries();
 const clients = 4;
 
-describe.if(hasSqld)("between database servers", () => {
+describe.if(hasSqld)("two libSQL servers", () => {
   const servers: Sqld[] = [];
 
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe.if(hasSqld)("between database servers", () => {
     return new Set(rows.map((row) => String(row.id)));
   }
 
-  test("a backup made while a server runs restores to another database server with all acknowledged writes", async () => {
+  test("a backup that is made while a server runs has all acknowledged writes when it is restored to another libSQL server", async () => {
     const from = install(servers[0] as Sqld);
     const to = install(servers[1] as Sqld);
     const { namespace, auth } = await openShop(from);

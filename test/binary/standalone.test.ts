@@ -21,7 +21,7 @@ test("the executable prints its version and its commit", async () => {
   expect(JSON.parse(stdout)).toMatchObject({ version: manifest.version, commit: expect.stringMatching(/^\w{7,}$/) });
 });
 
-test("it contains the list of common passwords", async () => {
+test("the executable contains the list of common passwords", async () => {
   await bodega.run(["tenant", "create", "demo"]);
   for (const [password, code] of [
     ["Password123!Password123!", 2],
@@ -60,7 +60,7 @@ test("settings in the working directory are not read", async () => {
   expect(existsSync(join(bodega.dir, "preloaded"))).toBe(false);
 });
 
-test("commands without a database work even if nothing can be unpacked", async () => {
+test("commands that need no database work even if the engine cannot be unpacked", async () => {
   const nowhere = { TMPDIR: join(bodega.path, "no"), BUN_TMPDIR: join(bodega.path, "no") };
   const commands = [["--help"], ["-h"], ["version"], ["help", "key", "issue"], ["tenant", "create", "--help"]];
   for (const args of [...commands, ...["bash", "zsh", "fish"].map((shell) => ["completion", shell])]) {
@@ -70,7 +70,7 @@ test("commands without a database work even if nothing can be unpacked", async (
   }
 });
 
-test("where nothing can be unpacked, commands with a database name the setting that helps, and it works", async () => {
+test("if the engine cannot be unpacked, commands with a database name a setting, which solves the problem", async () => {
   expect(await bodega.run(["db", "migrate"])).toMatchObject({ code: 0 });
   const nowhere = { TMPDIR: join(bodega.path, "no"), BUN_TMPDIR: join(bodega.path, "no") };
   const { code, stdout, stderr } = await bodega.run(["tenant", "list"], nowhere);
@@ -78,7 +78,7 @@ test("where nothing can be unpacked, commands with a database name the setting t
   expect(stdout).toBe("");
   expect(stderr).toContain("BUN_TMPDIR");
   expect(stderr).not.toMatch(/\$bunfs|\n\s+at |\.node\b|dlopen/);
-  // Without this file, doctor would not try the server's lock.
+  // Only with this file, doctor tries the server's lock.
   writeFileSync(join(bodega.dir, "bodega-data", "server.lock"), "");
   const doctor = await bodega.run(["doctor", "--json"], nowhere);
   const { findings } = JSON.parse(doctor.stdout) as { findings: { check: string; message: string }[] };
@@ -90,7 +90,7 @@ test("where nothing can be unpacked, commands with a database name the setting t
 
 test("the error for a host that does not resolve is not about a port in use", async () => {
   const serve = ["serve", "--host", "nosuch.invalid", "--port", "42399"];
-  // Starts twice, because the second start could report an error that is left from the first.
+  // Starts twice: the error of the first start must not change the error of the second.
   await bodega.run(serve);
   const { code, stderr } = await bodega.run(serve);
   expect(code).toBe(1);
@@ -98,7 +98,7 @@ test("the error for a host that does not resolve is not about a port in use", as
   expect(stderr).not.toContain("by another program");
 });
 
-test("it unpacks one file into the temporary directory, and nothing elsewhere", async () => {
+test("the executable unpacks one file into the temporary directory, and nothing elsewhere", async () => {
   for (const args of [
     ["version"],
     ["db", "migrate"],
@@ -114,14 +114,14 @@ test("it unpacks one file into the temporary directory, and nothing elsewhere", 
   expect(readdirSync(bodega.dir).toSorted()).toEqual(["bodega", "bodega-data", "carried"]);
 });
 
-test("it contains no path of the build machine", () => {
+test("the executable contains no path of the build machine", () => {
   const bytes = readFileSync(bodega.path);
   for (const folder of ["src", "node_modules", "drizzle", "scripts"]) {
     expect({ folder, at: bytes.indexOf(join(root, folder)) }).toEqual({ folder, at: -1 });
   }
 });
 
-test("a failure shows no path of the build, no stack and no SQL", async () => {
+test("an error of the executable shows no path of the build machine, no stack and no SQL", async () => {
   const failures = [
     ["tenant", "list", "--data-dir", "/dev/null/x"],
     ["tenant", "lst"],
@@ -137,7 +137,7 @@ test("a failure shows no path of the build, no stack and no SQL", async () => {
 
 const { installBinary } = useBinaries();
 
-test("the executable serves the client and its types as they are built from the source", async () => {
+test("the executable serves the client and its types as built from the source", async () => {
   const server = await installBinary().serve();
   const read = async (path: string) => (await fetch(`${server.url}${path}`)).text();
   expect(await read("/client.js")).toBe(await bundleClient());

@@ -48,7 +48,7 @@ async function openPair() {
   return { ...shop, first, second, place, server, standby };
 }
 
-test("a standby that takes over from a server under load has all that the server acknowledged", async () => {
+test("a standby that takes over from a server under load has all acknowledged writes", async () => {
   const { auth, namespace, first, second, place, server } = await openPair();
   const load = startLoad({ url: server.url, namespace, auth, clients: 4 });
   await until("some load", () => load.created.length > 40);
@@ -57,13 +57,13 @@ test("a standby that takes over from a server under load has all that the server
   await load.stop();
   const ids = await readIds(promoted, namespace, auth);
   expect(load.created.filter((id) => !ids.has(id))).toEqual([]);
-  // Waits, because the line is logged a moment later.
+  // The line is logged a moment later.
   await until("the count of segments", () => /[1-9]\d* segments were applied/.test(promoted.log()));
   expect(await promoted.end()).toBe(0);
   expect(await first.run("serve", "--port", "0", "--replicate-to", place)).toMatchObject({ code: 4, stdout: "" });
 }, 60_000);
 
-test("a standby whose port is in use stays a standby, and its server continues; after a failed start, promotion can be repeated", async () => {
+test("a promoted standby whose port is in use stays a standby, and its server continues; a promotion that failed can be repeated", async () => {
   const { second, place, server, standby } = await openPair();
   const promote = ["standby", "promote", "--yes", "--port"] as const;
   const { port } = new URL(server.url);
@@ -79,7 +79,7 @@ test("a standby whose port is in use stays a standby, and its server continues; 
   }
 }, 60_000);
 
-test("a standby waits for the key and follows; after the server is killed it takes over, and the old server cannot start", async () => {
+test("a standby waits for the secret key and then follows; it takes over from a killed server, which cannot start again", async () => {
   const first = installBinary();
   const { auth, namespace } = await openShop(first);
   const place = makeDir();

@@ -8,7 +8,7 @@ import { until } from "../support/until.ts";
 
 const { installBinary } = useBinaries();
 
-test("the announcement contains the absolute path of the data directory, with --json as one JSON value", async () => {
+test("a starting server prints the absolute path of its data directory, with --json as one JSON value", async () => {
   const binary = installBinary();
   const server = await binary.serve("--data-dir", "some/../other/place", "--workers", "2");
   expect(server.stdout()).toContain(`\nData directory: ${join(binary.dir, "other/place")}\n`);
@@ -18,7 +18,7 @@ test("the announcement contains the absolute path of the data directory, with --
   expect(JSON.parse(second.stdout())).toEqual({ url: second.url, data_dir: join(binary.dir, "bodega-data") });
 });
 
-test("a server whose database is busy at the start ends with exit code 1, so that a service manager starts it again", async () => {
+test("a server that finds its database busy at the start ends with exit code 1, so that a service manager starts it again", async () => {
   const binary = installBinary();
   await openShop(binary);
   const database = new Database(join(binary.dir, "bodega-data/bodega.db"));
@@ -32,7 +32,7 @@ test("a server whose database is busy at the start ends with exit code 1, so tha
 describe.each([1, 2])("with %d worker(s)", (workers) => {
   const flags = ["--workers", String(workers)];
 
-  test("a port in use and a data directory in use, even by another path, are refused, and the running server is not disturbed", async () => {
+  test("a second server with the same port or data directory, even by another path, is refused without disturbing the first", async () => {
     const [first, second] = [installBinary(), installBinary()];
     const server = await first.serve(...flags);
     const dataDir = join(first.dir, "bodega-data");
@@ -56,7 +56,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect(await next.end()).toBe(0);
   });
 
-  test("a server whose database file is moved away stops, and its last writes can be put back", async () => {
+  test("a server stops when its database file is moved away, and its last writes can be restored", async () => {
     const binary = installBinary();
     const { auth } = await openShop(binary);
     const server = await binary.serve(...flags);
@@ -97,7 +97,7 @@ describe.each([1, 2])("with %d worker(s)", (workers) => {
     expect(await third.end()).toBe(0);
   });
 
-  test("a server whose WAL is removed stops, and the database stays intact", async () => {
+  test("a server stops when its WAL is removed, and the database stays intact", async () => {
     const binary = installBinary();
     await openShop(binary);
     const server = await binary.serve(...flags);

@@ -23,7 +23,7 @@ interface InFlight {
   finish: () => void;
 }
 
-/** Begins a request: the server has the head, and waits for the rest of the body. */
+/** Begins a request: the server has its headers, and waits for the rest of the body. */
 async function beginRequest(server: Serving, authorization: string): Promise<InFlight> {
   const on = server.connect();
   const headers = {
@@ -42,9 +42,9 @@ async function beginRequest(server: Serving, authorization: string): Promise<InF
 async function serveInFlight(...flags: string[]) {
   const binary = installBinary();
   const { auth } = await openShop(binary);
-  // In its own process group, as terminals and supervisors start programs.
+  // The server gets its own process group, as terminals and supervisors do it.
   const server = await binary.serveBy(["setsid", binary.path, "serve", "--port", "0", ...flags]);
-  // Enough requests that both workers have some. A worker without requests would end, and be replaced, before its
+  // With so many requests, both workers have some. A worker without requests would end and be replaced before its
   // parent stops.
   const requests = await Promise.all(Array.from({ length: 16 }, () => beginRequest(server, auth)));
   return { binary, auth, server, requests };
@@ -74,7 +74,7 @@ async function hasBegunToStop(server: Serving): Promise<void> {
   await takesNoConnections(server);
 }
 
-describe.concurrent("requests in flight are finished", () => {
+describe.concurrent("a stopping server finishes its running requests", () => {
   const ways: [how: string, workers: number, stop: (server: Serving) => unknown][] = [
     ["after SIGTERM to a server with one worker", 1, (server) => server.signal("SIGTERM")],
     ["after Ctrl-C, which reaches the workers as well", 2, (server) => process.kill(-server.pid, "SIGINT")],
@@ -101,12 +101,12 @@ describe.concurrent("requests in flight are finished", () => {
   );
 
   test(
-    "unless a second signal ends the process at once",
+    "a second signal ends the server at once",
     async () => {
       const { server, requests } = await serveInFlight();
       server.signal("SIGTERM");
       await hasBegunToStop(server);
-      // The server ignores a signal within half a second of the first one.
+      // The server ignores a second signal within half a second.
       const impatient = setInterval(() => server.signal("SIGTERM"), 100);
       expect(await server.exited).toBe(143);
       clearInterval(impatient);
@@ -117,7 +117,7 @@ describe.concurrent("requests in flight are finished", () => {
 });
 
 test.concurrent(
-  "after the signal, a request on an open connection gets its reply and Connection: close",
+  "after a signal, a request on an open connection gets its reply and Connection: close",
   async () => {
     const binary = installBinary();
     const { auth: authorization } = await openShop(binary);
@@ -147,7 +147,7 @@ async function askDuring(port: number, work: () => Promise<void>): Promise<Set<s
   const clients = Array.from({ length: 8 }, async () => {
     while (!isOver) {
       ends.add(await askOnce(port));
-      // Leaves the processors to the servers.
+      // The processors must have time for the servers.
       await Bun.sleep(5);
     }
   });
@@ -158,9 +158,9 @@ async function askDuring(port: number, work: () => Promise<void>): Promise<Set<s
 }
 
 // Only Linux can ignore new connections.
-describe.skipIf(process.platform !== "linux")("while clients open a connection for each request", () => {
+describe.skipIf(process.platform !== "linux")("a server whose clients open a connection for each request", () => {
   test(
-    "no connection is reset while a server restarts",
+    "resets no connection while it restarts",
     async () => {
       const binary = installBinary();
       await openShop(binary);
@@ -209,7 +209,7 @@ describe.skipIf(process.platform !== "linux")("while clients open a connection f
   );
 
   test(
-    "if the executable on disk does not start, the present server goes on",
+    "continues if the executable on disk does not start",
     async () => {
       const binary = installBinary();
       await openShop(binary);
@@ -244,7 +244,7 @@ function askOnce(port: number): Promise<string> {
 
 describe.concurrent("connections and workers that delay a stop", () => {
   test(
-    "a worker that hangs and recovers is logged; if the server stops at once, a hanging worker ends, too",
+    "the log reports a worker that hangs and recovers; a second signal also ends a hanging worker",
     async () => {
       const binary = installBinary();
       await openShop(binary);
@@ -267,7 +267,7 @@ describe.concurrent("connections and workers that delay a stop", () => {
   );
 
   test(
-    "an idle connection and a slow reader delay nothing, and the reader gets its reply; a request without its body is waited for",
+    "a stopping server waits for a request without its body, but not for an idle connection or a slow reader, which gets its reply",
     async () => {
       const idle = await serveLongList();
       const idleConnection = idle.server.connect();
@@ -306,7 +306,7 @@ async function serveLongList() {
   return { auth, server, replyBytes: (await whole.arrayBuffer()).byteLength };
 }
 
-/** Requests the long list, and reads it only when asked to. Counts the bytes of the body. */
+/** Requests the long list, and reads it only on request. Counts the bytes of the body. */
 async function askWithoutReading(server: Serving, authorization: string) {
   let head = Buffer.alloc(0);
   let bytes = -1;

@@ -4,8 +4,8 @@ import { Secret, TOTP } from "otpauth";
 import { sharedStorage } from "../client/connect.ts";
 
 /**
- * Imitates a page of an allowed site: runs the blocks for pages, one at each `next`. At the end it fetches all pictures
- * in all widths, and tries what its key must not do.
+ * Imitates a page of an allowed site: runs the blocks for pages, one at each `next`. At the end, it fetches all
+ * pictures in all widths, and makes calls that are forbidden for its key.
  */
 export function openPage(
   reader: { port: string; stateFile: string; printed: string },

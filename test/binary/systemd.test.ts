@@ -29,7 +29,7 @@ function listenAt(path: string): () => string[] {
 }
 
 test.skipIf(process.platform !== "linux")(
-  "systemd learns that the server is ready, is alive, is succeeded, and stops; a server that hangs is silent",
+  "the server tells systemd when it is ready, is alive, restarts as another process, and stops; a server that hangs sends nothing",
   async () => {
     const binary = installBinary();
     const path = join(binary.dir, "notify");
@@ -49,7 +49,7 @@ test.skipIf(process.platform !== "linux")(
     expect(await server.exited).toBe(0);
     const succession = read().find((one) => one.startsWith("MAINPID"));
     const [, pid] = /^MAINPID=(\d+)\nWATCHDOG_USEC=0$/.exec(succession ?? "") ?? [];
-    // The predecessor says nothing after this, because systemd would take it for the successor's word.
+    // The old process sends nothing after this, because systemd would think that the new process sent it.
     process.kill(Number(pid), "SIGTERM");
     await until("the end", () => read().at(-1) === "STOPPING=1");
     expect(read().filter((one) => one === "STOPPING=1").length).toBe(1);

@@ -28,7 +28,7 @@ function open(port: number): Promise<TLSSocket> {
   return promise;
 }
 
-/** The error if the server closes a connection before the reply is complete. */
+/** The error of a connection that the server closes before the reply is complete. */
 class ClosedError extends Error {
   received: string;
 
@@ -61,8 +61,8 @@ function ask(socket: TLSSocket, head = "HTTP/1.1\r\nHost: localhost"): Promise<s
 }
 
 /**
- * Tries again on a new connection if the server closed one without a reply, as HTTP clients do. Each worker can do so
- * once when it replaces its listener.
+ * Tries again on a new connection, as HTTP clients do, if the server closed the connection without a reply. Each worker
+ * can close one when it replaces its listener.
  */
 async function tryAgain<T>(listeners: number, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -82,7 +82,9 @@ async function askOnNewConnection(port: number): Promise<string> {
   return answer;
 }
 
-/** Begins to create a product: the server has the head and waits for the body. The returned function sends the body. */
+/**
+ * Begins to create a product: the server has the headers and waits for the body. The returned function sends the body.
+ */
 async function beginCreating(port: number, auth: string): Promise<() => Promise<string>> {
   const body = JSON.stringify({ title: "Lamp", price: 12 });
   const head = [
@@ -138,7 +140,7 @@ test("two workers replace the certificate under load: clients get replies, runni
     while (!isOver) {
       await tryAgain(workers, () => askOnNewConnection(server.port)).catch((error) => failures.push(error));
       asked += 1;
-      // Leaves the processor to the server that these clients call.
+      // The processor must have time for the called server.
       await Bun.sleep(10);
     }
   });
@@ -177,7 +179,7 @@ test("routes are found for any requested host", async () => {
   expect(await server.end()).toBe(0);
 });
 
-test("an unusable certificate is refused before anything is changed; one with warnings is served", async () => {
+test("an unusable certificate is refused before anything is changed; a certificate with warnings is served", async () => {
   const [binary, dir] = [installBinary(), makeDir()];
   const flags = writePair(dir, { ...makeCertificate(), key: makeCertificate().key });
   const refused = await binary.run("serve", "--port", "0", ...flags);

@@ -4,8 +4,8 @@ import type { Binary } from "../support/binary.ts";
 import { findPort } from "../support/port.ts";
 
 /**
- * A replacement for `systemctl` in the PATH of an executable, because machines with tests may not run systemd. It
- * starts and stops one server. The newest server of its session is the main process.
+ * A replacement for `systemctl` in the PATH of an executable, because the machine may not run systemd. It starts and
+ * stops one server. The main process is the newest server of the session.
  */
 export interface Unit {
   url: string;

@@ -66,7 +66,7 @@ async function underLoad(work: () => ReturnType<Binary["run"]>) {
 }
 
 test(
-  "an upgrade that migrates loses no acknowledged product; going back restores the database from before, and keeps the other",
+  "an upgrade that migrates loses no acknowledged product; going back restores the earlier database, and keeps a copy of the present one",
   async () => {
     binary.env.NEXT_SCHEMA = "1";
     const { outcome, load } = await underLoad(() => binary.run("upgrade", file, "--yes", "--json"));
@@ -93,7 +93,7 @@ test(
     const { products: earlier } = await inspectDatabase(defaultDataDir(binary.dir));
     const lost = load.created.filter((id) => !earlier.has(id));
     expect(lost.length).toBeGreaterThan(0);
-    // The products from before the migration are still there.
+    // The database has the products from before the migration.
     expect(lost.length).toBeLessThan(load.created.length - 30);
     expect(existsSync(back.kept)).toBe(true);
   },
@@ -101,11 +101,11 @@ test(
 );
 
 test(
-  "an upgrade without a migration can be taken back without losing anything",
+  "going back from an upgrade without a migration loses no data",
   async () => {
     const { outcome, load } = await underLoad(() => binary.run("upgrade", file, "--yes"));
     expect(outcome).toMatchObject({ code: 0 });
-    // A keep-alive connection may end, but none is refused.
+    // A keep-alive connection may be closed, but no connection is refused.
     expect(load.cut()).toBeLessThan(3);
     expect(await readVersions()).toEqual([next, next, 200]);
     const { code, stderr } = await binary.run("upgrade", "--back", "--yes", "-q");
@@ -118,7 +118,7 @@ test(
 );
 
 test.each(["0", "1"])(
-  "a version that ends at its start, after %s migrations, is replaced by the previous one, and no acknowledged product is lost",
+  "if a new version ends at its start, after %s migrations, the previous version is restored, and no acknowledged product is lost",
   async (migrations) => {
     Object.assign(binary.env, { NEXT_FAILS: "1", NEXT_SCHEMA: migrations });
     const { outcome, load } = await underLoad(() => binary.run("upgrade", file, "--yes"));
@@ -134,7 +134,7 @@ test.each(["0", "1"])(
 );
 
 test(
-  "an older version can be installed, unless it does not know the schema; a build of the same version is named by its commit",
+  "an older version that knows the schema can be installed; the commit distinguishes builds of the same version",
   async () => {
     await openShop(binary);
     const old = join(makeDir(), "bodega");
@@ -196,7 +196,7 @@ test(
 );
 
 test(
-  "a server that systemd does not run is not touched; without a server the executable is replaced, with its mode",
+  "an upgrade does not touch a server that systemd does not run; without a server, it replaces the executable and keeps its mode",
   async () => {
     await openShop(binary);
     chmodSync(binary.path, 0o750);

@@ -64,7 +64,7 @@ function strangerHeaders(number: number): Record<string, string> {
   };
 }
 
-/** Runs `next` in `count` concurrent loops, until it returns undefined. A lost connection ends its loop. */
+/** Runs `next` in `count` concurrent loops until it returns undefined. A loop ends when its connection is lost. */
 async function runLanes(count: number, next: () => Promise<void> | undefined): Promise<void> {
   const lane = async () => {
     for (;;) {
@@ -141,7 +141,7 @@ test(
 );
 
 test(
-  "SIGTERM under this load loses no acknowledged view",
+  "SIGTERM during many views loses no acknowledged view",
   async () => {
     const shop = await serveShop();
     let sent = 0;
@@ -166,7 +166,7 @@ test(
 );
 
 test(
-  "kill -9 under this load loses at most one second of views, and no like",
+  "kill -9 during many views loses the views of at most one second, and no like",
   async () => {
     const shop = await serveShop();
     const viewed: { number: number; at: number }[] = [];
@@ -179,7 +179,7 @@ test(
         if (status === 200) viewed.push({ number, at: performance.now() });
       });
     };
-    // First many views at once, then fewer, until the first ones are old.
+    // Sends many views at once, then fewer, until the first views are more than a second old.
     const storm = Promise.all([runLanes(4, next), runLanes(8, () => (viewed.length > 300 ? undefined : next()))]);
     const isOld = ({ at }: { at: number }) => at < performance.now() - 1000;
     await until("views that are older than a second", () => viewed.filter(isOld).length > 150 && liked.length > 100);

@@ -6,10 +6,10 @@ import { useServedShops } from "../support/served-shop.ts";
 
 const { startServedShop } = useServedShops();
 const limit = 200;
-/** So many refusals in a row that both workers must have refused. */
+/** After so many refusals in a row, both workers must have refused a write. */
 const manyRefusals = 30;
 
-test("two workers together apply one limit to an address, except within the last second, even after a restart", async () => {
+test("two workers apply one limit to an address together, apart from the writes of the last second, even after a restart", async () => {
   const shop = await startServedShop({ workers: 2 });
   const { binary, namespace, clock } = shop;
   await binary.json("tenant", "update", namespace, "--address-writes", String(limit), "--visitor-writes", "0");

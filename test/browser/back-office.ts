@@ -55,7 +55,7 @@ export function describeBackOffice(stage: Stage): void {
   }
 
   describe("the back office", () => {
-    test("on a phone: shows withdrawals, books a payment, ships in parts, refunds a line after a preview, and shows hostile texts as texts", async () => {
+    test("on a phone shows withdrawals, books a payment, ships in parts, refunds a line after a preview, and never runs texts as code", async () => {
       const { id, number, items } = await placeOrder();
       const line = items[0]?.id as string;
       const withdrawal = { number, email: "grace@example.com", name: hostile, lines: [{ line_id: line, quantity: 1 }] };
@@ -68,7 +68,7 @@ export function describeBackOffice(stage: Stage): void {
       const { page } = await visitOffice();
       await find(page, "main form");
       await expectUsable(page);
-      // By keyboard.
+      // Uses only the keyboard.
       await page.type("[name=email]", stage.owner_email);
       await page.type("[name=password]", stage.password);
       await page.keyboard.press("Enter");
@@ -80,7 +80,7 @@ export function describeBackOffice(stage: Stage): void {
       await click(page, ".row", `Order ${number}`);
       await find(page, "section:has(h2) dd", `1 × ${hostile}`);
       await find(page, "dd", `${hostile} of the order`);
-      // What was typed stays when another form of the page is saved.
+      // Text in one form stays when another form is saved.
       await fillIn(page, "form:has([name=staff_note])", { staff_note: hostile });
       await click(page, "summary", "Book a payment");
       await submit(page, "form:has([name=received_at])", { reference: "bank-1" });
@@ -112,7 +112,7 @@ export function describeBackOffice(stage: Stage): void {
       await see(page, "You are offline.");
     }, 90_000);
 
-    test("on a phone: creates a product with dropped and chosen pictures, publishes it, and changes its price and a mail after faults in German", async () => {
+    test("on a phone creates a product with dropped and chosen pictures, publishes it, and changes its price and a mail after German error messages", async () => {
       const visit = await signIn();
       const { page } = visit;
       await find(page, "h1", "To do");
@@ -126,7 +126,7 @@ export function describeBackOffice(stage: Stage): void {
       const png = newPng();
       const file = join(stage.binary.dir, "mug.png");
       writeFileSync(file, png);
-      // The types of a browser's elements are not part of the project.
+      // The project has no types for elements of a browser.
       const chooser = (await page.$("input[type=file][multiple]")) as unknown as {
         uploadFile: (path: string) => Promise<void>;
       };
@@ -153,7 +153,7 @@ export function describeBackOffice(stage: Stage): void {
       await find(page, "button", "Speichern");
       visit.allow(/status of 422/);
       const fault = `document.body.innerText.includes("Höchstens 2 Nachkommastellen.")`;
-      // The form may be drawn again once its texts have arrived, and then it has the stored price.
+      // When its texts arrive, the form may be drawn again with the stored price.
       await until("the fault", async () => {
         await submit(page, "main form", { price: "13,905" });
         return page.waitForFunction(fault, { timeout: 5000 }).catch(() => null);
@@ -176,7 +176,7 @@ export function describeBackOffice(stage: Stage): void {
       expect(asked).toHaveLength(2);
     }, 90_000);
 
-    test("admits staff with their second factor only, to the store of the tab, ends a session that is replaced, and cannot be framed", async () => {
+    test("requires the second factor of staff, keeps the tab's store, ends a replaced session, and cannot be framed", async () => {
       const { headers } = await fetch(stage.back_office_url);
       expect(headers.get("x-frame-options")).toBe("DENY");
       expect(headers.get("content-security-policy")).toMatch(/connect-src 'self';.*frame-ancestors 'none'/);

@@ -9,8 +9,8 @@ import { describeOrigins } from "./origins.ts";
 import { describeReference } from "./reference.ts";
 import { useStage } from "./stage.ts";
 
-// One file, so that all tests share one browser and one server.
-describe.skipIf(!chromium)("in Chromium,", () => {
+// All browser tests are in one file, so that they share one browser and one server.
+describe.skipIf(!chromium)("Chromium", () => {
   const { stage, open, close } = useStage();
   beforeAll(open, 60_000);
   afterAll(close);
@@ -23,6 +23,6 @@ describe.skipIf(!chromium)("in Chromium,", () => {
   describeCustomer(stage);
   describeGuest(stage);
   describeCard(stage);
-  // The last one revokes the key.
+  // The last tests revoke the key.
   describeOrigins(stage);
 });

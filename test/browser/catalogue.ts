@@ -9,7 +9,7 @@ export function describeCatalogue(stage: Stage): void {
   const open = (fragment = "", size?: typeof phone) => stage.chromium.visit(`${stage.shop_url}/${fragment}`, size);
 
   describe("the shop's catalogue", () => {
-    test("filters by category, tag and words, and its address contains the filters", async () => {
+    test("filters by category, tag and words, and has the filters in its address", async () => {
       const { page } = await open();
       await see(page, "21 things");
       await click(page, ".categories a", "Kitchen");
@@ -54,7 +54,7 @@ export function describeCatalogue(stage: Stage): void {
       await find(page, "[data-basket-count]", "1");
     }, 60_000);
 
-    test("redirects the path of a view to the view, shows damaged and unknown addresses as not found, and a damaged basket as an empty one", async () => {
+    test("redirects a path to the page of the shop, shows unknown addresses as not found, and a damaged basket as empty", async () => {
       const visit = await open("p/enamel-mug?variant=1");
       const { page } = visit;
       await find(page, "h1", "Enamel mug");
@@ -73,7 +73,7 @@ export function describeCatalogue(stage: Stage): void {
       await see(page, "It is not here any more");
     }, 60_000);
 
-    test("speaks the visitor's language, also in the texts, tags and options of products", async () => {
+    test("uses the visitor's language, also in the texts, tags and options of products", async () => {
       const { page } = await open();
       await see(page, "21 things");
       await click(page, ".languages button[value=de]");
@@ -86,7 +86,7 @@ export function describeCatalogue(stage: Stage): void {
       await find(page, ".tag-list a", "Textilien");
     }, 60_000);
 
-    test("shows three pictures of a product with buttons and arrow keys, a neutral one for a product without one, and similar goods", async () => {
+    test("shows three pictures of a product with buttons and arrow keys, a placeholder for a product without pictures, and similar products", async () => {
       const { page } = await open("#/p/enamel-mug", phone);
       await find(page, ".suggestions .card", "bowl");
       const isAt = (index: number) => find(page, `.thumbs button[aria-current=true]:nth-child(${index})`);
@@ -109,7 +109,7 @@ export function describeCatalogue(stage: Stage): void {
       await stage.call("DELETE", `/products/${slug}/`);
     }, 60_000);
 
-    test("shows its goods after quick reloads, even while the browser registers the worker", async () => {
+    test("shows its products after quick reloads, even while the browser registers the service worker", async () => {
       const { page } = await stage.chromium.visit(stage.shop_url, { hasWorker: true });
       await page.evaluateOnNewDocument("navigator.serviceWorker.register = () => new Promise(() => {})");
       for (let count = 0; count < 3; count++) {
@@ -148,7 +148,7 @@ export function describeCatalogue(stage: Stage): void {
       60_000,
     );
 
-    test("has no barrier that axe-core calls serious, and fits 360 pixels; suggests popular goods where a search finds nothing", async () => {
+    test("has no serious finding of axe-core, fits 360 pixels, and suggests popular products when a search finds nothing", async () => {
       const { page } = await open("", phone);
       for (const [fragment, text, last] of [
         ["", "21 things", ".goods .card"],

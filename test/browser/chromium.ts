@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import type { AxeResults } from "axe-core";
 import puppeteer, { type Browser, type BrowserContext, type ElementHandle, type Page } from "puppeteer-core";
 
-/** Milliseconds to wait for a page, long enough for a busy machine. */
+/** How many milliseconds to wait for a page; enough for a busy machine. */
 const timeout = 15_000;
 
 /** The path of Debian's Chromium; undefined if it is not installed. */
@@ -13,7 +13,7 @@ export const chromium = Bun.which("chromium") ?? undefined;
 /** The source of axe-core. A page compiles the minified form in half the time. */
 const axe = readFileSync(new URL(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
-/** Chromium itself sends requests to these hosts. Such requests of pages are still collected. */
+/** Chromium itself sends requests to these hosts. Requests of pages to these hosts are collected all the same. */
 const makers = /\b(?:google|googleapis)\.com\b/;
 
 /** A page of a new visitor, with empty storage. Its errors and requests are collected. */
@@ -35,14 +35,14 @@ export interface VisitOptions {
 export interface Chromium {
   browser: Browser;
   visit: (url: string, options?: VisitOptions) => Promise<Visit>;
-  /** Ends the visits of a test. Returns their errors of the console, and their requests to other machines. */
+  /** Ends the visits of a test. Returns the errors in their consoles, and their requests to other machines. */
   endVisits: () => Promise<string[]>;
   close: () => Promise<void>;
 }
 
 /**
- * Starts the browser. A proxy refuses requests to other machines, and each of them, even from a service worker, fails
- * the test.
+ * Starts the browser. A proxy refuses requests to other machines. Each such request fails the test, even one from a
+ * service worker.
  * @param own origins to which pages may send requests.
  */
 export async function startChromium(own: () => readonly string[]): Promise<Chromium> {
@@ -61,7 +61,7 @@ export async function startChromium(own: () => readonly string[]): Promise<Chrom
     args: [
       `--proxy-server=http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
       "--disable-background-networking",
-      // Nobody sees the pages: they need no drawing by a simulated graphics card, and no animations.
+      // Nobody looks at the pages, so they need no graphics and no animations.
       "--disable-gpu-rasterization",
       "--in-process-gpu",
       "--force-prefers-reduced-motion",
@@ -112,7 +112,7 @@ export async function startChromium(own: () => readonly string[]): Promise<Chrom
   };
 }
 
-// Code that runs in a page is written as text, because the project has only the types of a server.
+// Code for a page is written as text, because the project has only the types of a server.
 
 /** Waits for a visible element with this text. */
 export async function find(page: Page, selector: string, text = ""): Promise<ElementHandle> {
@@ -144,13 +144,13 @@ const describe = async (page: Page) => `${page.url()} ${(await readText(page)).s
 export const readText = (page: Page, selector = "body") =>
   page.$eval(selector, (one) => (one as unknown as { innerText: string }).innerText);
 
-/** Whether the page is wider than the screen, so that one must scroll to the side. */
+/** Whether the page is wider than the screen. */
 export const isWiderThanScreen = (page: Page) =>
   page.evaluate("document.documentElement.scrollWidth > innerWidth") as Promise<boolean>;
 
 /** Lists findings of axe-core that prevent people from using the page, as `rule: element`. */
 export async function findBarriers(page: Page): Promise<string[]> {
-  // A form or button that waits for the server is pale.
+  // A form or button that waits for the server has less contrast.
   const isIdle = `!document.querySelector(":is(form, .button)[aria-busy=true]")`;
   await page.waitForFunction(isIdle, { polling: 100, timeout });
   if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axe);

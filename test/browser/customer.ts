@@ -36,7 +36,7 @@ export function describeCustomer(stage: Stage): void {
   }
 
   describe("a customer", () => {
-    test("signs up with the mailed code, orders for exactly the total that the page shows, sees the order, and is notified", async () => {
+    test("signs up with the mailed code, orders for exactly the shown total, sees the order, and is notified", async () => {
       const service = await startPushService();
       const subscriber = service.subscribe();
       const visit = await stage.chromium.visit("about:blank", { hasWorker: true });
@@ -92,7 +92,7 @@ export function describeCustomer(stage: Stage): void {
       const [message] = await until("the message", () => subscriber.messages().length > 0 && subscriber.messages());
       const data = JSON.stringify(message);
       const shown = `navigator.serviceWorker.ready.then((worker) => worker.getNotifications()).then(([one]) => one?.body)`;
-      // Repeats the message until it is shown, because the protocol does not say whether the worker got it.
+      // Repeats the message until it is shown, because DevTools does not say whether the service worker got it.
       const body = await until("the notification", async () => {
         await cdp.send("ServiceWorker.deliverPushMessage", { origin: stage.shop_url, registrationId, data });
         const found = await page.waitForFunction(shown, { polling: 100, timeout: 2000 }).catch(() => null);
@@ -101,7 +101,7 @@ export function describeCustomer(stage: Stage): void {
       expect(body).toBe(message?.body as string);
       expect(message?.body).toContain(String(number));
 
-      // The checkout orders the goods that it shows, even if another tab changes the basket.
+      // The checkout orders the shown products, even if another tab changes the basket.
       await page.goto(`${stage.shop_url}/#/p/enamel-mug`);
       await click(page, ".buying button", "Add to basket");
       await page.goto(`${stage.shop_url}/#/checkout`);
@@ -129,7 +129,7 @@ export function describeCustomer(stage: Stage): void {
       await see(page, "1 piece");
       expect(await readTotal()).toBe(asked);
 
-      // Not in the other tab, because its changes reach this tab some time later.
+      // The test does not use the other tab, whose changes reach this tab later.
       await page.evaluate(`localStorage["shop basket"] = ${JSON.stringify(basket)}`);
       await page.goto(`${stage.shop_url}/#/checkout`);
       await see(page, "2 × Enamel mug");
@@ -141,7 +141,7 @@ export function describeCustomer(stage: Stage): void {
       await service.close();
     }, 60_000);
 
-    test("signs in with a mailed code, turns two-factor on, signs in with its code, and is asked kindly to sign in again when the token has ended", async () => {
+    test("signs in with a mailed code, enables two-factor, signs in with its code, and is asked to sign in again when the token has expired", async () => {
       const visit = await stage.chromium.visit(`${stage.shop_url}/#/wishlist`);
       const { page } = visit;
       await click(page, "main button", "Mail me a code");

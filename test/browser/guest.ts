@@ -41,13 +41,14 @@ export function describeGuest(stage: Stage): void {
     await transfer?.evaluate((one) => (one as unknown as { click: () => void }).click());
   }
 
-  // Prices: 18.90 with 20 % tax and 33.33 with 10 %, less 10 % discount, and 9.90 for shipping, taxed as the goods are.
+  // The order: 18.90 with 20 % tax and 33.33 with 10 % tax, less 10 % discount, and shipping of 9.90, taxed like the
+  // goods.
   describe("a guest", () => {
-    // No limit of orders, because all these guests have the same IP address.
+    // The limit of orders is off, because all these guests have the same IP address.
     beforeAll(() => change("--orders-per-minute", "0"));
 
     // German words are longer than English ones.
-    test("buys two goods with a code in German on a phone, sees the order by its link only, and withdraws in two steps", async () => {
+    test("buys two products with a discount code in German on a phone, sees the order only with its link, and withdraws in two steps", async () => {
       const visit = await stage.chromium.visit(stage.shop_url, phone);
       const { page } = visit;
       await chooseLanguage(page, "de");
@@ -79,7 +80,7 @@ export function describeGuest(stage: Stage): void {
       const [, id] = /#\/order\/(ord_\w+)/.exec(page.url()) ?? [];
       const token = await page.evaluate(`sessionStorage.getItem("shop order ${id}")`);
 
-      // Another device opens the link. A stranger opens the address without the token.
+      // A second device opens the link; a stranger opens the address without the token.
       const other = await stage.chromium.visit(`${stage.shop_url}/#${id}.${token}`, phone);
       await find(other.page, "[data-test=transfer]", "IBAN");
       expect(other.page.url()).toBe(`${stage.shop_url}/#/order/${id}`);
@@ -154,7 +155,7 @@ export function describeGuest(stage: Stage): void {
       expect(await findBarriers(third.page)).toEqual([]);
     }, 60_000);
 
-    test("finds entered data again, sees the total with a code before ordering, and sees amounts when back online", async () => {
+    test("keeps entered data, sees the total with a discount code before ordering, and sees amounts again when back online", async () => {
       expect(await change("--transfer-instructions=")).toMatchObject({ code: 0 });
       const visit = await stage.chromium.visit(stage.shop_url, { hasWorker: true });
       const { page } = visit;
@@ -189,7 +190,7 @@ export function describeGuest(stage: Stage): void {
       await find(page, orderAndPay);
     }, 60_000);
 
-    test("learns before ordering why a quantity cannot be ordered", async () => {
+    test("sees before ordering why a quantity cannot be ordered", async () => {
       const about = { title: "Rare thing", price: 5, stock: 12 };
       const { slug } = await stage.call<{ slug: string }>("POST", "/products/", about);
       const visit = await stage.chromium.visit(`${stage.shop_url}/#/p/${slug}`);
@@ -225,7 +226,7 @@ export function describeGuest(stage: Stage): void {
       await stage.call("DELETE", `/products/${slug}/`);
     }, 60_000);
 
-    test("sees the store's note instead of the tax, and added tax if prices exclude it", async () => {
+    test("sees the store's tax note instead of the tax, and sees added tax if prices exclude it", async () => {
       const { page } = await stage.chromium.visit(stage.shop_url);
       await fillBasket(page);
       expect(await change("--tax-note", "No VAT (section 19 UStG).")).toMatchObject({ code: 0 });

@@ -30,7 +30,7 @@ export interface Stage extends Printed {
   call: <T>(method: string, path: string, body?: object) => Promise<T>;
 }
 
-/** For the top of a test file. `open` starts the server and the browser, `close` ends them. */
+/** Call this at the top of a test file. `open` starts the server and the browser, `close` ends them. */
 export function useStage() {
   const { installBinary } = useBinaries();
   const stage = {} as Stage;

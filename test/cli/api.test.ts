@@ -33,7 +33,7 @@ beforeAll(async () => {
   }
 });
 
-test("a request passes the server's checks, and the envelope of an error is printed with exit code 1", async () => {
+test("a request passes the checks of the server; an error is printed as its envelope, with exit code 1", async () => {
   const made = await api('POST /products/ -f title=Lamp -F price=79.9 -F tags=["new"]');
   expect(made).toMatchObject({ code: 0, reply: { data: { title: "Lamp", price: 79.9, tags: ["new"] } } });
   const path = `/products/${made.reply.data.id}/`;
@@ -50,12 +50,12 @@ test("a request passes the server's checks, and the envelope of an error is prin
   expect(await api(`GET ${path}`)).toMatchObject({ code: 1, reply: { error: { code: 5301 } } });
 });
 
-test("fields of a GET are its query, and the store is always the chosen one", async () => {
+test("fields of a GET become its query, but cannot name another store", async () => {
   const { reply } = await api("GET /products/?namespace=other -f limit=1 -f status=published -f sort=title");
   expect(reply.data).toMatchObject([{ title: "A" }]);
 });
 
-test("all pages become one array, or one record a line", async () => {
+test("--paginate prints all pages as one array, and --lines prints one record a line", async () => {
   const all = await api("GET /products/?limit=2 -f sort=title --paginate");
   expect(all.reply).toMatchObject([{ sku: "A" }, { sku: "B" }, { sku: "C" }]);
   const { stdout } = await here(["api", "GET", "/products/?limit=2&fields=sku", "--paginate", "--lines", ...demo]);
@@ -64,7 +64,7 @@ test("all pages become one array, or one record a line", async () => {
   expect(events).toHaveLength(4);
 });
 
-test("with --as, a request sees and may do what the user does", async () => {
+test("with --as, a request has the permissions of the user", async () => {
   const orders = await api("GET /users/me/ --as ada@example.com");
   expect(orders.reply.data).toMatchObject({ email: "ada@example.com" });
   const forbidden = await api("POST /products/ -f title=Lamp -F price=1 --as ada@example.com");
@@ -84,7 +84,7 @@ test("a picture is uploaded as a file", async () => {
   });
 });
 
-test("a view is written before the command ends", async () => {
+test("a view that a command counts is written before the command ends", async () => {
   const { reply } = await api("GET /products/?limit=1");
   const [product] = reply.data as unknown as { id: string }[];
   const resource = `-f resource_type=product -f resource_id=${product?.id}`;
@@ -92,7 +92,7 @@ test("a view is written before the command ends", async () => {
   expect((await api(`GET /views/ ${resource}`)).reply.data).toMatchObject({ count: 1 });
 });
 
-test("a line that makes no sense is refused before the request", async () => {
+test("a wrong command line is refused before the request", async () => {
   for (const line of [
     ["GET", "orders/"],
     ["POST", "/products/", "--paginate"],

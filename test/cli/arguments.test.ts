@@ -7,7 +7,7 @@ const { here: run, failure, json } = openCli();
 
 beforeAll(() => json("db", "migrate"));
 
-/** Wrong command lines, and a part of their error messages. All end with exit code 2 and change nothing. */
+/** Wrong command lines, each with a part of its error message. All end with exit code 2 and change nothing. */
 const mistakes: [line: string[], message: string][] = [
   [["tenant", "list", "--bogus"], "Unknown flag --bogus."],
   [["tenant", "list", "-x"], "Unknown flag -x."],
@@ -43,7 +43,7 @@ const mistakes: [line: string[], message: string][] = [
   [["--bogus", "tenant", "list"], "Unknown flag --bogus."],
 ];
 
-describe("a wrong command line is exit code 2, and the error names the argument", () => {
+describe("a wrong command line ends with exit code 2, and the error names the argument", () => {
   test.concurrent.each(mistakes)("%j", async (line, message) => {
     const at = line.indexOf("--");
     const args = at === -1 ? [...line, "--json"] : [...line.slice(0, at), "--json", ...line.slice(at)];
@@ -95,7 +95,7 @@ test("a value that begins with a hyphen can be given after =", async () => {
   expect(error.message).toEndWith("/--json.");
 });
 
-test("values that citty would lose are kept: those of repeated flags, negative numbers, and flags that begin with no-", () => {
+test("no value is lost that citty would lose: values of repeated flags, negative numbers, and flags that begin with no-", () => {
   const args: CommandArgs = {
     scope: { ...valueArg("text", "A list"), multiple: true },
     "no-docs": { type: "boolean", description: "A switch" },
@@ -112,7 +112,7 @@ test("values that citty would lose are kept: those of repeated flags, negative n
   expect(readArgs([], args)).toMatchObject({ scope: [], "no-docs": false, file: [] });
 });
 
-test("flags take precedence over the environment, and an empty variable counts as unset", async () => {
+test("flags take precedence over environment variables, and an empty variable counts as unset", async () => {
   const show = (env: Record<string, string>, ...args: string[]) => run(["tenant", "show", ...args], { env });
   expect((await show({ BODEGA_NAMESPACE: "from-env" })).stderr).toContain('"from-env"');
   expect((await show({ BODEGA_NAMESPACE: "from-env" }, "-n", "from-flag")).stderr).toContain('"from-flag"');

@@ -30,7 +30,7 @@ beforeAll(async () => {
   await json("key", "publish", appId);
 });
 
-/** Changes the database as the program itself never does. */
+/** Changes the database in a way in which the program itself never changes it. */
 async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
   const db = await openDatabase({ dataDir });
   for (const trigger of ["audit_log_unchanged", "audit_log_kept"]) await db.execute(`drop trigger ${trigger}`);
@@ -64,7 +64,7 @@ describe("bodega audit list", () => {
     expect(Object.keys(row as Row)).toEqual(Object.keys(record));
   });
 
-  test("ids of users are complete at 100 columns, with the email while the user exists", async () => {
+  test("shows complete ids of users at 100 columns, with the email of a user who exists", async () => {
     const email = "ada-lovelace@mugs.example.com";
     const own = openCli();
     await own.json("tenant", "create", "mugs");
@@ -103,7 +103,7 @@ describe("bodega audit list", () => {
     [["--event", "logins.*"], "--event"],
     [["--since", "yesterday"], "--since"],
     [["--actor-kind", "god"], "--actor-kind"],
-  ])("%j is exit code 2 and names its flag", async (flags, flag) => {
+  ])("with %j ends with exit code 2 and names the flag", async (flags, flag) => {
     const { code, error } = await failure("audit", "list", ...flags);
     expect(code).toBe(2);
     expect(error.message).toStartWith(`${flag} `);
@@ -111,7 +111,7 @@ describe("bodega audit list", () => {
 });
 
 describe("bodega audit verify", () => {
-  test("is exit code 0 for an unchanged log, and its head can be passed to --expect", async () => {
+  test("ends with exit code 0 for an unchanged log, whose head --expect accepts", async () => {
     const verdict = await json<Verdict>("audit", "verify");
     expect(verdict).toMatchObject({ intact: true, first: { seq: 1 } } as unknown as Verdict);
     expect(verdict.rows).toBe(verdict.last.seq);
@@ -125,7 +125,7 @@ describe("bodega audit verify", () => {
   test.each([
     ["a changed row", ["update audit_log set actor_id = 'nobody' where seq = 2"], { broken_at: 2 }],
     ["the loss of the table", ["drop table audit_log"], { problem: "The table audit_log is missing." }],
-  ])("is exit code 1 after %s, and names the entry", async (_what, statements, expected) => {
+  ])("ends with exit code 1 after %s, and names the entry", async (_what, statements, expected) => {
     const one = openCli(join(makeDir(), "data"));
     await one.json("tenant", "create", "demo");
     await tamper(one.dataDir, ...statements);
@@ -139,7 +139,7 @@ describe("bodega audit verify", () => {
   });
 });
 
-test("the actor is the account of the process, whatever the environment says", async () => {
+test("the actor of an entry is the account of the process, not a name in the environment", async () => {
   const one = openCli();
   const env = { USER: "mallory", LOGNAME: "mallory", SUDO_USER: "mallory" };
   await one.run(["tenant", "create", "demo"], { env });
@@ -149,7 +149,7 @@ test("the actor is the account of the process, whatever the environment says", a
   expect(accountName("/no/such/file")).toBe(`uid ${process.getuid?.()}`);
 });
 
-test("a migration that a command applies is audited, with the names of the migrations", async () => {
+test("the audit log names the migrations that a command applies", async () => {
   const one = openCli();
   const { applied } = await one.json<{ applied: string[] }>("db", "migrate");
   await one.json("db", "migrate");

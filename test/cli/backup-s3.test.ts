@@ -27,7 +27,7 @@ afterEach(() => {
   s3.calls.length = 0;
 });
 
-// Restores run in their own process, because they keep other commands from the database until their process ends.
+// Each restore needs its own process, because no other command can use the database until that process ends.
 const run = (args: string[], env: Record<string, string> = {}, from = dataDir) =>
   (args[0] === "restore" ? runAlone : here)(["db", ...args], { env: { BODEGA_DATA_DIR: from, ...s3.env, ...env } });
 
@@ -50,13 +50,13 @@ test("a backup becomes one object and can be restored from it, and --keep remove
   expect(await openCli(target).json<unknown>("tenant", "list")).toMatchObject([{ namespace: "demo" }]);
 });
 
-test("an account that may only write can make backups", async () => {
+test("an S3 account that may only write can make backups", async () => {
   s3.fail = { when: /^(GET|HEAD|DELETE|POST)/, code: "AccessDenied" };
   const { code, stdout } = await run(["backup", "--to", at, "-q"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: `s3://${s3.bucket}/${[...s3.objects.keys()]}\n` });
 });
 
-test("an error of the service is reported with its code, without the account, and leaves no object", async () => {
+test("an error of the S3 service is reported with its code, without credentials, and leaves no object", async () => {
   const wrongSecret = "not-the-secret-of-this-account";
   s3.fail = { when: /^PUT/, code: "AccessDenied" };
   const denied = await run(["backup", "--to", at]);
@@ -78,7 +78,7 @@ test("an error of the service is reported with its code, without the account, an
   expect(readdirSync(join(dataDir, "backups")).filter((name) => name.startsWith("."))).toEqual([]);
 });
 
-test("a backup or restore with a service that never answers fails in time", async () => {
+test("a backup or restore fails in time if the S3 service never answers", async () => {
   const storage = openStorage(at, readConfig({}, { BODEGA_DATA_DIR: dataDir, ...s3.env }), 300);
   s3.hold = () => new Promise(() => {});
   const silent = { code: 5001, message: `${at} did not answer within 0.3 s.` };
@@ -136,7 +136,7 @@ test("a killed backup does not delay the next one, which removes the leftover pa
     env: environment(),
     stdio: ["ignore", "ignore", "pipe"],
   });
-  // The command prints at once what it waits for. Then the other command may continue.
+  // The command prints at once that it waits for the other command, which may then continue.
   const words = waiting.stderr.getReader();
   expect(new TextDecoder().decode((await words.read()).value)).toContain("Waiting until another backup");
   killed.kill("SIGKILL");

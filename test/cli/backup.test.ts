@@ -84,7 +84,7 @@ test("a backup is an archive that tar opens, readable by its owner only: a corre
   expect(listLeftovers(backups)).toEqual([]);
 });
 
-test("every backup is audited", async () => {
+test("every backup has an entry in the audit log", async () => {
   const file = join(makeDir(), "audited.tar.gz");
   const report = await json<Report>("db", "backup", "--to", file);
   expect(report).toMatchObject({ backup: file, warnings: [] });
@@ -109,7 +109,7 @@ test("--keep removes the oldest backups of this database, and nothing else", asy
   expect(readdirSync(dir).toSorted()).toEqual([...strangers, ...left].toSorted());
 });
 
-test("--keep never removes the new backup, even if older ones have a later time because the clock was ahead", async () => {
+test("--keep never removes the new backup, even if earlier backups have later times because the clock was ahead", async () => {
   const dir = makeDir();
   const { backup: first } = await json<Report>("db", "backup", "--to", dir);
   const ahead = join(dir, "bodega-29990101T000000.000Z.tar.gz");
@@ -119,15 +119,15 @@ test("--keep never removes the new backup, even if older ones have a later time 
   expect(readdirSync(dir).map((name) => join(dir, name))).toEqual([backup]);
 });
 
-test("of two concurrent backups one waits for the other, and both succeed", async () => {
+test("two concurrent backups wait for each other, and both succeed", async () => {
   const both = await Promise.all([json<Report>("db", "backup"), json<Report>("db", "backup")]);
   expect(new Set(both.map(({ backup }) => backup)).size).toBe(2);
   for (const { backup } of both) expect(existsSync(backup)).toBe(true);
 });
 
-// Only root can create files for another account.
+// Only root can give files to another account.
 if (process.getuid?.() === 0) {
-  test("a backup that root makes in the data directory gets the directory's owner, and elsewhere belongs to root", async () => {
+  test("a backup that root makes belongs to the data directory's owner inside this directory, and to root outside", async () => {
     const cli = openCli();
     mkdirSync(cli.dataDir);
     chownSync(cli.dataDir, 1234, 1234);
@@ -187,7 +187,7 @@ test("a damaged database is not backed up", async () => {
   });
 });
 
-test("if a restore would refuse a backup, this is reported when the backup is made", async () => {
+test("a backup that a restore would refuse is reported when it is made", async () => {
   const cli = openCli();
   await cli.json("tenant", "create", "demo");
   const db = await openStoreDatabase({ dataDir: cli.dataDir });
@@ -199,7 +199,7 @@ test("if a restore would refuse a backup, this is reported when the backup is ma
   expect(error.message).toContain("foreign index mine of products");
 });
 
-test("ctrl-C ends it with exit code 130 and leaves no files", async () => {
+test("ctrl-C ends a backup with exit code 130 and leaves no files", async () => {
   const large = await copyWithFiller(dataDir, 32);
   const dir = makeDir();
   const { code, screen } = await runAtTerminal(["db", "backup", "--to", dir], [["copying", "\u0003"]], {
@@ -210,7 +210,7 @@ test("ctrl-C ends it with exit code 130 and leaves no files", async () => {
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test("it prints the path of the backup, with -q nothing else, and no secret of the environment", async () => {
+test("the output has the path of the backup, with -q nothing else, and no secret of the environment", async () => {
   const secret = "s".repeat(40);
   const quiet = await run(["db", "backup", "-q"], {
     env: { BODEGA_S3_ACCESS_KEY_ID: "id", BODEGA_S3_SECRET_ACCESS_KEY: secret },

@@ -34,7 +34,7 @@ const order = (verb: string, number: string, ...args: string[]) => json<Order>("
 
 const terminal: Actor = { kind: "terminal", account: "ada" };
 
-/** Orders pieces of a product as a guest. Returns the number of the order. */
+/** Orders items of a product as a guest. Returns the number of the order. */
 async function reserve(product_id: string, quantity: number, actor = terminal, store = "demo"): Promise<string> {
   const db = await openStoreDatabase({ dataDir });
   const system = { db, actor, vault, requestId: "test", now: Date.now };
@@ -119,7 +119,7 @@ test("an order is paid, fulfilled and refunded, and the stock changes accordingl
   });
 });
 
-test("cancel --buyer accepts each buyer of the list, refuses others, and says that a dry run saves nothing", async () => {
+test("cancel --buyer accepts the buyers that the list shows, refuses others, and says that a dry run saves nothing", async () => {
   await json("tenant", "create", "hoard");
   const store = ["-n", "hoard"];
   const { product_id } = await json<Product>("product", "create", ...store, "--title", "Cup", "--price", "1");

@@ -8,13 +8,13 @@ import { command as program, type Step } from "./run-bodega.ts";
 /** A password that satisfies every rule. */
 export const typedSecret = "Marmalade-Teapot-73";
 
-/** A successful call of a command on the prepared shop, and what the tests must know about it. */
+/** A successful call of a command on the prepared shop, with its properties that tests need. */
 export interface CommandCall {
-  /** Returns all arguments, so that the command asks only the questions in `asks`. */
+  /** Returns all arguments; the command then asks only the questions in `asks`. */
   args(shop: PreparedShop): string[];
-  /** Returns the prompts besides those for required arguments, and the answers. */
+  /** Returns the prompts that are not for required arguments, with answers. */
   asks?(shop: PreparedShop): Step[];
-  /** Returns flags that give the same answers as `asks`. Without them, the command works only at a terminal. */
+  /** Returns flags with the same answers as `asks`. A command without such flags works only at a terminal. */
   instead?(shop: PreparedShop): string[];
   /** Standard input that replaces prompts. Used together with `instead`. */
   input?: string;
@@ -26,13 +26,13 @@ export interface CommandCall {
   quiet?: RegExp | null;
   /** The exit code of the call. Default: 0. */
   code?: number;
-  /** The command needs its own process, because it is a server, or keeps the database until its process ends. */
+  /** The command needs its own process, because it is a server, or uses the database alone until its process ends. */
   alone?: boolean;
   /** The command is a server, which runs until it is stopped. */
   server?: "is";
   /** The command does not fail without a database, because it creates one or needs none. */
   needsNoShop?: boolean;
-  /** The output contains a secret, which must not be anywhere else. */
+  /** The output contains a secret, which nothing else may contain. */
   makesSecret?: boolean;
 }
 

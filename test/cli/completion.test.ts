@@ -61,10 +61,10 @@ test("bash completes a file name with a space as one word", async () => {
 describe("names are completed from the database", () => {
   test.each([
     ["keys in quotes and with a joined flag", ["key", "show", "--namespace", "=", '"demo"', "w"], ["web"]],
-    ["emails that bash has cut", ["user", "show", "-n", "demo", "ada", "@", "ex"], ["example.com"]],
+    ["emails that bash has split", ["user", "show", "-n", "demo", "ada", "@", "ex"], ["example.com"]],
     ["emails behind a joined flag", ["token", "list", "-n", "demo", "--user", "=", "ada", "@", ""], ["example.com"]],
     ["addresses", ["webhook", "show", "-n", "demo", "http", ":", "//"], ["//127.0.0.1:9/in"]],
-  ])("in bash: %s", async (_what, words, offered) => {
+  ])("completed in bash: %s", async (_what, words, offered) => {
     expect(await completeInBash(words)).toEqual(offered);
   });
 
@@ -89,7 +89,7 @@ describe("names are completed from the database", () => {
     expect((await complete(["key", "show", "app_"])).toSorted()).toEqual(keys.map(({ app_id }) => app_id).toSorted());
   });
 
-  test("names come from the data directory and store that the command line and the environment name", async () => {
+  test("completed names come from the data directory and store of the command line or the environment", async () => {
     const env = { BODEGA_DATA_DIR: makeDir() };
     expect(await complete(["tenant", "show", "s"], env)).toEqual([]);
     expect(await complete(["tenant", "show", "--data-dir", dataDir, "s"], env)).toEqual(["shop"]);
@@ -125,7 +125,7 @@ test.each(["zsh", "fish"])("the %s script calls the program for candidates", asy
 
 // This test needs fish.
 if (Bun.which("fish")) {
-  test("fish completes also before a word is begun", async () => {
+  test("fish also completes a word that has no letters yet", async () => {
     const fish = join(dir, "bodega.fish");
     writeFileSync(fish, (await run(["completion", "fish"])).stdout);
     const env = { ...environment(), PATH: `${dir}:${process.env.PATH}` };

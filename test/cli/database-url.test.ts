@@ -17,7 +17,7 @@ afterAll(() => server?.stop());
 
 // The server's executable exists for one platform only.
 if (hasSqld) {
-  test("commands work on a database server, named by flag or environment, and need no data directory", async () => {
+  test("commands work on the libSQL server of a flag or environment variable, and need no data directory", async () => {
     const made = await json("tenant", "create", "demo", "--database-url", server.url);
     expect(await json<unknown[]>("tenant", "list", "--database-url", server.url)).toMatchObject([made]);
     const { code, stdout, stderr } = await run(["key", "issue", "-n", "demo", "--name", "web", "--json"], {
@@ -30,7 +30,7 @@ if (hasSqld) {
     expect(existsSync(dataDir)).toBe(false);
   });
 
-  test("doctor reports a database server that acknowledges writes before they are on its disk", async () => {
+  test("doctor reports a libSQL server that acknowledges writes before they are on its disk", async () => {
     const subjects = async () => {
       const { stdout } = await run(["doctor", "--json", "--database-url", server.url]);
       const { findings } = JSON.parse(stdout) as { findings: { check: string; severity: string }[] };
@@ -43,14 +43,14 @@ if (hasSqld) {
   });
 }
 
-test("a database server that does not answer is exit code 4", async () => {
+test("a command ends with exit code 4 if the libSQL server does not answer", async () => {
   const { code, error } = await failure("tenant", "list", "--database-url", "http://127.0.0.1:9");
   expect({ code, error: error.code }).toEqual({ code: 4, error: 5001 });
 });
 
 // The server's executable exists for one platform only.
 if (hasSqld) {
-  test("a database server's backup restores to a file or to an empty server, and to no other", async () => {
+  test("a backup of a libSQL server can be restored to a file or an empty libSQL server only", async () => {
     const { json, failure, dataDir } = openCli();
     const from = server;
     const to = await startSqld();

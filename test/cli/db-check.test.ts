@@ -24,7 +24,7 @@ async function checkFile(bytes: Uint8Array | string, ...flags: string[]) {
   return run(["db", "check", "--data-dir", dataDir, ...flags]);
 }
 
-test("an intact database is exit code 0 with a summary on standard error, and its file does not change", async () => {
+test("a check of an intact database ends with exit code 0 and a summary on standard error, and does not change the file", async () => {
   const before = hashOf(path);
   const sound = await run(["db", "check"]);
   expect(sound).toMatchObject({ code: 0, stderr: "19 checks: no problems found.\n" });
@@ -36,7 +36,7 @@ test("an intact database is exit code 0 with a summary on standard error, and it
   expect(hashOf(path)).toBe(before);
 });
 
-test("damage is exit code 1 with a remedy, never a crash; --json prints one value, -q only subjects", async () => {
+test("a check that finds damage ends with exit code 1 and a remedy, without a crash; --json prints one value, -q only subjects", async () => {
   const plain = await checkFile(readFileSync(path).subarray(0, 16));
   expect(plain.code).toBe(1);
   expect(plain.stdout).toMatch(
@@ -59,8 +59,8 @@ test("damage is exit code 1 with a remedy, never a crash; --json prints one valu
   expect((await checkFile("", "-q")).stdout).toMatch(/^\/\S+bodega\.db\n$/);
 });
 
-test("a terminal shows the running check, and ctrl-C ends it with 130 while it reads", async () => {
-  // An exclusive lock delays the check, as reading a large file would.
+test("a terminal shows the running check, and ctrl-C ends it with exit code 130", async () => {
+  // An exclusive lock delays the check for as long as a large file would.
   const lock = new FileLock(await loadLibsql(), join(cli.dataDir, "bodega.db-readers"));
   expect(lock.tryExclusive()).toBe(true);
   const wrapper = ["sh", "-c", 'trap : INT; "$@"; echo "exit code $?"', "sh"];

@@ -28,14 +28,14 @@ test("status of a new database lists pending migrations with exit code 1, and mi
   expect((await run(["db", "status"])).stdout).toMatch(/^MIGRATION +APPLIED\n0000_/);
 });
 
-describe("a schema of another version is not changed", () => {
+describe("a database with a schema of another version", () => {
   async function change(dataDir: string, statement: string): Promise<void> {
     const db = await openStoreDatabase({ dataDir });
     await db.execute(statement);
     await db.close();
   }
 
-  test("an older one, until db migrate is run", async () => {
+  test("that is older is not changed until db migrate runs", async () => {
     const { dataDir, json } = openCli();
     await json("tenant", "create", "demo");
     const next = openCli(dataDir, nextVersion);
@@ -46,7 +46,7 @@ describe("a schema of another version is not changed", () => {
     expect(readdirSync(join(dataDir, "backups"))).toEqual([expect.stringMatching(/^before-0001_next-/)]);
   });
 
-  test("a newer one", async () => {
+  test("that is newer is never changed", async () => {
     const { dataDir, json, failure } = openCli();
     await json("tenant", "create", "demo");
     await change(dataDir, "insert into __bodega_migrations values ('9999_later', 'x', '2030-01-01T00:00:00Z')");
@@ -64,7 +64,7 @@ describe("a schema of another version is not changed", () => {
   });
 });
 
-test("without its key, a database starts no server until it is rekeyed, which is refused while a server runs", async () => {
+test("without the secret key, no server starts until db rekey, which is refused while a server runs", async () => {
   const { dataDir, json, failure, run } = openCli();
   await json("tenant", "create", "demo");
   const db = await openStoreDatabase({ dataDir });

@@ -20,7 +20,7 @@ const makers: [string, (shop: PreparedShop) => string[]][] = [
 const runWith = (script: string, line: string[], { env, dir }: PreparedShop) =>
   runProgram(["bash", "-c", script, "bash", ...command, ...line], { env, cwd: dir });
 
-test.each(makers)("bodega %s reports if the secret could not be written", async (_name, lineOf) => {
+test.each(makers)("bodega %s reports a secret that could not be written", async (_name, lineOf) => {
   const shop = copyShop();
   const { code, stderr } = await runWith('exec "$@" > /dev/full', lineOf(shop), shop);
   expect([code, stderr]).toEqual([1, expect.stringMatching(/ENOSPC.*is valid, but was not delivered/)]);

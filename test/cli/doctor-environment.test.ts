@@ -23,9 +23,7 @@ async function runDoctor({ env }: Pick<PreparedShop, "env">, ...flags: string[])
 
 type Shop = PreparedShop & { smtpUrl: string };
 
-/**
- * Copies the prepared store, but without a mail server: the check of the mail server would take a tenth of a second.
- */
+/** Copies the prepared store without its mail server, whose check would take a tenth of a second. */
 function copyShop(): Shop {
   const shop = copyPrepared();
   const { BODEGA_SMTP_URL: smtpUrl = "", ...env } = shop.env;
@@ -66,7 +64,7 @@ async function runShell(line: string, cwd: string) {
   return { code: await child.exited, stderr: await child.stderr.text() };
 }
 
-/** Changes the database as the program itself never does. */
+/** Changes the database in a way in which the program itself never changes it. */
 async function tamper({ dataDir }: PreparedShop, ...statements: string[]): Promise<void> {
   const db = await openStoreDatabase({ dataDir });
   for (const statement of statements) await db.execute(statement);
@@ -86,7 +84,7 @@ const env =
     Object.assign(shop.env, values);
 const none: Fault = () => {};
 
-/** Faults that the printed remedy fixes. */
+/** Faults that the command in the printed remedy fixes. */
 const curable: [name: string, expected: string, fault: Fault][] = [
   [
     "a store that is suspended",
@@ -128,7 +126,7 @@ function writeSettings({ dataDir }: PreparedShop, line: string, mode = 0o600): v
   writeFileSync(join(dataDir, "bodega.env"), `${line}\n`, { mode });
 }
 
-test.each(curable)("%s is found, and the remedy fixes it as printed", async (_name, words, fault) => {
+test.each(curable)("doctor finds %s, and the printed remedy fixes it", async (_name, words, fault) => {
   const expected = fieldsOf(words);
   const shop = copyShop();
   chmodSync(shop.dataDir, 0o700);
@@ -161,7 +159,7 @@ test("a country that a store ships to without a tax rate is a warning, unless th
 
 const isSchema = ({ check }: ReportedFinding) => check === "schema";
 
-test("a pending migration is found, and the remedy applies it as printed", async () => {
+test("a pending migration is found, and the printed command applies it", async () => {
   const shop = copyShop();
   const schemaFindings = async () => (await runDoctor(shop, "--only", "server")).findings.filter(isSchema);
   await inNextVersion(async () => {
@@ -191,7 +189,7 @@ test("--fix fixes only what is safe to fix, and records the fixes in the audit l
   );
 });
 
-/** Faults whose remedy is not a command, or does not fix them alone. */
+/** Faults whose remedy is not a command, or does not fix them completely. */
 const reported: [name: string, expected: string, remedy: RegExp, fault: Fault][] = [
   ["no mail server", "mail warning", /BODEGA_SMTP_URL .*: bodega init$/, none],
   [
@@ -275,7 +273,7 @@ function auditBackup(shop: PreparedShop, days: number, place: string): Promise<v
   );
 }
 
-test("a backup file that is missing or empty is found; one that exists or is in object storage has no finding", async () => {
+test("doctor reports a missing or empty backup file, but no existing file and no backup in object storage", async () => {
   const shop = copyShop();
   const find = async (place: string) => {
     await auditBackup(shop, 0, place);
@@ -289,7 +287,7 @@ test("a backup file that is missing or empty is found; one that exists or is in 
   expect(await find("s3://bucket/shop.tar.gz")).toEqual([]);
 });
 
-test.each(reported)("%s is found, with a remedy", async (_name, words, remedy, fault) => {
+test.each(reported)("doctor finds %s, and prints a remedy", async (_name, words, remedy, fault) => {
   const expected = fieldsOf(words);
   const shop = copyShop();
   await fault(shop);
@@ -309,7 +307,7 @@ test("with -n, doctor checks only one store, not the environment", async () => {
   expect(checked.slice(2, 9)).toEqual(["stores", "taxes", "accounts", "keys", "outbox", "webhooks", "payments"]);
 });
 
-test("the exit code is 1 for an error, with --strict also for a warning, and never for a note", async () => {
+test("the exit code of doctor is 1 for an error, with --strict also for a warning, and never for a note", async () => {
   const shop = copyShop();
   await claim(shop);
   expect(await runDoctor(shop)).toMatchObject({ code: 0, ok: true, worst: "warning" });
@@ -340,7 +338,7 @@ const unusable: [name: string, fault: (shop: PreparedShop) => unknown][] = [
   ],
 ];
 
-test.each(unusable)("%s is an error with a remedy, and neither a crash nor a new database", async (_name, fault) => {
+test.each(unusable)("doctor reports %s with a remedy, without a crash or a new database", async (_name, fault) => {
   const shop = copyShop();
   await fault(shop);
   const before = existsSync(join(shop.dataDir, "bodega.db"));
@@ -350,7 +348,7 @@ test.each(unusable)("%s is an error with a remedy, and neither a crash nor a new
   expect(existsSync(join(shop.dataDir, "bodega.db"))).toBe(before);
 });
 
-test("a server that does not answer is a warning, and no server is a note", async () => {
+test("doctor warns of a server that does not answer, and notes that no server runs", async () => {
   const shop = copyShop();
   const find = async () => (await runDoctor(shop, "--only", "server")).findings;
   expect(await find()).toMatchObject([{ severity: "note", remedy: "bodega serve" }]);
@@ -359,7 +357,7 @@ test("a server that does not answer is a warning, and no server is a note", asyn
   lock?.close();
 });
 
-test("a server of another version is a warning", async () => {
+test("doctor warns of a server of another version", async () => {
   const shop = copyShop();
   const lock = await acquireServerLock(shop.dataDir);
   const status = { version: "0.0.1", pid: 12 };
@@ -372,7 +370,7 @@ test("a server of another version is a warning", async () => {
   expect(found?.message).toContain("version 0.0.1");
 });
 
-test("a database server that does not answer is an error without its token", async () => {
+test("doctor reports a libSQL server that does not answer as an error, without its token", async () => {
   const env = { BODEGA_DATABASE_URL: "http://127.0.0.1:1", BODEGA_DATABASE_AUTH_TOKEN: "a-secret-token" };
   const dataDir = makeDir();
   const { code, findings } = await runDoctor({ env: { ...env, BODEGA_DATA_DIR: dataDir } });
@@ -381,7 +379,7 @@ test("a database server that does not answer is an error without its token", asy
   expect(JSON.stringify(findings)).not.toContain("a-secret-token");
 });
 
-test("findings fit the terminal, the most severe come first, and a summary follows", async () => {
+test("findings fit the terminal, the most severe first, and a summary follows", async () => {
   const shop = copyShop();
   await claim(shop);
   await tamper(shop, `update mail_outbox set last_error = 'ESOCKET: ' || char(27) || '[31mred'`);

@@ -14,7 +14,7 @@ let json: Cli["json"];
 let run: Cli["here"];
 let failure: Cli["failure"];
 
-/** Changes the database as the program itself never does. */
+/** Changes the database in a way in which the program itself never changes it. */
 async function tamper(...statements: string[]): Promise<void> {
   const db = await openStoreDatabase({ dataDir: cli.dataDir });
   for (const statement of statements) await db.execute(statement);
@@ -43,7 +43,7 @@ const database = ["file", "text", "integrity", "references", "schema"];
 const records =
   "states stock variants replies totals pieces numbers rewards points resources counts pictures search".split(" ");
 
-test("an intact database is exit code 0, and all checks run", async () => {
+test("doctor runs all checks and ends with exit code 0 for an intact database", async () => {
   const { checked, ...report } = await json<Report>("doctor");
   expect(report).toMatchObject({ ok: true, worst: "warning" });
   expect(report.findings.filter(({ group }) => group !== "environment")).toEqual([]);
@@ -60,7 +60,7 @@ test("only -n restricts the checks, not BODEGA_NAMESPACE", async () => {
   expect(await run(only)).toMatchObject({ stdout });
 });
 
-test("--only and --ignore choose the checks, and an unknown one is exit code 2 with the names of all", async () => {
+test("--only and --ignore choose the checks; an unknown check ends with exit code 2 and the names of all checks", async () => {
   await tamper(addProduct("prd_low", 9), addGap, "delete from product_search");
   const only = await run(["doctor", "--json", "--only", "stock,mail", "--only", "search"]);
   const { checked, findings } = JSON.parse(only.stdout) as Report;
@@ -93,7 +93,7 @@ test("without findings the summary says so, and -q prints nothing", async () => 
   expect(await run(["doctor", "-n", "other", "-q"])).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 
-test("inconsistent values are exit code 1 until they are fixed, and each fix is recorded once", async () => {
+test("doctor ends with exit code 1 for inconsistent values until they are fixed, and records each fix once", async () => {
   await tamper(addProduct("prod_a", 4), "delete from product_search");
   const common = { group: "records", namespace: "demo", subject: "prod_a", fixable: true, fixed: false };
   const told = await run(["doctor", "--json"]);
@@ -134,7 +134,7 @@ test("at most 20 findings of a check are printed, and --json has all", async () 
   expect((JSON.parse(all.stdout) as Report).findings.filter(({ check }) => check === "stock")).toHaveLength(23);
 });
 
-test("ctrl-C while a mail server stays silent is exit code 130 at once, and the screen shows the running check", async () => {
+test("ctrl-C ends doctor at once with exit code 130 while a mail server is silent, and the screen shows the running check", async () => {
   const mute = createServer((socket) => socket.on("error", () => {}));
   await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", () => resolve()));
   const smtp = `smtp://127.0.0.1:${(mute.address() as { port: number }).port}`;

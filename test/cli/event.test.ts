@@ -51,7 +51,7 @@ afterAll(() => {
   for (const child of tails) child.kill("SIGKILL");
 });
 
-test("without --follow, tail prints the events of a day, or since a time", async () => {
+test("without --follow, tail prints the events of the last day, or since a given time", async () => {
   const id = await create("Lamp");
   await json("category", "create", ...demo, "--title", "Lamps");
   const events = await feed("--types", "product.*");
@@ -63,10 +63,10 @@ test("without --follow, tail prints the events of a day, or since a time", async
   expect((await failure("event", "tail", ...demo, "--types", "lamp.lit")).error.message).toContain("--types");
 });
 
-test("with --follow, tail prints what other processes write, from the database and from a server with two workers", async () => {
+test("with --follow, tail prints events of other processes, from the database and from a server with two workers", async () => {
   const server = await serve(["serve", "--port", "0", "--workers", "2"], { env: environment() });
   const [first] = await feed();
-  // A new event would be lost if it came before the tails have begun, so they begin at the first.
+  // The tails begin at the first event, because an event before their start would be lost.
   const since = ["--since", "2020-01-01"];
   const remote = ["--url", server.url, "--key-file", keyFile];
   const following = [tail(...since), ...[1, 2].map(() => tail(...since, ...remote))];
@@ -76,7 +76,7 @@ test("with --follow, tail prints what other processes write, from the database a
     await until("the last event", () => events().at(-1)?.subject === made[1]);
     expect(events()).toEqual(await feed(...since));
   }
-  // The streams end with the server, at once, and go on with the next server.
+  // The streams end at once with the server, and continue with the next server.
   const started = following.map(({ events }) => events().length);
   expect(await server.end()).toBe(0);
   expect(server.log()).not.toMatch(/abandoned/);
@@ -86,7 +86,7 @@ test("with --follow, tail prints what other processes write, from the database a
     await until("the event after the restart", () => events().at(-1)?.subject === third);
     expect(events()).toHaveLength((started[index] as number) + 1);
   }
-  // The streams end with the key, and the commands with its error.
+  // When the key is revoked, the streams end, and the commands end with its error.
   const [key] = await json<{ app_id: string }[]>("key", "list", ...demo);
   await json("key", "revoke", key?.app_id as string, "--yes");
   for (const { child } of following.slice(1)) {
@@ -96,7 +96,7 @@ test("with --follow, tail prints what other processes write, from the database a
   expect(next.log()).not.toContain("ERROR");
 }, 60_000);
 
-test("an address needs a key, and neither may contain a mistake", async () => {
+test("--url needs a key, and wrong addresses and keys are refused", async () => {
   const bad = join(makeDir(), "bad.key");
   writeFileSync(bad, "secret\n");
   for (const flags of [

@@ -16,7 +16,7 @@ const finite = (await listCalledCommands())
   .filter(({ call }) => call.server === undefined)
   .map((called): [string, CalledCommand] => [called.name, called]);
 
-test("command-calls.ts has a call of every command, and every documented shape belongs to a command", async () => {
+test("command-calls.ts calls every command, and every documented JSON shape belongs to a command", async () => {
   expect(findMissingCalls()).toEqual({ missing: [], unknown: [] });
   const names = (await listCalledCommands()).map(({ name }) => name);
   expect(Object.keys(await readShapes()).filter((name) => !names.includes(name))).toEqual([]);
@@ -34,7 +34,7 @@ describe("standard output is one JSON value of the documented shape with --json,
     expect(Array.isArray(value) ? "list" : "value").toBe(answer);
     expectShape(name, value);
 
-    // A list can be read twice.
+    // The list is read with --json and with -q.
     const again = answer === "list" && quiet === undefined ? shop : copyFor(called);
     const short = await runCall(called, again, [...fullLine(called, again), "-q"]);
     expect([short.code, short.stderr.replace(/^warning: .*\n/gm, "")]).toEqual([expected, ""]);

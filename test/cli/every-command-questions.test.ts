@@ -21,11 +21,11 @@ import { useSharedTerminal } from "./shared-terminal.ts";
 const copyShop = usePreparedShop({ hasSecondStore: true });
 const runAtSharedTerminal = useSharedTerminal(200);
 const expectShape = await usePromisedShapes();
-/** The names of a command's required arguments, for which the questions are made from their definitions. */
+/** The names of a command's required arguments. The questions for them come from their definitions. */
 const requiredOf = ({ command }: CalledCommand) => findMissing(command.args, {}).map(([name]) => name);
 const isFirst = (called: CalledCommand, index: number, all: CalledCommand[]) =>
   all.findIndex((one) => Bun.deepEquals(requiredOf(one), requiredOf(called))) === index;
-/** Commands with questions of their own, and one command for each set of required arguments. */
+/** Commands with their own questions, and one command for each set of required arguments. */
 const asking = (await listCalledCommands())
   .filter((called, index, all) => called.call.asks || (requiredOf(called).length > 0 && isFirst(called, index, all)))
   .map((called): [string, CalledCommand] => [called.name, called]);
@@ -37,7 +37,7 @@ function readAnswer(screen: string): unknown {
   return JSON.parse(lines.slice(start).join("\n"));
 }
 
-/** Calls the command with flags for everything. Returns how many rows each table then has. */
+/** Calls the command with all flags. Returns the number of rows of each table afterwards. */
 async function countAfterFlags(called: CalledCommand, shop: PreparedShop): Promise<Record<string, number>> {
   await runCall(called, shop, [...fullLine(called, shop), ...(called.call.jsonArgs?.(shop) ?? []), "--json"]);
   return countRows(shop.dataDir);
@@ -62,10 +62,10 @@ describe("missing arguments are prompted for at a terminal, and the answers work
       : await runAtSharedTerminal(args, questions, shop.env);
     expect({ code, screen }).toEqual({ code: called.call.code ?? 0, screen: expect.any(String) });
     for (const [question] of questions) expect(stripEscapes(screen)).toContain(question);
-    // While a command waits for an answer, it must not keep other commands from the database.
+    // While a command waits for an answer, other commands must be able to use the database.
     expect(new Set([...holders, "another command"])).toEqual(new Set(["another command"]));
     expectShape(name, readAnswer(screen));
-    // An answer to a required argument takes the place of its flag, so only other questions need this comparison.
+    // The answer to a question for a required argument replaces its flag, so only other questions need this comparison.
     if (called.call.asks) expect(countRows(shop.dataDir)).toEqual(await countAfterFlags(called, copyShop()));
     for (const part of [typedSecret, typedSecret.slice(0, 8), typedSecret.slice(-6)])
       expect(screen).not.toContain(part);
@@ -75,7 +75,7 @@ describe("missing arguments are prompted for at a terminal, and the answers work
 const hideCursor = "\u001b[?25l";
 const showCursor = "\u001b[?25h";
 
-describe("ctrl-C at the last question is exit code 130", () => {
+describe("ctrl-C at the last question ends a command with exit code 130", () => {
   // The shop is shared, because no call may change it.
   let shop: PreparedShop | undefined;
   let contents: ReturnType<typeof readContents>;
@@ -96,7 +96,7 @@ describe("ctrl-C at the last question is exit code 130", () => {
     expect(screen.lastIndexOf(showCursor)).toBeGreaterThanOrEqual(screen.lastIndexOf(hideCursor));
   });
 
-  test("and nothing was changed", () => {
+  test("ctrl-C at the last question of the commands above has changed nothing", () => {
     expect(readContents((shop as PreparedShop).dataDir)).toEqual(contents);
   });
 });

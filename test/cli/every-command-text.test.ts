@@ -6,12 +6,12 @@ import { runHere } from "./run-here.ts";
 const copyShop = usePreparedShop();
 const copyFor = shareCopies(copyShop);
 const commands = (await listCalledCommands()).map((called): [string, CalledCommand] => [called.name, called]);
-/** Commands that print the content of a file, or JSON, which must not be wrapped. */
+/** Commands whose output must not be wrapped, because it is the content of a file, or JSON. */
 const unlaid = new Set(["api", "mcp", "order export", "product export", "user export", "completion"]);
 const laid = commands.filter(([name, { call }]) => !call.alone && !unlaid.has(name));
 const ids = /\b(?:app|usr|prod|ord|line|ref|whk|evt|msg|reg|mail|tok)_\w{26}\b/g;
 
-/** What commands that change something print on standard error before the record. */
+/** What a command that changes a record prints on standard error before the record. */
 const sentences: Record<string, string> = {
   "tenant create": "Created store new-store.",
   "tenant update": "Updated store demo.",
@@ -72,7 +72,7 @@ function findWideLines(text: string, columns: number): string[] {
   );
 }
 
-describe("no line is wider than the terminal, ids are complete, and a change is reported before the record", () => {
+describe("every command prints no line that is wider than the terminal, complete ids, and a change before its record", () => {
   test.each(laid)("bodega %s", async (name, called) => {
     const shop = copyFor(called);
     const run = (columns?: number) => runCall(called, shop, fullLine(called, shop), columns);
@@ -91,7 +91,7 @@ describe("no line is wider than the terminal, ids are complete, and a change is 
   });
 });
 
-test("columns hidden in a narrow terminal are named below the table, except with -q", async () => {
+test("a narrow terminal shows the names of hidden columns below the table, except with -q", async () => {
   const { env } = copyShop();
   const { stdout, stderr } = await runHere(["user", "list", "-n", "demo"], { env, columns: 80 });
   expect(stdout).not.toContain("LAST SIGN-IN");

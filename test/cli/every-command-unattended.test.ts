@@ -13,7 +13,7 @@ const named = (await listCalledCommands()).map((called): [string, CalledCommand]
 const requiring = named.filter(([, { command }]) => Object.values(command.args).some(({ required }) => required));
 const deciding = named.filter(([, { call }]) => call.instead !== undefined);
 
-/** Returns a function that always gives the same copy, for commands that change nothing. */
+/** Returns a function that always returns the same copy, for commands that change nothing. */
 function useOneCopy(): () => PreparedShop {
   let shop: PreparedShop | undefined;
   return () => {
@@ -22,7 +22,7 @@ function useOneCopy(): () => PreparedShop {
   };
 }
 
-describe("without a terminal, missing arguments are exit code 2 and all are named", () => {
+describe("without a terminal, a command ends with exit code 2 and names all missing arguments", () => {
   const shopOnce = useOneCopy();
 
   test.each(requiring)("bodega %s", async (_name, called) => {
@@ -34,7 +34,7 @@ describe("without a terminal, missing arguments are exit code 2 and all are name
     expect(outcome).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
   });
 
-  test("also in a process of its own, and with --no-input at a terminal", async () => {
+  test("a command in its own process, or with --no-input at a terminal, names all missing arguments", async () => {
     const { dataDir, env } = shopOnce();
     const line = ["user", "create"];
     const missing = { code: 2, stdout: "", stderr: expect.stringContaining("error: Missing ") };
@@ -45,13 +45,13 @@ describe("without a terminal, missing arguments are exit code 2 and all are name
   });
 });
 
-describe("a command that needs a database is exit code 3 without one, and creates none", () => {
+describe("a command that needs a database ends with exit code 3 without one, and creates none", () => {
   const shopOnce = useOneCopy();
 
   test.each(named.filter(([, { call }]) => !call.needsNoShop))("bodega %s", async (_name, called) => {
     const shop = shopOnce();
     const nowhere = join(shop.dir, "nowhere");
-    // Commands read a password before they look up the user, so the password is given in another way.
+    // A command reads a password before it looks up the user, so the password is given without a prompt.
     const given = called.call.instead?.(shop);
     const instead = given && called.call.input !== undefined ? ["--random-password"] : given;
     const args = [...called.call.args(shop), ...(instead ?? []), ...(called.call.jsonArgs?.(shop) ?? [])];
@@ -63,7 +63,7 @@ describe("a command that needs a database is exit code 3 without one, and create
   });
 });
 
-describe("without a terminal, a needed confirmation is exit code 2 naming the flag", () => {
+describe("without a terminal, a command that needs a confirmation ends with exit code 2 and names the flag", () => {
   const shopOnce = useOneCopy();
   let contents: ReturnType<typeof readContents> | undefined;
 
@@ -78,7 +78,7 @@ describe("without a terminal, a needed confirmation is exit code 2 naming the fl
     expect(outcome).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(flag) });
   });
 
-  test("and nothing was changed", () => {
+  test("the commands without a confirmation have changed nothing", () => {
     expect(readContents(shopOnce().dataDir)).toEqual(contents as NonNullable<typeof contents>);
   });
 });

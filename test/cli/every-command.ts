@@ -21,7 +21,7 @@ export interface CalledCommand {
 const commands = listCommands(commandTree);
 const names = commands.map(([path]) => path.join(" "));
 
-/** Returns the commands that `commandCalls` does not have, and the entries of it that are no commands. */
+/** Returns the commands that `commandCalls` lacks, and its entries that are not commands. */
 export function findMissingCalls(): { missing: string[]; unknown: string[] } {
   return {
     missing: names.filter((name) => !Object.hasOwn(commandCalls, name)),
@@ -84,7 +84,7 @@ export function listQuestions(called: CalledCommand, shop: PreparedShop): Step[]
   return [...asked, ...(called.call.asks?.(shop) ?? [])];
 }
 
-/** Splits the command line into one without required arguments, and these arguments in the order of their prompts. */
+/** Splits a command line: returns it without required arguments, and these arguments in the order of their prompts. */
 export function leaveOutRequired(called: CalledCommand, shop: PreparedShop) {
   const { path, command, call } = called;
   const values = readArgs(call.args(shop), command.args);

@@ -43,7 +43,7 @@ describe("health exits 0 when the server is ready, and 1 when it is not", () => 
   });
 });
 
-test("the server's own address comes from host and port", async () => {
+test("health calls the address of --host and --port", async () => {
   const { code, stdout } = await run(["health"], { env: { BODEGA_HOST: "0.0.0.0", BODEGA_PORT: "1" } });
   expect(code).toBe(1);
   expect(stdout).toMatch(
@@ -51,7 +51,7 @@ test("the server's own address comes from host and port", async () => {
   );
 });
 
-test("a standby that is stopped is started with the command of a standby, not as a server", async () => {
+test("for a stopped standby, health suggests the command that starts a standby, not a server", async () => {
   const { dataDir, here: runOn } = openCli();
   const url = "http://127.0.0.1:1";
   mkdirSync(dataDir);
@@ -61,7 +61,7 @@ test("a standby that is stopped is started with the command of a standby, not as
   expect(stdout).toMatch(/\. Start it: \S*bodega standby --from s3:\/\/my-bucket\/shop\n$/);
 });
 
-test("an invalid address is exit code 2", async () => {
+test("health ends with exit code 2 for an invalid address", async () => {
   expect(await run(["health", "--url", "shop.example.com"])).toMatchObject({ code: 2, stdout: "" });
 });
 
@@ -82,7 +82,7 @@ describe("a server that speaks https", () => {
     expect(code).toBe(0);
   });
 
-  test("must have a trusted certificate if --url names it", async () => {
+  test("needs a trusted certificate if --url names the server", async () => {
     const untrusted = await run(["health", "--url", address]);
     expect(untrusted.code).toBe(1);
     expect(untrusted.stdout).toStartWith("unreachable: certificate rejected: self signed certificate (https:");

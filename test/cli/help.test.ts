@@ -66,7 +66,7 @@ describe("every command", () => {
   });
 });
 
-test("a secret in the address of the database server is refused", async () => {
+test("an address of a libSQL server that contains a secret is refused", async () => {
   const url = "libsql://example.com?authToken=sesame";
   const { code, stderr } = await run(["tenant", "list", "--database-url", url]);
   expect(code).toBe(2);

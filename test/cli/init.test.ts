@@ -81,7 +81,7 @@ test("prompts lead to a served shop: a page can list its products, and the guide
     ...keySteps,
     ["Start the server in this terminal", "\r"],
     ["Create the store?", "\r"],
-    // The log line about the refused request below.
+    // The log line of the refused request below.
     ["POST /products/", ctrlC],
   ];
   const line = ["init", "--port", port, "--save-secret-to", secretFile];
@@ -122,12 +122,12 @@ test("prompts lead to a served shop: a page can list its products, and the guide
   expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8"))).toEqual({ BODEGA_PORT: port });
 }, 20_000);
 
-describe("ctrl-C at a prompt is exit code 130, and nothing is created", () => {
+describe("ctrl-C at a prompt of init ends with exit code 130, and nothing is created", () => {
   const all: Steps = [...storeSteps, ...ownerSteps, ...keySteps];
   test.each<[string, Steps]>([
     ["at the second password", [...storeSteps, ...ownerSteps.slice(0, -1), ["Repeat the password", ctrlC]]],
     ["at the last question", [...all, ["Create the store?", ctrlC]]],
-    ["with a no to the last question", [...all, ["Create the store?", "n\r"]]],
+    ["with the answer no to the last question", [...all, ["Create the store?", "n\r"]]],
   ])("%s", async (_when, steps) => {
     const { atTerminal, isUntouched } = openNew();
     const secrets = makeDir();
@@ -137,7 +137,7 @@ describe("ctrl-C at a prompt is exit code 130, and nothing is created", () => {
   });
 });
 
-test("an invalid answer is refused at its prompt, and asked for again", async () => {
+test("an invalid answer is refused at its prompt, which asks again", async () => {
   const { atTerminal, init, json } = openNew();
   const again = (text: string) => `${eraseLine}${text}\r`;
   const steps: Steps = [
@@ -298,7 +298,7 @@ test.each([
   expect(store).toMatchObject({ country, prices_include_tax });
 });
 
-describe("an invalid flag is exit code 2, and nothing is created", () => {
+describe("an invalid flag ends init with exit code 2, and nothing is created", () => {
   test.each<[string, string[], string]>([
     ["namespace", ["-n", "No Name"], "--namespace must be 1 to 63"],
     ["country", ["--country", "Germany"], "--country must be a two-letter country code"],
@@ -334,11 +334,11 @@ describe("an invalid flag is exit code 2, and nothing is created", () => {
   });
 });
 
-test("a second run changes nothing that exists, and names flags without effect", async () => {
+test("a second init changes nothing that exists, and names flags without effect", async () => {
   const { init, json, here, dataDir } = openNew();
   const secrets = makeDir();
   const first = await init(
-    // With a file for the password, one is generated.
+    // If a file for the password is named, a password is generated.
     ...unattended.filter((flag) => flag !== "--random-password"),
     "--save-secret-to",
     join(secrets, "web"),
@@ -369,7 +369,7 @@ test("a second run changes nothing that exists, and names flags without effect",
   expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8"))).toEqual({ BODEGA_PORT: "8099" });
 });
 
-test("a second run creates the missing parts, and asks only about these", async () => {
+test("a second init creates missing parts, and asks only about them", async () => {
   const { init, json, atTerminal } = openNew();
   await json("tenant", "create", "mugs");
   await json("key", "issue", "-n", "mugs", "--name", "web");
@@ -379,7 +379,7 @@ test("a second run creates the missing parts, and asks only about these", async 
   expect(await json<unknown[]>("key", "list", "-n", "mugs")).toHaveLength(1);
 });
 
-test("two concurrent runs create one shop", async () => {
+test("two concurrent inits create one shop", async () => {
   const { json, dataDir } = openNew();
   await json("db", "migrate");
   const apart = openCli(dataDir);
@@ -445,7 +445,7 @@ test("flags set the public URL and the certificate of a server", async () => {
   });
 });
 
-test("a replica can be added later, and is in the settings and the unit", async () => {
+test("a later init adds a replica to the settings and the unit", async () => {
   const { init, here, dataDir } = openNew();
   const place = join(makeDir(), "replica");
   await init(...unattended);
@@ -456,7 +456,7 @@ test("a replica can be added later, and is in the settings and the unit", async 
   expect(readdirSync(place)).toEqual([]);
   const { stdout: unit } = await here(["init", "--print-unit"]);
   expect(unit).toContain(`\nReadWritePaths=-${place}\n`);
-  // A second init does not change the saved place.
+  // A second init does not change the saved replica.
   expect(await here(["init", "--replicate-to", join(makeDir(), "other")])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(`Replica    ${place}\n`),
@@ -471,7 +471,7 @@ test("port 0 is for the server that starts now, and is not saved", async () => {
   expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8"))).toEqual({ BODEGA_LOG: "json" });
 });
 
-test("a replica that cannot be written to, or is in the data directory, is refused before anything is written", async () => {
+test("a replica in the data directory, or in a place that cannot be written, is refused before anything is written", async () => {
   const { failure, dataDir, isUntouched } = openNew();
   const file = join(makeDir(), "file");
   writeFileSync(file, "");
@@ -483,7 +483,7 @@ test("a replica that cannot be written to, or is in the data directory, is refus
   expect(isUntouched()).toBe(true);
 });
 
-test("a certificate and key that cannot be served are refused before anything is written", async () => {
+test("an unusable certificate or key is refused before anything is written", async () => {
   const { failure, isUntouched } = openNew();
   const cert = join(makeDir(), "shop.crt");
   writeFileSync(cert, certificate);

@@ -19,8 +19,8 @@ export async function readShapes(): Promise<Record<string, Shape>> {
 }
 
 /**
- * For the top of a test file. The returned function fails if the output of a command does not have its documented
- * shape. `BODEGA_WRITE_SHAPES=1` writes the present shapes to the file; review the diff.
+ * Call this at the top of a test file. The returned function fails if the output of a command does not have its
+ * documented shape. `BODEGA_WRITE_SHAPES=1` writes the present shapes to the file; review the diff.
  */
 export async function usePromisedShapes(): Promise<(command: string, answer: unknown) => void> {
   const isWriting = process.env.BODEGA_WRITE_SHAPES === "1";

@@ -88,7 +88,7 @@ test("a purpose and scopes cannot be combined, and a wrong origin issues nothing
   expect(await json<unknown[]>("key", "list", "-n", "demo")).toHaveLength(before);
 });
 
-test("people see the secret once, with a warning", async () => {
+test("without --json, key issue shows the secret once, with a warning", async () => {
   const { stdout, stderr } = await run(["key", "issue", "-n", "demo", "--name", "web"]);
   expect(stdout).toMatch(/^App id +app_\S+\nApp secret +\S{40,}\n/);
   expect(stderr).toContain("warning: Save this secret now");
@@ -121,7 +121,7 @@ test("a key can be published, deactivated, rotated and revoked", async () => {
   expect(await failure("key", "publish", app_id)).toMatchObject({ code: 4, error: { code: 5306 } });
 });
 
-describe("a key that does not exist is exit code 3", () => {
+describe("a command for a key that does not exist ends with exit code 3", () => {
   test.concurrent.each([
     [["show", unknownId]],
     [["show", "nonsense"]],
@@ -141,7 +141,7 @@ test("with -n, a command refuses a key of another tenant", async () => {
   expect(await json("key", "publish", app_id, "-n", "demo")).toMatchObject({ published: true });
 });
 
-describe("an invalid value is exit code 2 and the error names its flag", () => {
+describe("an invalid value ends the command with exit code 2, and the error names its flag", () => {
   test.concurrent.each([
     [["issue", "-n", "demo", "--name", "web", "--scope", "everything"], "--scope"],
     [["issue", "-n", "demo", "--name", " "], "--name"],
@@ -157,7 +157,7 @@ describe("an invalid value is exit code 2 and the error names its flag", () => {
   });
 });
 
-test("retire asks first, expires only the old secrets, and changes nothing without old secrets", async () => {
+test("retire asks for confirmation, expires only old secrets, and changes nothing if there are none", async () => {
   const key = await issue();
   await json("key", "rotate", key.app_id, "--overlap", "24h");
   const { error } = await failure("key", "retire", key.app_id);
@@ -168,7 +168,7 @@ test("retire asks first, expires only the old secrets, and changes nothing witho
   expect(await json("key", "retire", key.app_id, "--yes")).toMatchObject({ retired: 0 });
 });
 
-describe("names", () => {
+describe("names of keys", () => {
   beforeAll(async () => {
     await json("tenant", "create", "named");
     for (const name of ["front end", "back", "twin", "twin"]) await json("key", "issue", "-n", "named", "--name", name);
@@ -184,7 +184,7 @@ describe("names", () => {
     expect(await failure("key", "show", "back")).toMatchObject({ code: 3 });
   });
 
-  test("a name of two keys is exit code 4, and both ids are listed", async () => {
+  test("a name of two keys ends the command with exit code 4, and both ids are listed", async () => {
     const keys = await json<(Key & { name: string })[]>("key", "list", "-n", "named");
     const ids = keys.filter(({ name }) => name === "twin").map(({ app_id }) => app_id);
     expect(ids).toHaveLength(2);
@@ -203,7 +203,7 @@ describe("names", () => {
   });
 });
 
-test("list filters by state", async () => {
+test("key list filters by state", async () => {
   await json("tenant", "create", "listed");
   const make = (name: string, ...flags: string[]) =>
     json<Key>("key", "issue", "-n", "listed", "--name", name, ...flags);
@@ -215,7 +215,7 @@ test("list filters by state", async () => {
   expect(await Promise.all(["published", "inactive", "revoked"].map(names))).toEqual([["Web shop"], ["off"], ["gone"]]);
 });
 
-test("show prints when each secret was created and used, when it expires, and whether it can be retired", async () => {
+test("key show prints when each secret was created and used, when it expires, and whether it can be retired", async () => {
   const { app_id } = await issue();
   await json("key", "rotate", app_id, "--overlap", "48h");
   const { stdout, stderr } = await run(["key", "show", app_id]);
@@ -227,7 +227,7 @@ test("show prints when each secret was created and used, when it expires, and wh
   expect((await run(["key", "show", app_id, "-q"])).stdout).toBe(`${app_id}\n`);
 });
 
-test("update changes only name, scopes and expiry, and refuses a revoked key", async () => {
+test("key update changes only name, scopes and expiry, and refuses a revoked key", async () => {
   const { app_id } = await issue("--scope", "products:read", "--expires", "1d");
   const update = (...flags: string[]) => json<Details>("key", "update", app_id, ...flags);
   expect(await update("--expires", "never")).toMatchObject({

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { makeDir } from "./run-bodega.ts";
 
-/** Copies a database to a new data directory, and adds about so many MB of data that cannot be compressed. */
+/** Copies a database to a new data directory, and adds about this many MB of data that cannot be compressed. */
 export async function copyWithFiller(dataDir: string, megabytes: number): Promise<string> {
   const large = join(makeDir(), "data");
   mkdirSync(large);

@@ -74,7 +74,7 @@ beforeAll(async () => {
 });
 
 describe("mail list", () => {
-  test("newest first, with its state, without address and code", async () => {
+  test("shows mail newest first, with its state, without address and code", async () => {
     const mails = await json<Record<string, unknown>[]>("mail", "list", "-n", "demo");
     const record = { kind: "reset_code", to: "a…@example.org", last_error: null, sent_at: null };
     const refused = "EENVELOPE: refused: 550";
@@ -105,7 +105,7 @@ describe("mail list", () => {
     });
   });
 
-  test("in a demo's data directory the codes of its store's waiting reset mails are shown, and of no other store", async () => {
+  test("shows the codes of waiting reset mails of the demo store, and of no other store", async () => {
     const demo = openCli();
     await demo.json("tenant", "create", "demo");
     await demo.json("tenant", "create", "other");
@@ -158,7 +158,7 @@ describe("mail test", () => {
     expect(untrusting.stderr).not.toContain("hunter2");
   });
 
-  test("without a mail server it says which variable is missing", async () => {
+  test("names the missing variable without a mail server", async () => {
     const none = await run(line);
     const { message, remedy } = JSON.parse(none.stderr).error;
     expect([none.code, message, remedy]).toEqual([4, expect.stringContaining("BODEGA_SMTP_URL"), undefined]);
@@ -166,7 +166,7 @@ describe("mail test", () => {
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("BODEGA_MAIL_FROM") });
   });
 
-  test("an unreachable server is reported with its address, and audited", async () => {
+  test("reports an unreachable server with its address, also in the audit log", async () => {
     const { code: status, stderr } = await run(line, { env: { ...from, BODEGA_SMTP_URL: "smtp://127.0.0.1:1" } });
     expect(status).toBe(4);
     expect(JSON.parse(stderr).error).toMatchObject({ code: 5001, message: expect.stringContaining("127.0.0.1:1: ") });
@@ -175,9 +175,9 @@ describe("mail test", () => {
   });
 });
 
-// Last, because it changes the mails.
+// These tests are the last, because they change the mails.
 describe("mail retry", () => {
-  test("refuses mail that has not failed, unknown mail, another store's mail, and no choice", async () => {
+  test("refuses mail that has not failed, unknown mail, another store's mail, and a call that names no mail", async () => {
     expect(await failure("mail", "retry", queued)).toMatchObject({ code: 4, error: { code: 5306 } });
     expect(await failure("mail", "retry", failed, "-n", "other")).toMatchObject({ code: 3, error: { code: 5301 } });
     expect(await failure("mail", "retry")).toMatchObject({ code: 2 });
@@ -185,7 +185,7 @@ describe("mail retry", () => {
     expect(await json("mail", "list", "--status", "failed")).toMatchObject([{ id: failed }]);
   });
 
-  test("queues failed mail again, and audits the actor", async () => {
+  test("queues failed mail again, and records the actor in the audit log", async () => {
     expect(await json("mail", "retry", "--all", "-n", "other")).toEqual({ retried: 0 });
     expect(await json("mail", "retry", failed, "-n", "demo")).toEqual({ retried: 1 });
     expect(await json("mail", "list", "--status", "waiting")).toMatchObject([

@@ -53,7 +53,7 @@ test("the command speaks the protocol: version, tools, and no answer to a notifi
   ]);
 });
 
-test("messages that are no requests get the errors of JSON-RPC, and the next one is answered", async () => {
+test("invalid messages get the errors of JSON-RPC, and the next request is answered", async () => {
   const answers = await talk([], "{", '["x"]', { method: "resources/list" }, call("dropAll"), { method: "ping" });
   expect(answers.map(({ id, error }) => [id, error?.code])).toEqual([
     [null, -32700],
@@ -102,7 +102,7 @@ test("a tool reads and writes the chosen store only, and errors of the API are r
   expect(answers.map(({ result }) => result?.isError)).toEqual([false, false, false, true, true, false]);
 });
 
-test("as a user, an agent may do only what the user may do", async () => {
+test("with --as, an agent may do only what the user may do", async () => {
   await here(["user", "create", "-n", "demo", "--email", "eve@example.com", "--password-stdin"], {
     input: "Marmalade-Teapot-73\n",
   });

@@ -63,7 +63,7 @@ test("send queues a message, show and list print its state, and the audit log do
   expect(JSON.stringify(acts)).not.toContain("Lamps");
 });
 
-test("a message can go to one user, given by id or email", async () => {
+test("a message can be sent to one user, by id or email", async () => {
   for (const user of [ada, "ada@example.com"]) {
     expect(await send("--user", user, "--lang", "pt-br")).toMatchObject({ user_id: ada, topic: null, lang: "pt-BR" });
   }
@@ -73,7 +73,7 @@ test("a message can go to one user, given by id or email", async () => {
   expect(unknown).toMatchObject({ code: 3, error: { code: 5301 } });
 });
 
-test("a dry run checks and counts, does not ask, and sends nothing", async () => {
+test("a dry run checks the message and counts devices, does not ask, and sends nothing", async () => {
   const before = await json<unknown[]>("notify", "list", "-n", "demo");
   expect(await send("--everyone", "--dry-run")).toMatchObject({ message_id: null });
   const { stdout } = await run(["notify", "send", "-n", "demo", ...text, "--topic", "sale", "--dry-run", "-q"]);
@@ -97,7 +97,7 @@ for (const [what, args, flag] of [
   });
 }
 
-test("an unknown message or device, and another store's, is exit code 3", async () => {
+test("an unknown message or device, or one of another store, ends the command with exit code 3", async () => {
   for (const [verb = "", ...line] of [
     ["show", theirs],
     ["remove", unknownDevice, "--yes"],
@@ -106,7 +106,7 @@ test("an unknown message or device, and another store's, is exit code 3", async 
   }
 });
 
-test("key always prints the same public key for subscriptions of browsers", async () => {
+test("notify key always prints the same public key for browsers", async () => {
   const { vapid_public_key: key } = await json("notify", "key");
   expect(Buffer.from(String(key), "base64url")).toHaveLength(65);
   expect((await run(["notify", "key", "-q"])).stdout).toBe(`${key}\n`);

@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 
 describe("order create", () => {
-  test("prices, taxes and reserves like an order of a visitor, and finds items, rate and customer by name", async () => {
+  test("computes prices and taxes and reserves stock as for a visitor, and finds items, rate and customer by name", async () => {
     const placed = await create("--item", "mug:2", "--item", "BOOK", "--customer", "ADA@example.com", ...toBerlin);
     expect(placed).toMatchObject({
       ...{ status: "pending", email: "ada@example.com" },
@@ -55,7 +55,7 @@ describe("order create", () => {
     expect(await json("product", "show", "MUG", ...demo)).toMatchObject({ available: 88 });
   });
 
-  test("a dry run places nothing, and lists the rates that apply", async () => {
+  test("places nothing in a dry run, and lists the shipping rates that apply", async () => {
     const before = await json<Order[]>("order", "list", ...demo);
     const dry = await create("--item", "MUG", ...berlin, "--payment-method", "manual", "--dry-run");
     expect(dry).toMatchObject({ number: null, transfer_reference: null, total: 11.9 });
@@ -71,7 +71,7 @@ describe("order create", () => {
     expect(await json<Order[]>("order", "list", ...demo)).toHaveLength(before.length);
   });
 
-  test("reserves stock for the time that the store, the payment method or the flag sets", async () => {
+  test("reserves stock for the time that store, payment method or flag set", async () => {
     const hours = async (...flags: string[]) => {
       const { created_at, expires_at } = await create("--item", "MUG", ...toBerlin, ...flags);
       return (Date.parse(expires_at) - Date.parse(created_at)) / 3_600_000;
@@ -100,7 +100,7 @@ describe("order create", () => {
 });
 
 describe("a bank transfer", () => {
-  test("is found by its reference, booked in parts with their times, and each payment once", async () => {
+  test("finds the order by its reference, and is booked in parts with their times, each only once", async () => {
     const placed = await create("--item", "MUG:2", ...toBerlin, "--payment-method", "manual");
     expect(placed.transfer_reference).toMatch(/^RF\d\d\d+$/);
     const reference = placed.transfer_reference as string;
@@ -118,7 +118,7 @@ describe("a bank transfer", () => {
     expect([code, message]).toEqual([4, `Nothing is due for order ${placed.number}.`]);
   });
 
-  test("with a wrong reference, amount or time is refused, and the error names it", async () => {
+  test("is refused with a wrong reference, amount or time, which the error names", async () => {
     const placed = await create("--item", "MUG", ...toBerlin, "--payment-method", "manual");
     const reference = placed.transfer_reference as string;
     const wrong = reference.slice(0, -1) + ((Number(reference.at(-1)) + 1) % 10);
@@ -139,7 +139,7 @@ describe("a bank transfer", () => {
   });
 });
 
-test("an order is sent in two parcels with tracking, and a piece that came back is refunded", async () => {
+test("an order is sent in two parcels with tracking, and a returned item is refunded", async () => {
   const placed = await create("--item", "MUG:2", "--item", "BOOK", ...toBerlin);
   await order("pay", placed, "--yes");
   expect(await refused("fulfill", String(placed.number), "--line", "MUG:3", "--yes")).toEqual([
@@ -180,7 +180,7 @@ test("an order is sent in two parcels with tracking, and a piece that came back 
 });
 
 describe("staff", () => {
-  test("list orders that need attention, and record what was decided", async () => {
+  test("list orders that need attention, and record decisions", async () => {
     const placed = await create("--item", "BOOK", ...toBerlin);
     const attention = async () =>
       (await json<Order[]>("order", "list", ...demo, "--attention")).map(({ number }) => number);
@@ -202,7 +202,7 @@ describe("staff", () => {
   });
 });
 
-test("a part-paid order is cancelled in one step, which refunds what was received", async () => {
+test("one command cancels a partly paid order and refunds the received money", async () => {
   const placed = await create("--item", "MUG:2", ...toBerlin);
   await order("pay", placed, "--amount", "20", "--yes");
   const question = await refused("cancel", String(placed.number));
@@ -212,7 +212,7 @@ test("a part-paid order is cancelled in one step, which refunds what was receive
   });
 });
 
-test("an export has what was received and is due, shipping tax, email, code and tax class", async () => {
+test("an export has received and due amounts, shipping tax, email, discount code and tax class", async () => {
   const flags = ["--item", "MUG", "--email", "eve@example.com", "--discount", "TEN", ...toBerlin];
   const placed = await create(...flags);
   const lines = (await run(["order", "export", ...demo])).stdout.trimEnd().split("\n");
@@ -226,7 +226,7 @@ test("an export has what was received and is due, shipping tax, email, code and 
 });
 
 describe("order invoice and order export --for accounting", () => {
-  test("the page of a paid order is written for its owner only, and the books have a row for its rate", async () => {
+  test("write an invoice that only its owner can read, and a row for the tax rate of a paid order", async () => {
     await json("tenant", "update", "demo", "--invoice-from", "Kiln\n1 Street, Berlin");
     const placed = await create("--item", "MUG", ...toBerlin);
     expect(await refused("invoice", String(placed.number))).toEqual([4, expect.stringContaining("is pending"), ""]);

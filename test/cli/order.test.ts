@@ -116,7 +116,7 @@ describe("order list", () => {
     expect(stderr).toBe("");
   });
 
-  test("says when there may be more orders", async () => {
+  test("says if there may be more orders", async () => {
     expect((await run(["order", "list", "-n", "demo", "--limit", "2"])).stderr).toContain(
       "The list ends at the limit of 2 rows.",
     );
@@ -137,7 +137,7 @@ describe("order list", () => {
     expect(await list(...flags.split(" "))).toEqual(numbers);
   });
 
-  test("shows which buyers reserve how many pieces without having paid", async () => {
+  test("shows how many items each buyer reserves without having paid", async () => {
     const { stdout } = await run(["order", "list", "-n", "demo", "--by", "buyer"]);
     const rows = stdout.trimEnd().split("\n");
     expect(rows[0]).toMatch(/^BUYER +ORDERS +PIECES +SINCE +EXPIRES/);
@@ -179,7 +179,7 @@ describe("order show", () => {
     expect(stdout).toContain('Chair, "old"');
   });
 
-  test("says when it expires only while it is pending", async () => {
+  test("shows the time of expiry only of a pending order", async () => {
     const show = async (number: string) => (await run(["order", "show", "-n", "demo", number])).stdout;
     expect(await show("2")).toMatch(/^Expires at +\S/m);
     expect(await show("1")).not.toContain("Expires at");
@@ -255,7 +255,7 @@ describe("order export", () => {
 });
 
 describe("an exported file", () => {
-  test("appears when it is complete, is readable only by its owner, and is reported", async () => {
+  test("appears only when it is complete, is readable only by its owner, and is reported", async () => {
     const dir = makeDir();
     const file = join(dir, "orders.csv");
     expect(await json("order", "export", "-n", "demo", "--output", file)).toEqual({
@@ -286,7 +286,7 @@ describe("an exported file", () => {
     expect(stderr).toBe(`Exported 1 order to ${file}\n`);
   });
 
-  test("that cannot be written is an error, and a device is never replaced", async () => {
+  test("that cannot be written is an error, and a device file is never replaced", async () => {
     const { code, error } = await failure("order", "export", "-n", "demo", "-o", "/dev/full");
     expect({ code, message: error.message }).toEqual({ code: 1, message: "/dev/full could not be written (ENOSPC)." });
     expect(statSync("/dev/full").isCharacterDevice()).toBe(true);
@@ -298,7 +298,7 @@ describe("an export of several pages of orders", () => {
     const shop = await openShop("many");
     const product_id = await makeProduct(shop, { title: "Lamp", price: 1 });
     for (let made = 0; made < many; made += 100) {
-      // A hundred orders have the same time, so only their ids decide the order of the list.
+      // A hundred orders have the same time, so only their ids determine their sequence.
       const one = () => makeOrder(shop, start + made, { items: [{ product_id, quantity: 1 }] });
       await Promise.all(Array.from({ length: 100 }, one));
     }
@@ -335,11 +335,11 @@ test.concurrent.each([
   [["export", "-n", "demo"], 2],
   [["export", "-n", "demo", "--output", "/nowhere/at/all"], 2],
   [["export", "-n", "demo", "--output", "/"], 2],
-])("order %j is exit code %d", async (line, code) => {
+])("order %j ends with exit code %d", async (line, code) => {
   expect(await failure("order", ...line)).toMatchObject({ code });
 });
 
-test("an error about an order repeats the number that was typed", async () => {
+test("an error about an order contains the number as it was typed", async () => {
   const { error } = await failure("order", "cancel", "-n", "demo", "1", "--yes");
   expect(error.message).toStartWith("Order 1 is paid. Only ");
 });

@@ -14,7 +14,7 @@ beforeEach(async () => {
   id = (await json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web")).app_id;
 });
 
-test("set replaces the allowlist and enforces it", async () => {
+test("origin set replaces the allowlist and enforces it", async () => {
   await json("origin", "set", id, "old.example.com", "--allow-no-origin");
   const key = await json("origin", "set", id, "shop.example.com", "*.example.org");
   const expected = { origins: ["*.example.org", "shop.example.com"], enforce_origins: true, allow_no_origin: false };
@@ -38,7 +38,7 @@ test("without a terminal, a warning says what visitors could do with a powerful 
   expect((await run(["origin", "set", id, "--any"])).stderr).toContain("Every visitor of any website can");
 });
 
-test("add and remove change single entries, and an empty list stays enforced", async () => {
+test("origin add and remove change single entries, and an empty list stays enforced", async () => {
   await json("origin", "set", id, "a.example.com");
   expect(await json("origin", "add", id, "b.example.com")).toMatchObject({
     origins: ["a.example.com", "b.example.com"],
@@ -54,7 +54,7 @@ test("--any allows every origin; --allow-no-origin alone excludes browsers", asy
   expect(await json("origin", "set", id, "--any")).toMatchObject({ enforce_origins: false, allow_no_origin: false });
 });
 
-describe("check prints the server's verdict, and exits with 0 or 1", () => {
+describe("origin check prints whether the server allows the origin, and exits with 0 or 1", () => {
   beforeEach(() => json("origin", "set", id, "shop.example.com", "*.example.org"));
   test.each([
     ["https://shop.example.com", 0, "shop.example.com"],
@@ -72,7 +72,7 @@ describe("check prints the server's verdict, and exits with 0 or 1", () => {
   });
 });
 
-describe("a usage error is exit code 2 and changes nothing", () => {
+describe("a usage error ends with exit code 2 and changes nothing", () => {
   test.each([
     [["set"], "Give at least one of <origin...>, --allow-no-origin, --any."],
     [["set", "shop.example.com", "--any"], "--any cannot be combined"],
@@ -87,19 +87,19 @@ describe("a usage error is exit code 2 and changes nothing", () => {
   });
 });
 
-test.each(["set", "check"])("an unknown key is exit code 3: origin %s", async (command) => {
+test.each(["set", "check"])("an unknown key ends origin %s with exit code 3", async (command) => {
   const line = ["origin", command, "app_unknown", "https://a.example.com"];
   expect(await failure(...line)).toMatchObject({ code: 3 });
 });
 
-test("check says what to do", async () => {
+test("origin check suggests what to do", async () => {
   await json("origin", "set", id, "shop.example.com", "*.example.org");
   const { stdout } = await run(["origin", "check", id, "https://example.org"]);
   expect(stdout).toContain(`\nTo allow it: bodega origin add ${id} https://example.org\n`);
   expect((await run(["origin", "check", id, "https://example.org", "-q"])).stdout).toBe("rejected\n");
 });
 
-test("a change that stops a key in use, or opens it to all, asks first at a terminal, but not in a script", async () => {
+test("a change that stops a key in use, or opens it to all origins, needs a confirmation at a terminal, but not in a script", async () => {
   const use = statement(sql`update ${appKeys} set last_used_at = created_at where id = ${param("id")}`);
   await json("key", "publish", id);
   await json("origin", "set", id, "shop.example.com", "--allow-no-origin");

@@ -13,26 +13,26 @@ beforeAll(async () => {
   await json("tenant", "create", "demo", "--title", title);
 });
 
-describe("stored text cannot control the terminal", () => {
+describe("control characters", () => {
   const hostile = "a\u001b[2Jb\u0007\u009b31m\u202egpj\nc\u2028\ud800";
 
-  test("in text", () => {
+  test("stored text in a table does not control the terminal", () => {
     expect(escapeControls(hostile)).toBe("a\\u001b[2Jb\\u0007\\u009b31m\\u202egpj\\nc\\u2028\\ud800");
   });
 
-  test("in JSON, and the JSON value stays the same", () => {
+  test("stored text in JSON does not control the terminal, and the JSON value stays the same", () => {
     const escaped = escapeJson(JSON.stringify({ hostile }, null, 2));
     expect(escaped.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
     expect(JSON.parse(escaped)).toEqual({ hostile });
   });
 
-  test("in an error that quotes an argument", async () => {
+  test("an argument in an error does not control the terminal", async () => {
     const { code, stderr } = await run(["tenant", "show", "a\u009b31m\u001b[31m"]);
     expect(code).toBe(3);
     expect(stderr.replaceAll("\n", "")).not.toMatch(/\p{Cc}/u);
   });
 
-  test("in an unknown command", async () => {
+  test("an unknown command does not control the terminal", async () => {
     const { stderr } = await run([`\u001b[31m`]);
     expect(stderr).not.toContain("\u001b");
   });
@@ -55,7 +55,7 @@ describe("a table", () => {
     expect(lines[1]).toMatch(/^app_01k8z3v5x2f1rt9m6q7wbn4hcd {2}.*…$/);
   });
 
-  test("cuts long texts, then hides empty columns, then the last", () => {
+  test("cuts long texts, then hides empty columns, then the last columns", () => {
     const wide = ["ID", "NOTE", "NAME", "STATE", "MORE"];
     const row: Record<string, string> = { ID: "app_1", NOTE: "-", STATE: "published" };
     const fit = (width: number) => {
@@ -69,7 +69,7 @@ describe("a table", () => {
     expect(fit(40)).toEqual(["app_1  NAMENAMENAMENAMENAME  published", ["NOTE", "MORE"]]);
   });
 
-  test("colours states only, and nothing with colours off", () => {
+  test("colours only states, and nothing with colours off", () => {
     const states = ["published", "disabled", "revoked", "other"].map((state) => ({ state }));
     const column = { header: "STATE", value: ({ state }: { state: string }) => state };
     const draw = (color: boolean) => layOutTable(states, [column], { width: undefined, color }).text;
@@ -85,7 +85,7 @@ describe("a table", () => {
     expect((await run(["tenant", "list", "--json"])).stdout).toMatch(/"created_at":"\d{4}-\d\d-\d\dT[\d:.]+Z"/);
   });
 
-  test("becomes a block of lines for each row if it would lose half of its columns, or an id", () => {
+  test("prints each row as a block of lines if it would otherwise lose half of its columns, or an id", () => {
     const text = layOutTable(rows, columns, { width: 30, color: false }).text;
     expect(text).toStartWith("ID\napp_01k8z3v5x2f1rt9m6q7wbn4hcd\nTITLE");
     expect(text).toContain("\n\nID     app_2\nTITLE  é e");
@@ -102,7 +102,7 @@ describe("a table", () => {
     expect(truncateText("e\u0301e\u0301e\u0301", 2)).toBe("e\u0301…");
   });
 
-  test("fits a real terminal, and its head is bold unless colours are off", async () => {
+  test("fits a real terminal, and has bold headers unless colours are off", async () => {
     const wide = await runAtTerminal(["tenant", "list"], [], { env: environment(), columns: 72 });
     expect(wide.screen).toContain("\u001b[1mNAMESPACE");
     for (const line of Bun.stripANSI(wide.screen).split("\r\n")) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(72);
@@ -126,7 +126,7 @@ test("a terminal of unknown width counts as 80 columns wide", async () => {
   expect(unknown).toEqual(known);
 });
 
-test("sizes are in KiB and MiB for people, and in bytes in JSON", async () => {
+test("sizes are in KiB and MiB in tables, and in bytes in JSON", async () => {
   const { stdout } = await run(["db", "backup"]);
   expect(stdout).toMatch(/^Size +\d[\d.]* KiB$/m);
   expect(stdout).toMatch(/^Database size +\d[\d.]* [KM]iB$/m);
@@ -167,14 +167,14 @@ describe("an unexpected error", () => {
     expect(stderr).not.toMatch(/\bat |\.ts\b|node_modules|\b(select|pragma|from)\b/i);
   });
 
-  test("about the database file names the file and the command that helps", async () => {
+  test("about the database file names the file and a command that helps", async () => {
     const dataDir = makeDir();
     const file = join(dataDir, "bodega.db");
     writeFileSync(file, Buffer.alloc(9000, "not a database"));
     const commands: [args: string[], exit: number][] = [
       [["tenant", "list"], 4],
       [["key", "list", "-n", "demo"], 4],
-      // Not 4, which tells systemd that another server took over.
+      // The exit code is not 4, which tells systemd that another server took over.
       [["serve", "--port", "0"], 1],
     ];
     for (const [args, exit] of commands) {

@@ -23,7 +23,7 @@ async function createAtTerminal(steps: [expect: string, send: string][], ...flag
   return { code, screen: stripEscapes(screen), exists: await exists(email) };
 }
 
-test("no key press shows it", async () => {
+test("a password prompt shows no typed character", async () => {
   const ctrlT = "\u0014";
   const outcome = await createAtTerminal([
     ["New password", `${password.slice(0, 12)}${ctrlT}`],
@@ -35,7 +35,7 @@ test("no key press shows it", async () => {
   expect(outcome.screen).not.toContain("visibility");
 });
 
-test("what a password needs is wrapped to the terminal", async () => {
+test("the rules for passwords are wrapped to the terminal's width", async () => {
   const line = ["user", "create", "-n", "demo", "--email", newEmail()];
   const { screen } = await runAtTerminal(line, [["New password", ctrlC]], { env, columns: 40 });
   expect(stripEscapes(screen)).toStartWith(
@@ -43,7 +43,7 @@ test("what a password needs is wrapped to the terminal", async () => {
   );
 });
 
-test("an empty password generates one, which is shown once", async () => {
+test("an empty answer to a password prompt generates a password, which is shown once", async () => {
   const outcome = await createAtTerminal([["New password", "\r"]]);
   expect([outcome.code, outcome.exists]).toEqual([0, true]);
   expect(outcome.screen.replaceAll("\n", " ")).toContain("Leave it empty to generate one and show it once.");

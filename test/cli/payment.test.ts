@@ -12,7 +12,7 @@ const prepare = usePreparedShop();
 const run = ({ env }: PreparedShop, ...line: string[]) => runHere(line, { env: env as Record<string, string> });
 const demo = ["-n", "demo"];
 
-test("a key that is not Stripe's secret key is refused with what to do, and not repeated", async () => {
+test("a key that is not a secret key of Stripe is refused with a remedy, and not repeated in the error", async () => {
   const shop = prepare();
   const file = join(shop.dir, "wrong.key");
   writeFileSync(file, "pk_test_51standInOfStripe\n");
@@ -32,7 +32,7 @@ test("a store without a provider says how to connect one", async () => {
   }
 });
 
-test("payment check exits with 1 and says what to do if Stripe has no endpoint, with or without BODEGA_PUBLIC_URL", async () => {
+test("payment check exits with 1 and a remedy if Stripe has no endpoint, with or without BODEGA_PUBLIC_URL", async () => {
   const shop = prepare();
   const { ctx, close } = await openShopContext(shop);
   const check = () => run(shop, "payment", "check", ...demo);
@@ -45,7 +45,7 @@ test("payment check exits with 1 and says what to do if Stripe has no endpoint, 
   await close();
 });
 
-test("order cancel closes the payment page of an order first; a dry run leaves it open", async () => {
+test("order cancel first closes the payment page of the order; a dry run does not close it", async () => {
   const shop = prepare();
   const { ctx, close } = await openShopContext(shop);
   const { id } = await ctx.db

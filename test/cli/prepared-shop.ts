@@ -44,11 +44,11 @@ export interface PreparedShop {
   dataDir: string;
   env: Record<string, string | undefined>;
   namespace: string;
-  /** The published key `web`. It was used, and its old secret is still valid. */
+  /** The published key `web`, which was used. Its old secret is valid, too. */
   appId: string;
   /** The number of an unpaid order. */
   pendingOrder: string;
-  /** The number of an order for which too much was paid. */
+  /** The number of an overpaid order. */
   attentionOrder: string;
   webhookId: string;
   failedMailId: string;
@@ -58,11 +58,11 @@ export interface PreparedShop {
   productFile: string;
   ratesFile: string;
   taxesFile: string;
-  /** With a key of Stripe. */
+  /** A file with a key of Stripe. */
   keyFile: string;
-  /** A picture that is not in the store. */
+  /** A file with a picture that is not in the store. */
   pictureFile: string;
-  /** A backup of the database. */
+  /** A file with a backup of the database. */
   backupFile: string;
 }
 
@@ -77,7 +77,9 @@ const files = {
 
 type Contents = Omit<PreparedShop, "dir" | "dataDir" | "env" | keyof typeof files>;
 
-/** The prepared stores, without and with a second store. All test files of a process share them and their servers. */
+/**
+ * The prepared data directories, with one store and with two. All test files of a process share them and their servers.
+ */
 const models = new Map<boolean, Promise<Model>>();
 
 type Model = Awaited<ReturnType<typeof makeModel>>;
@@ -104,8 +106,8 @@ async function makeModel(hasSecondStore: boolean) {
 }
 
 /**
- * For the top of a test file. Prepares a store with a record of each kind, once. The returned function makes a copy,
- * which commands may change. Without `-n`, commands use the only store, unless `hasSecondStore`.
+ * Call this at the top of a test file. Prepares a store with a record of each kind, once. The returned function makes a
+ * copy, which commands may change. Without `-n`, commands use the only store, unless `hasSecondStore` is set.
  */
 export function usePreparedShop({ hasSecondStore = false } = {}): () => PreparedShop {
   let base: string;
@@ -174,7 +176,7 @@ async function fillShop(system: SystemCtx): Promise<Contents> {
   await run(system.db, useKeys, {});
   await rotateKey(system, { appId, overlapMs: 86_400_000 });
   await addOrigins(system, { appId, origins: ["shop.example.com", "*.example.org"] });
-  // This user has no orders, so nothing prevents an erasure.
+  // This user has no orders, which would prevent an erasure.
   await createUser(ctx, { email: "grace@example.com", name: "Grace Hopper" });
   const { id: userId } = await createUser(ctx, { email: "ada@example.com", name: "Ada Lovelace", role: "staff" });
   await inTransaction(ctx, (tx) => issueToken(tx, userId));

@@ -25,7 +25,7 @@ beforeAll(async () => {
   }
 });
 
-test("files with a byte order mark, CRLF, semicolons or tabs are read, and importing them again changes nothing", async () => {
+test("files with a byte order mark, CRLF, semicolons or tabs are imported, and importing them again changes nothing", async () => {
   const files = [
     fileOf("semicolon.csv", '\uFEFFsku;title;price;description\r\nF1;One;19,99;"Two\r\nlines"\r\nF2;Plain;5;\r\n'),
     fileOf("tab.tsv", "sku\ttitle\tprice\nF3\tTab, comma\t1.5\n"),
@@ -40,7 +40,7 @@ test("files with a byte order mark, CRLF, semicolons or tabs are read, and impor
   }
 });
 
-test("an export can be imported by stores of the same currency only", async () => {
+test("an export can be imported only into stores with the same currency", async () => {
   for (const [namespace, price] of [
     ["yen", "1500"],
     ["dinar", "1.234"],
@@ -92,7 +92,7 @@ test("with decimal commas, a dot before three digits is refused as ambiguous", a
   expect(stdout).toMatch(/Created +3\n(.*\n)*Failed +2/);
 });
 
-test("the first hundred errors are listed, the others counted; a dry run lists all", async () => {
+test("an import lists its first hundred errors and counts the others; a dry run lists all errors", async () => {
   const path = fileOf("faults.csv", `title,price\n${"Incomplete,\n".repeat(103)}`);
   const { stdout } = await importing(path, "--on-error", "skip", "--json");
   const { errors, ...counts } = JSON.parse(stdout);
@@ -115,14 +115,14 @@ test.each([
   expect([code, `${error.message} ${error.remedy}`]).toEqual([2, expect.stringContaining(message)]);
 });
 
-test("a missing file, a directory and a binary file are reported", async () => {
+test("an import reports a missing file, a directory and a binary file", async () => {
   expect(await failure("product", "import", "-n", "demo", join(dir, "none.csv"))).toMatchObject({ code: 2 });
   expect(await failure("product", "import", "-n", "demo", dir, "--format", "csv")).toMatchObject({ code: 2 });
   const { code, stderr } = await importing(fileOf("junk.csv", new Uint8Array([0, 255, 254, 10, 200, 0])));
   expect([code, stderr]).toEqual([1, expect.stringContaining("line 1: is not valid UTF-8")]);
 });
 
-test("the whole file, even from a pipe, is checked before anything is saved, and a dry run lists all errors", async () => {
+test("an import checks the whole file, even from a pipe, before it saves anything, and a dry run lists all errors", async () => {
   const lines = ["sku,title,price", "W1,One,1", "W2,Two,none", "W3,Three,1", "W4,Four,-1"].join("\n");
   const path = fileOf("whole.csv", lines);
   const args = ["product", "import", "-n", "demo"];
@@ -138,13 +138,13 @@ test("the whole file, even from a pipe, is checked before anything is saved, and
   expect(JSON.parse(good.stdout)).toMatchObject({ created: 1 });
 });
 
-test("the template can be imported without changes", async () => {
+test("the printed template can be imported unchanged", async () => {
   const { stdout } = await run(["product", "import", "-n", "demo", "--template"]);
   expect(stdout).toStartWith("sku,title,description,status,price,");
   expect(await json("product", "import", "-n", "demo", fileOf("template.csv", stdout))).toMatchObject({ created: 1 });
 });
 
-test("an export of some columns can be edited and imported while the stock changes; a dry run lists the changes", async () => {
+test("an export of some columns can be edited and imported although the stock changes meanwhile; a dry run lists the changes", async () => {
   await json("tenant", "create", "prices");
   const shirt = { title: "Shirt", price: 9, variants: [{ options: { size: "S" }, sku: "TS-S", stock: 5 }] };
   const input = [shirt, { title: "Mug", price: 4, sku: "MUG", stock: 5 }]

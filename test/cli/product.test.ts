@@ -25,7 +25,7 @@ beforeAll(async () => {
   expect({ code, stderr: stderr.includes("error") }).toEqual({ code: 0, stderr: false });
 });
 
-test("list prints products for people and scripts, filtered by words, status and limit, in the requested order", async () => {
+test("product list prints a table or JSON, filtered by words, status and limit, in the requested order", async () => {
   const { stdout } = await run(["product", "list", "-n", "demo", "--sort", "title"]);
   const [header, chair, lamp, table] = stdout.trimEnd().split("\n");
   expect(header).toMatch(/^TITLE +SKU +PRICE +STOCK +STATUS +VARIANTS$/);
@@ -42,7 +42,7 @@ test("list prints products for people and scripts, filtered by words, status and
   expect((await run(["product", "list", "-n", "other"])).stderr).toContain("bodega product import -n other");
 });
 
-test("show accepts an id, a slug, a SKU or a variant's id or SKU, and prints the variants", async () => {
+test("product show accepts id, slug or SKU of a product, or id or SKU of a variant, and prints the variants", async () => {
   const lamp = await json<Product>("product", "show", "-n", "demo", "LAMP-1");
   expect(lamp).toMatchObject({ title: "Desk lamp", slug: "desk-lamp", tags: ["light"] });
   for (const name of [lamp.product_id, lamp.slug]) {
@@ -56,7 +56,7 @@ test("show accepts an id, a slug, a SKU or a variant's id or SKU, and prints the
   expect((await run(["product", "show", "-n", "demo", "LAMP-1", "-q"])).stdout).toBe(`${lamp.product_id}\n`);
 });
 
-test("update and delete refuse a variant, because they act on the product with all of its variants", async () => {
+test("product update and delete refuse a variant, because they change the whole product", async () => {
   const show = () => json("product", "show", "-n", "demo", "TABLE-OAK");
   const before = await show();
   for (const words of [
@@ -77,7 +77,7 @@ test("a product of another tenant is not found, and a misspelt one gets suggesti
   expect((await failure("product", "show", "-n", "other", "desk-lmap")).error.remedy).not.toContain("Did you mean");
 });
 
-test("a price may have a comma, unless this may be a thousands separator", async () => {
+test("a price may have a decimal comma, unless the comma could separate thousands", async () => {
   const args = ["product", "create", "-n", "other", "--title", "Priced", "--price"];
   expect(await json<object>(...args, "12,50")).toMatchObject({ price: 12.5 });
   for (const text of ["1,500", "1,2,3"]) {
@@ -97,7 +97,7 @@ test("slugs of a German store use German spelling, and the error for an unknown 
   expect(error.message).toContain('is not a category of this store: "Drücke"; did you mean druecke?');
 });
 
-test("create and update set the former price, tags and translations, also for a category", async () => {
+test("product create and update set the former price, tags and translations; translations also work for a category", async () => {
   const sale = ["--compare-at-price", "20", "--tag", "new", "--tag", "sale", "--title-in", "de=Becher"];
   const args = ["-n", "other", "--title", "Beaker", "--price", "12", "--sku", "BEAKER"];
   const expected = { compare_at_price: 20, tags: ["new", "sale"], translations: { de: { title: "Becher" } } };
@@ -115,7 +115,7 @@ test("create and update set the former price, tags and translations, also for a 
   });
 });
 
-test("create and update accept variants; update finds existing ones by SKU or options", async () => {
+test("product create and update accept variants; update finds existing variants by SKU or options", async () => {
   const args = ["-n", "other", "--title", "Tee", "--price", "10"];
   const variants = ["--variant", "size=S,sku=TEE-S,stock=4", "--variant", "size=L, color=red , price=14,50,stock=3"];
   expect(await json<object>("product", "create", ...args, ...variants)).toMatchObject({
@@ -139,7 +139,7 @@ test("create and update accept variants; update finds existing ones by SKU or op
   expect((await failure("product", "create", ...args, ...tooMany)).error.message).toContain("at most 100 variants");
 });
 
-test("delete asks first; restore restores a product by id, slug or SKU, or says what to change", async () => {
+test("product delete needs a confirmation; product restore accepts id, slug or SKU, or says what to change first", async () => {
   const beaker = ["--title", "Old beaker", "--price", "12", "--sku", "OLD-1"];
   const { product_id: id } = await json<Product>("product", "create", "-n", "other", ...beaker);
   const remove = ["product", "delete", "-n", "other", "OLD-1"];

@@ -20,7 +20,7 @@ beforeEach(async () => {
   await cli.json("tenant", "create", "other");
 });
 
-test("the store is asked for first, and a few existing names are listed above the prompt", async () => {
+test("the first prompt is for the store, with a few existing names above it", async () => {
   await cli.json("user", "create", "-n", "demo", "--email", "ada@example.com", "--name", "Ada", "--no-password");
   const steps: [string, string][] = [
     ["(--namespace)", "demo\r"],
@@ -38,7 +38,7 @@ test("the store is asked for first, and a few existing names are listed above th
   expect(stripEscapes(many.screen)).not.toContain("more-0");
 });
 
-test("a wrong answer is refused at once, and asked for again", async () => {
+test("a wrong answer is refused at once, and the prompt asks again", async () => {
   const ask = async (line: string[], steps: [string, string][]) => {
     const { code, screen } = await answerHere(line, steps, env);
     return [code, stripEscapes(screen)] as const;
@@ -77,7 +77,7 @@ test.each<[line: string, ...answers: [prompt: string, answer: string][]]>([
   ],
   ["product stock", ["(<product>)", "LAMP-1"], ["(<change>)", "5"], ["such as +5", "=5"]],
   ["product update LAMP-1", ["Choose one", down], ["(--price)", "x"], ["Must be a number such as 1.5.", "9"]],
-])("%s: a wrong answer is asked for again with the reason", async (line, ...answers) => {
+])("%s: after a wrong answer, the prompt gives the reason and asks again", async (line, ...answers) => {
   const steps = answers.map(([prompt, answer]): [string, string] => [
     prompt,
     `${prompt.startsWith("(") || answer === down ? "" : eraseLine}${answer}\r`,
@@ -97,7 +97,7 @@ test("prompts can be read and answered in 40 columns", async () => {
   expect(stripEscapes(screen)).toContain("Name of the key, such as app (--name)");
 });
 
-test("list arguments and choices can be prompted for", async () => {
+test("prompts accept lists and choices", async () => {
   const line = ["key", "issue", "-n", "demo", "--name", "web", "--scope", "catalog:read"];
   const { app_id } = await cli.json<{ app_id: string }>(...line);
   const steps: [string, string][] = [["<origin...>", "a.example.com  *.example.org\r"]];
@@ -107,7 +107,7 @@ test("list arguments and choices can be prompted for", async () => {
   expect({ code, isZsh: screen.includes("#compdef bodega") }).toEqual({ code: 0, isZsh: true });
 });
 
-test("a storefront key is issued by choosing its purpose and naming its sites", async () => {
+test("prompts for purpose and sites issue a storefront key", async () => {
   const steps: [string, string][] = [
     ["What is the key for?", "\r"],
     ["Sites whose pages may use the key", "shop.example.com/x\r"],
@@ -119,7 +119,7 @@ test("a storefront key is issued by choosing its purpose and naming its sites", 
   ]);
 });
 
-test("before pages get a key with more rights, the question says what each visitor could do with it", async () => {
+test("before pages can use a key with more rights, the prompt says what each visitor could do with it", async () => {
   const issue = ["key", "issue", "-n", "demo", "--name", "wide"];
   const refused: [string, string][] = [["Let these sites use the key?", "n\r"]];
   const wide = [...issue, "--for", "backend", "--origin", "shop.example.com"];
@@ -145,7 +145,7 @@ test("before pages get a key with more rights, the question says what each visit
   expect(await answerHere(["origin", "set", app_id, "shop.example.com"], [], env)).toMatchObject({ code: 0 });
 });
 
-describe("a command that needs one of several flags asks which one to use, and then for its value", () => {
+describe("a command that needs one of several flags asks for the flag, and then for its value", () => {
   const issue = async () =>
     (await cli.json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web", "--publish")).app_id;
 
@@ -178,7 +178,7 @@ test("prompts go to standard error, so that standard output has only the result"
   expect(JSON.parse(screen.slice(screen.indexOf("{")))).toMatchObject({ namespace: "new" });
 });
 
-/** Answers a question. Ctrl-D needs its own process, because it ends the process. */
+/** Answers a prompt. Ctrl-D needs its own process, because it ends the process. */
 const answerOnce = (line: string[], [question, keys]: [string, string]) =>
   keys === ctrlD ? runAtTerminal(line, [[question, keys]], { env }) : answerHere(line, [[question, keys]], env);
 

@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 
 describe("shipping set", () => {
-  test("replaces all rates, keeps the ids of unchanged rates, and shows the rates in their order", async () => {
+  test("replaces all rates, keeps the ids of unchanged rates, and prints the rates in their order", async () => {
     const rates = await setShipping(germany, islands, everywhere);
     expect(rates).toMatchObject([
       { zone: "Germany", countries: ["DE"], name: "Standard", price: 5.95, free_from: 50, max_weight_g: 10_000 },
@@ -61,7 +61,7 @@ describe("shipping set", () => {
     expect(stdout).toMatch(/^World +\* +none +Letter +9\.00 EUR +- +10\.00 EUR +49\.50 EUR +250 +- +-$/m);
   });
 
-  test("a file that is not UTF-8 is refused with line and column, and changes nothing", async () => {
+  test("refuses a file that is not UTF-8 with line and column, and changes nothing", async () => {
     await setShipping(germany);
     const before = await json<Rate[]>("shipping", "show", ...demo);
     const path = fileOf();
@@ -77,7 +77,7 @@ describe("shipping set", () => {
     expect(await json<Rate[]>("shipping", "show", ...demo)).toEqual(before);
   });
 
-  test("a file or an input of more than 1 MiB is refused, and changes nothing", async () => {
+  test("refuses a file or an input of more than 1 MiB, and changes nothing", async () => {
     await setShipping(germany);
     const before = await json<Rate[]>("shipping", "show", ...demo);
     const text = `${header}\n${`${everywhere}\n`.repeat(50_000)}`;
@@ -92,7 +92,7 @@ describe("shipping set", () => {
     expect(await json<Rate[]>("shipping", "show", ...demo)).toEqual(before);
   });
 
-  test("a wrong line, and a path that is no file, are refused", async () => {
+  test("refuses a wrong line and a path that is not a file", async () => {
     expect(await refused("shipping", header, "Germany,DE")).toEqual([2, "line 2: has 2 cells, but line 1 has 12."]);
     const missing = await failure("shipping", "set", ...demo, join(dir, "none.csv"));
     expect([missing.code, missing.error.message]).toEqual([2, `<file> does not exist: ${join(dir, "none.csv")}.`]);
@@ -113,7 +113,7 @@ describe("tax set", () => {
   });
 });
 
-test("set and show name the countries that are delivered to and have no tax rate", async () => {
+test("tax set and show name countries that the store delivers to without a tax rate", async () => {
   await setTaxes("standard,DE,,19");
   const warning = "warning: The store has no tax rate for these countries, and ships there without tax: CH, FR.\n";
   const zones = fileOf("zone,countries,name,price", "Europe,DE FR CH,Standard,5");
@@ -129,7 +129,7 @@ test("set and show name the countries that are delivered to and have no tax rate
   );
 });
 
-test("for a store without rates, the command says what this means", async () => {
+test("tax show and shipping show explain what having no rates means", async () => {
   await json("tenant", "create", "empty");
   expect((await run(["shipping", "show", "-n", "empty"])).stderr).toBe(
     "No shipping rates: orders ship for 0. Set them: bodega shipping set -n empty rates.csv\n",

@@ -22,7 +22,7 @@ beforeAll(async () => {
   await json("product", "create", ...demo, "--title", "Mug", "--price", "12", "--sku", "MUG", "--stock", "20");
 });
 
-test("todo lists what is next of each kind, with a command that does it", async () => {
+test("todo lists work of each kind, with the command that does it", async () => {
   expect(await todo()).toEqual([]);
   expect((await here(["todo", ...demo])).stderr).toBe("Nothing to do.\n");
   const { number } = await order("--payment-method", "manual");

@@ -51,7 +51,7 @@ test("a restore stopped at any time before the rename changes nothing", async ()
   const { signal } = stop;
   const options = { config, folder: folder.path, onStep() {}, signal };
   const plan = await planRestore(await fetchBackup(source, options), config);
-  // Other tests in this process have listeners that would end it.
+  // Listeners of other tests would end this process.
   const others = process.listeners("SIGINT");
   process.removeAllListeners("SIGINT");
   process.once("SIGINT", () => stop.abort(new Error("stopped")));
@@ -84,7 +84,7 @@ test("ctrl-C ends a restore with exit code 130, even while it waits for commands
   expect(listFolders(dataDir)).toEqual([]);
 });
 
-test("the next restore or backup removes the temporary directory of a killed restore, but not of a running one", async () => {
+test("the next restore or backup removes the temporary directory of a killed restore, but not of a running restore", async () => {
   const cli = await openOther();
   const { dataDir, json } = cli;
   mkdirSync(join(dataDir, ".restore-abandoned"));

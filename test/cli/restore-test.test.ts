@@ -87,7 +87,7 @@ function startServer(program = command) {
 const minute = 60_000;
 const hour = 60 * minute;
 
-test("a test of an intact replica restores its newest state and leaves no files, and doctor reports its time", async () => {
+test("a restore test of an intact replica restores its newest state and leaves no files, and doctor reports the time", async () => {
   copyReplica();
   expect(await doctor()).toMatchObject([{ severity: "note", remedy: `bodega db test-restore ${place}` }]);
   const { code, stdout } = await testRestore("--json");
@@ -96,7 +96,7 @@ test("a test of an intact replica restores its newest state and leaves no files,
   expect(await doctor()).toMatchObject([{ severity: "note", subject: place, message: expect.stringContaining("ago") }]);
 });
 
-test("a test of a damaged segment fails with the segment's name, and doctor reports it until a test succeeds", async () => {
+test("a restore test fails with the name of a damaged segment, and doctor reports this until a test succeeds", async () => {
   copyReplica();
   const segment = readdirSync(place).findLast((name) => name.startsWith("segment-")) as string;
   const bytes = readFileSync(join(place, segment));
@@ -107,14 +107,14 @@ test("a test of a damaged segment fails with the segment's name, and doctor repo
   expect(await doctor()).toMatchObject([{ severity: "error", message: expect.stringContaining(segment) }]);
   expect(leftovers()).toEqual([]);
   writeFileSync(join(place, segment), bytes);
-  // This success counts although no setting names the place: the same place failed before, so the server has it from a
-  // flag.
+  // This success counts although no setting names the place. The same place failed before, so it comes from a flag of
+  // the server.
   expect(await json("db", "test-restore", place)).toMatchObject({ place });
   expect(readRecord()).toMatchObject({ last_success: { place }, last_failure: null });
   expect(await doctor()).toMatchObject([{ severity: "note" }]);
 });
 
-test("a replica of another shop fails the test", async () => {
+test("a restore test of another shop's replica fails", async () => {
   copyReplica();
   const other = openCli(join(makeDir(), "data"));
   await other.json("tenant", "create", "other");
@@ -128,7 +128,7 @@ test("a replica of another shop fails the test", async () => {
   expect((await other.here(["db", "test-restore", whole])).code).toBe(0);
 });
 
-test("without its key, a replica is restored after the store is named, and the command says that signatures were not checked", async () => {
+test("without the secret key, a restore of a replica asks for the store's namespace, and says that it checked no signatures", async () => {
   const lost = openCli(join(makeDir(), "data"));
   const at = new Date().toISOString();
   const restore = (...flags: string[]) => lost.run(["db", "restore", whole, ...flags]);
@@ -154,20 +154,20 @@ test("without its key, a replica is restored after the store is named, and the c
   expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("needs the place of a replica") });
 });
 
-test("a place of backups is tested with its newest backup, which may have an earlier schema", async () => {
+test("a restore test uses the newest backup of a directory, which may have an earlier schema", async () => {
   const { backup } = await json("db", "backup");
   const folder = join(dataDir, "backups");
   expect(await json("db", "test-restore")).toMatchObject({ place: folder, stores: 2 });
   expect(await openCli(dataDir, nextVersion).json("db", "test-restore", String(backup))).toMatchObject({
     place: backup,
   });
-  // Without settings there is no place to test, so nothing is recorded.
+  // Without settings, no place is tested, so nothing is recorded.
   expect(existsSync(record)).toBe(false);
   rmSync(String(backup));
   expect((await failure("db", "test-restore")).error.message).toContain("It has no backups");
 });
 
-test("too little space on the disk is reported before anything is restored", async () => {
+test("a restore test reports missing disk space before it restores anything", async () => {
   copyReplica();
   const small = openCli(join(makeDir(), "data"));
   mkdirSync(small.dataDir, { mode: 0o700 });
@@ -189,7 +189,7 @@ test("a replica in S3 is tested, even by an account that may only read", async (
   await s3.close();
 });
 
-test("a server that stops ends a running test at once; it leaves no files and does not count as failed", async () => {
+test("a server that stops ends a running restore test at once; the test leaves no files and does not count as failed", async () => {
   copyReplica();
   const { pass } = startServer(["sh", "-c", "mkdir .restore-left; exec sleep 60"]);
   const done = pass(10 * minute);
@@ -214,7 +214,7 @@ test("a server tests a restore a day after the last success, even after a restar
   expect(await second.pass(hour)).toEqual(succeeded);
 });
 
-test("a server whose restore test fails says why and tries again after an hour; a killed test counts as failed", async () => {
+test("a server logs why a restore test failed and tries again after an hour; a killed test counts as failed", async () => {
   copyReplica();
   rmSync(join(place, readdirSync(place).find((name) => name.startsWith("part-")) as string));
   const { pass } = startServer();

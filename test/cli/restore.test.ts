@@ -105,7 +105,7 @@ test("a backup restores every row into an empty directory, and the audit log con
   expect((await json<Restored>("db", "restore", backup, "--yes")).restored).toBe(true);
 });
 
-test("the previous database is kept with its WAL, and can be restored itself", async () => {
+test("a restore keeps the previous database with its WAL, which can be restored again", async () => {
   const { dataDir, json } = await openOther();
   const before = await readRows(dataDir);
   const { kept, present } = await json<Restored>("db", "restore", backup, "--confirm", "other");
@@ -149,7 +149,7 @@ test("a dry run compares backup and database, and changes nothing, not even an e
   expect(existsSync(empty.dataDir)).toBe(false);
 });
 
-test("--yes does not replace a store that the backup does not have", async () => {
+test("--yes does not delete a store that the backup lacks", async () => {
   const { dataDir, json, run } = await openOther();
   await json("product", "create", "-n", "other", "--title", "Mug", "--price", "12");
   await json("product", "create", "-n", "other", "--title", "Bowl", "--price", "15");
@@ -163,7 +163,7 @@ test("--yes does not replace a store that the backup does not have", async () =>
   expect(readContents(dataDir)).toEqual(before);
 });
 
-test("a terminal asks for the namespace of the store that the backup does not have", async () => {
+test("at a terminal, a restore asks for the namespace of a store that the backup lacks", async () => {
   const { dataDir, environment } = await openOther();
   const before = readContents(dataDir);
   const asked = (answer: string) =>
@@ -177,7 +177,7 @@ test("a terminal asks for the namespace of the store that the backup does not ha
 test("a restore names the command that it waits for, and continues when the command ends", async () => {
   const { dataDir, environment, json } = await openOther();
   const [products, pipe] = [join(makeDir(), "products.csv"), join(makeDir(), "pipe")];
-  // The export is larger than a pipe's buffer, so it waits for a reader.
+  // The export is larger than the pipe's buffer, so the command waits for a reader.
   const rows = Array.from({ length: 60 }, (_, number) => `Mug ${number},12,${"clay ".repeat(400)}`);
   writeFileSync(products, ["title,price,description", ...rows].join("\n"));
   await json("product", "import", "-n", "other", products);
@@ -202,7 +202,7 @@ test("a restore names the command that it waits for, and continues when the comm
   closeSync(reader);
 });
 
-test("the present content is shown uncut before the question, on a narrow terminal too", async () => {
+test("a restore prints the present content in full before the question, even on a narrow terminal", async () => {
   const { environment } = await openOther();
   const options = { env: environment(), columns: 20 };
   const { screen } = await runAtTerminal(["db", "restore", backup], [["Type other", "\u0003"]], options);
@@ -212,9 +212,9 @@ test("the present content is shown uncut before the question, on a narrow termin
   expect(before.match(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g)).toHaveLength(3);
 });
 
-// Only root can create files for another account.
+// Only root can give files to another account.
 if (process.getuid?.() === 0) {
-  test("files, locks and directories that root creates in a restore get the data directory's owner", async () => {
+  test("files, locks and directories that a restore by root creates belong to the data directory's owner", async () => {
     const { dataDir, json } = openCli();
     mkdirSync(dataDir);
     chownSync(dataDir, 1234, 1234);
@@ -226,14 +226,14 @@ if (process.getuid?.() === 0) {
   });
 }
 
-test("--at accepts a time, and only for the place of a replica", async () => {
+test("--at accepts only a time, and only for a replica", async () => {
   const run = (at: string) => openCli().here(["db", "restore", backup, "--dry-run", "--at", at]);
   expect(await run("noon")).toMatchObject({ code: 2, stderr: expect.stringContaining("error: --at must be") });
   const refused = { code: 2, stderr: expect.stringContaining("error: --at needs the place of a replica.") };
   expect(await run("2026-11-21T10:45:12Z")).toMatchObject(refused);
 });
 
-test("an existing secret key is compared", async () => {
+test("a restore compares an existing secret key with the backup", async () => {
   const { dataDir, here } = openCli();
   mkdirSync(dataDir);
   const compare = async (text: string) => {
@@ -244,7 +244,7 @@ test("an existing secret key is compared", async () => {
   expect(await compare(key)).toMatchObject({ key: "same", warnings: [] });
 });
 
-describe("refused, with nothing changed:", () => {
+describe("a restore refuses without changing anything", () => {
   /** Returns the archive with changed contents. The sizes must not change. */
   function alter(change: (archive: Buffer) => Buffer): Buffer {
     return gzipSync(change(gunzipSync(readFileSync(backup))));
@@ -260,29 +260,34 @@ describe("refused, with nothing changed:", () => {
     return archive.fill(0x33, at, at + 64);
   };
   const cases: [name: string, bytes: () => Uint8Array, code: number, words: string][] = [
-    ["one that is cut short", () => readFileSync(backup).subarray(0, -2000), 1, "truncated"],
-    ["one without its last bytes", () => readFileSync(backup).subarray(0, -3), 1, "truncated"],
+    ["a backup that is cut short", () => readFileSync(backup).subarray(0, -2000), 1, "truncated"],
+    ["a backup without its last bytes", () => readFileSync(backup).subarray(0, -3), 1, "truncated"],
     [
-      "one that ends after its manifest",
+      "a backup that ends after its manifest",
       () => gzipSync(gunzipSync(readFileSync(backup)).subarray(0, 3072)),
       1,
       "damaged",
     ],
-    ["one whose database was altered", () => alter(flipPage), 1, "checksum"],
-    ["one of a newer format", () => alter(swap('"format": 1', '"format": 2')), 1, "newer version"],
-    ["one with another part", () => alter(swap("bodega.db", "bodega.sh")), 1, "truncated or altered"],
-    ["one with a path", () => alter(swap("bodega.db\0\0\0", "../../db\0\0\0\0")), 1, "damaged"],
+    ["a backup with an altered database", () => alter(flipPage), 1, "checksum"],
+    ["a backup of a newer format", () => alter(swap('"format": 1', '"format": 2')), 1, "newer version"],
+    [
+      "a backup with another file in place of the database",
+      () => alter(swap("bodega.db", "bodega.sh")),
+      1,
+      "truncated or altered",
+    ],
+    ["a backup with a path outside", () => alter(swap("bodega.db\0\0\0", "../../db\0\0\0\0")), 1, "damaged"],
     ["an archive of another program", () => tarOf("notes.txt"), 1, "manifest"],
     ["a text", () => Buffer.from("hello"), 1, "not a Bodega backup"],
     ["an empty file", () => Buffer.alloc(0), 1, "not a Bodega backup"],
     [
-      "one whose version has control characters",
+      "a backup whose version has control characters",
       () => repack((manifest) => Object.assign(manifest, { version: "1\u001b[2J" })),
       1,
       "manifest",
     ],
     [
-      "one whose time has a remark",
+      "a backup whose time is followed by a remark",
       () => repack((manifest) => Object.assign(manifest, { created_at: "2026-01-01 (\u0007)" })),
       1,
       "manifest",
@@ -297,12 +302,12 @@ describe("refused, with nothing changed:", () => {
     const { here } = await target;
     const path = join(makeDir(), "given.tar.gz");
     writeFileSync(path, bytes());
-    // A restore verifies the backup as a dry run does, which can run in this process.
+    // A dry run verifies the backup in the same way, and can run in this process.
     const { code: got, stderr } = await here(["db", "restore", path, "--dry-run"]);
     expect({ got, stderr }).toEqual({ got: code, stderr: expect.stringContaining(words) });
   });
 
-  test("databases with a newer schema, an altered schema, of another program, and damaged ones", async () => {
+  test("databases that are damaged, have a newer or altered schema, or belong to another program", async () => {
     const { dataDir, failure, here } = await openOther();
     const before = readContents(dataDir);
     const changed = async (statement: string) => {
@@ -332,7 +337,7 @@ describe("refused, with nothing changed:", () => {
   });
 });
 
-test("a backup with an earlier schema is reported, and updated by the next migration", async () => {
+test("a restore reports a backup with an earlier schema, and the next migration updates it", async () => {
   const source = openCli();
   await source.json("tenant", "create", "demo");
   const { backup: earlier } = await source.json<{ backup: string }>("db", "backup");

@@ -12,7 +12,10 @@ interface RunOptions {
   input?: string | Uint8Array;
 }
 
-/** The built executable if the whole check runs, otherwise undefined: then tests start the program from its source. */
+/**
+ * The path of the built executable during a complete test run. Otherwise undefined, and tests run the program from its
+ * source.
+ */
 const executable = process.env.BODEGA_TEST_EXECUTABLE;
 const source = join(import.meta.dir, "../../src/cli/main.ts");
 export const command = executable === undefined ? [process.execPath, source] : [executable];
@@ -72,12 +75,12 @@ export function openCli(dataDir = join(makeDir(), "data"), program = command) {
   const run = (args: string[], { env, ...options }: RunOptions = {}) =>
     runProgram([...program, ...args], { env: environment(env), ...options });
 
-  /** As `run`, but in this process, for tests that check only the output. */
+  /** Runs a command like `run`, but in this process, for tests that check only the output. */
   const here = (args: string[], { env, input = "" }: Omit<RunOptions, "cwd"> = {}) =>
     runHere(args, { env: environment(env), input });
 
-  // Runs the program in this process, because only its output is checked. Another version needs its own process, and so
-  // does a restore, which keeps other commands from the database until its process ends.
+  // Runs the program in this process, because only its output is checked. Another version needs its own process. So
+  // does a restore, because no other command can use the database until its process ends.
   const answer = (args: string[]): Promise<Outcome> => {
     const line = [...args, "--json"];
     return program === command && args[1] !== "restore" ? here(line) : run(line);
@@ -107,7 +110,9 @@ interface CliError {
   details?: { field: string; flag?: string; message: string }[];
 }
 
-/** One step at a terminal: when `expect` has appeared, the test types `send`, or what that function returns. */
+/**
+ * One step at a terminal: when `expect` has appeared, the test types `send`, or the text that this function returns.
+ */
 export type Step = [expect: string, send: string | (() => string)];
 
 interface TerminalOptions {
@@ -142,7 +147,7 @@ export async function runAtTerminal(
           const at = expect === undefined ? -1 : screen.indexOf(expect, seen);
           if (expect === undefined || send === undefined || at === -1) return;
           left.shift();
-          // A step without an answer also matches output that arrived together with the previous step's.
+          // A step without an answer also matches output that arrived with the output of the previous step.
           seen = send === "" ? at + expect.length : screen.length;
           if (send !== "") return void terminal.write(typeof send === "string" ? send : send());
         }

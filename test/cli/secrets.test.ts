@@ -70,7 +70,7 @@ function pickSecrets(value: unknown): string[] {
   );
 }
 
-test("commands show each secret once: no list, log, file or process shows it again", async () => {
+test("commands show each secret once; no list, log, file or process shows it again", async () => {
   const makers = commands.filter(({ call }) => call.makesSecret && call.server === undefined);
   for (const called of makers) {
     const found = pickSecrets(JSON.parse(await watchCommand([...fullLine(called, shop), "--json"], called.call.input)));
@@ -128,7 +128,7 @@ describe("an error does not repeat a secret that was typed as an argument", () =
     const { dataDir, dir } = shop;
     for (const json of [[], ["--json"]]) {
       const all = [...line, ...json];
-      // A server would keep running if it is not refused.
+      // If the command is not refused, its server would not end.
       const outcome =
         line[0] === "serve"
           ? await openCli(dataDir).run(all, { cwd: dir })

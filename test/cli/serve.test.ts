@@ -42,7 +42,7 @@ describe("serve", () => {
     expect([await server.exited, server.signalCode]).toEqual([0, null]);
   });
 
-  test("init on its data directory says that the server runs, and must be restarted for new settings", async () => {
+  test("init on the data directory of a running server says that new settings need a restart", async () => {
     await json("tenant", "create", "mugs");
     const { stop, stdout } = await start(["serve"], "Data directory");
     const [url] = /http:\S+/.exec(stdout) ?? [];
@@ -59,7 +59,7 @@ describe("serve", () => {
     expect(await init()).toMatch(/# Start the server\n.*bodega.* serve/);
   });
 
-  test("in a new directory says how to create a store, which settings have no effect, and that others could read the key", async () => {
+  test("in a new directory prints how to create a store, which settings have no effect, and that other accounts could read the key", async () => {
     const dir = join(makeDir(), "new");
     const path = join(dir, "secret.key");
     mkdirSync(dir);
@@ -74,8 +74,8 @@ describe("serve", () => {
     expect(statSync(path).mode & 0o777).toBe(0o600);
   });
 
-  test("a server removes its control socket when it ends, and replaces one that a killed server left", async () => {
-    // A path that is too long for a socket.
+  test("a server removes its control socket when it ends, and replaces the socket of a killed server", async () => {
+    // This path is too long for a socket.
     const dir = join(makeDir(), "d".repeat(120));
     const env = environment({ BODEGA_DATA_DIR: dir });
     const killed = await serve(["serve", "--port", "0"], { env });

@@ -16,8 +16,8 @@ type RunAtTerminal = (
 ) => Promise<{ code: number | null; screen: string }>;
 
 /**
- * For the top of a test file. The returned function runs a command at a pseudo-terminal, as `runAtTerminal` does, but
- * all commands in one process. Tests of the end of a process, such as ctrl-D, need `runAtTerminal`.
+ * Call this at the top of a test file. The returned function runs commands at a pseudo-terminal, like `runAtTerminal`,
+ * but all in one process. Tests of the end of a process, such as ctrl-D, need `runAtTerminal`.
  */
 export function useSharedTerminal(columns: number): RunAtTerminal {
   let child: Bun.Subprocess | undefined;

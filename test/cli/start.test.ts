@@ -23,7 +23,7 @@ function findPackages(files: string[]): Set<string> {
   return packages;
 }
 
-test("help, version and completion load neither database, server nor prompts, so that commands start at once", () => {
+test("help, version and completion load no database, server or prompts, so that commands start at once", () => {
   const tree = readFileSync(join(source, "commands/command-tree.ts"), "utf8");
   const commands = transpiler.scanImports(tree).map(({ path }) => path);
   expect(commands.length).toBeGreaterThan(20);

@@ -13,7 +13,7 @@ beforeAll(async () => {
   appId = (await json<{ app_id: string }>("key", "issue", "--name", "web")).app_id;
 });
 
-test("with one store a command needs no -n, and says which store it uses", async () => {
+test("if there is only one store, a command needs no -n, and prints which store it uses", async () => {
   expect(await here("user", "list")).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(/^Using store mugs\.\nNo users found\./),
@@ -23,7 +23,7 @@ test("with one store a command needs no -n, and says which store it uses", async
   expect((await here("__complete", "w", "key", "show")).stdout).toStartWith("web\t");
 });
 
-test("a command that works on a store itself needs its name", async () => {
+test("a command that changes or deletes a store needs the store's name", async () => {
   for (const verb of ["show", "suspend", "delete"]) {
     expect(await failure("tenant", verb, "--yes")).toMatchObject({
       code: 2,
@@ -32,7 +32,7 @@ test("a command that works on a store itself needs its name", async () => {
   }
 });
 
-test("without a database a command says how to create one, not that the store is missing", async () => {
+test("without a database, the error says how to create a database, not that a store is missing", async () => {
   const { failure } = openCli();
   for (const line of [
     ["key", "list"],
@@ -45,7 +45,7 @@ test("without a database a command says how to create one, not that the store is
   expect(await failure("tenant", "create")).toMatchObject({ code: 2, error: { message: "Missing <namespace>." } });
 });
 
-test("with several stores a command needs -n, unless bodega.env names one; the environment takes precedence", async () => {
+test("if there are several stores, a command needs -n, unless the environment or bodega.env names a store; the environment takes precedence", async () => {
   const { dataDir, environment, json, failure } = openCli();
   const here = (...line: string[]) => runHere(line, { env: environment() });
   await json("tenant", "create", "mugs");

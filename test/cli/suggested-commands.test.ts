@@ -42,7 +42,7 @@ test("the flags of the database are added to a command only once, and a quoted a
   expect(completeCommand('Did you mean "bodega key list"?', command)).toBe('Did you mean "bodega key list"?');
 });
 
-test("at 40 columns, notes, warnings and errors are wrapped between words, and a command can still be pasted", async () => {
+test("at 40 columns, notes, warnings and errors are wrapped between words, but commands can be pasted", async () => {
   const cli = openCli();
   await cli.json("tenant", "create", "demo");
   const env = { PATH: process.env.PATH };
@@ -54,7 +54,7 @@ test("at 40 columns, notes, warnings and errors are wrapped between words, and a
   ]) {
     const { screen } = await runAtTerminal([...line, "--data-dir", cli.dataDir], [], { env, columns: 40 });
     const text = stripEscapes(screen);
-    // Lines with commands may be wide: the terminal wraps them, and copies them as one line.
+    // Lines with commands may be wider, because a terminal that wraps them copies them as one line.
     const wide = text.split("\n").filter((one) => Bun.stringWidth(one) > 40 && /\S\s+\S/.test(one));
     expect(wide.filter((one) => !/^ *bodega /.test(one))).toEqual([]);
   }

@@ -30,7 +30,7 @@ test("the first tenant creates the database, and has the documented defaults", a
   expect((await run(["tenant", "show", "demo"])).stdout).toMatch(/^Namespace +demo\nTitle +demo\nDomain +-\n/);
 });
 
-test("an empty list is an empty array, and a note for people", async () => {
+test("an empty list of tenants is an empty array in JSON, and otherwise a note", async () => {
   const { json, here: run } = openCli();
   await json("db", "migrate");
   expect(await json<unknown[]>("tenant", "list")).toEqual([]);
@@ -61,7 +61,7 @@ test("a tenant can be updated, suspended, resumed and deleted", async () => {
   expect(await failure("tenant", "show", "demo")).toMatchObject({ code: 3, error: { code: 5301 } });
 });
 
-describe("a tenant that does not exist is exit code 3", () => {
+describe("a tenant that does not exist ends the command with exit code 3", () => {
   const { failure, json } = openCli();
   beforeAll(() => json("db", "migrate"));
   test.concurrent.each([
@@ -77,7 +77,7 @@ describe("a tenant that does not exist is exit code 3", () => {
   });
 });
 
-test("a taken namespace is exit code 4", async () => {
+test("a namespace that exists ends tenant create with exit code 4", async () => {
   const { json, failure } = openCli();
   await json("tenant", "create", "demo");
   expect(await failure("tenant", "create", "demo")).toMatchObject({
@@ -86,7 +86,7 @@ test("a taken namespace is exit code 4", async () => {
   });
 });
 
-describe("an invalid field is exit code 2 and the error names its flag", () => {
+describe("an invalid field ends the command with exit code 2, and the error names its flag", () => {
   const { failure, json } = openCli();
   beforeAll(() => json("tenant", "create", "demo"));
   test.concurrent.each([
@@ -114,7 +114,7 @@ test("the lifetime of user tokens is set and shown as a duration, in JSON as sec
   expect((await run(["tenant", "update", "demo", "--token-lifetime", "36h"])).stdout).toMatch(/^Token .* 36 hours$/m);
 });
 
-test("create sets points and limits but does not print them; an update changes only those it names", async () => {
+test("tenant create sets points and limits but does not print them; tenant update changes only the given ones", async () => {
   const { json } = openCli();
   const points = ["--currency", "KWD", "--points-rate", "1.5", "--point-value", "0.005", "--points-days", "365"];
   const limits = ["--address-writes", "5000", "--visitor-writes", "0", "--pending-orders", "0", "--stock-share", "100"];
@@ -128,7 +128,7 @@ test("create sets points and limits but does not print them; an update changes o
   expect(await json<object[]>("tenant", "list")).toMatchObject([{ ...set, points_days: null, orders_per_minute: 3 }]);
 });
 
-test("resource types are declared and removed, and shown in order", async () => {
+test("tenant update adds and removes resource types, and shows them in order", async () => {
   const { json, here: run } = openCli();
   await json("tenant", "create", "demo");
   const types = async (...flags: string[]) => (await json("tenant", "update", "demo", ...flags)).resource_types;
@@ -138,7 +138,7 @@ test("resource types are declared and removed, and shown in order", async () => 
   expect(await types("--remove-resource-type", "page")).toEqual(["article"]);
 });
 
-test("settings of sales are set, shown in readable units, and cleared by an empty value", async () => {
+test("tenant update sets the settings of sales, shows them in readable units, and clears them with an empty value", async () => {
   const { json, here: run } = openCli();
   const legal = ["imprint=https://shop.example/imprint", "terms=https://shop.example/t?a=b"];
   const pages = legal.flatMap((one) => ["--legal-url", one]);
@@ -177,7 +177,7 @@ test("settings of sales are set, shown in readable units, and cleared by an empt
   expect(entry?.details.fields).toContain("legal_urls");
 });
 
-test("a changed tax or hold affects only later orders, and is confirmed unless nothing changes", async () => {
+test("a change of tax or hold affects only later orders, and needs a confirmation if the value differs", async () => {
   const { json, failure } = openCli();
   await json("tenant", "create", "demo", "--country", "DE");
   const flags = ["--country", "AT", "--prices-include-tax", "no", "--hold", "2h", "--transfer-hold", "7d"];
@@ -192,7 +192,7 @@ test("a changed tax or hold affects only later orders, and is confirmed unless n
   expect(await json("tenant", "update", "demo", ...flags)).toMatchObject(changed);
 });
 
-describe("text instead of a number is a usage error", () => {
+describe("a text in place of a number is a usage error", () => {
   const { failure } = openCli();
   test.concurrent.each([
     ["--points-rate", ["1e3", "-1", "1,5", ".5", "Infinity", "0.1000000000000001"]],

@@ -7,6 +7,6 @@ import type { TerminalCall } from "./shared-terminal.ts";
 const terminal = openTerminal(process);
 process.on("message", async ({ args, env, end }: TerminalCall) => {
   const code = await runCli(args, { ...terminal, env });
-  // Written to the terminal, because it must come after the output.
+  // This is written to the terminal, because it must follow the output.
   await terminal.writeError(`${end}${code};`);
 });

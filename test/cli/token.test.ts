@@ -55,7 +55,7 @@ async function use({ user_id, token }: Session): Promise<number> {
 
 const list = (...flags: string[]) => json<Token[]>("token", "list", "-n", "demo", ...flags);
 
-test("a list shows signed-in users, and never a token", async () => {
+test("token list shows signed-in users, and no token", async () => {
   const user = await createUser();
   expect(await list("--user", user.email)).toEqual([]);
   const session = await signIn(user);
@@ -71,7 +71,7 @@ test("a list shows signed-in users, and never a token", async () => {
   expect(narrow.stdout).toMatch(/^tok_\w{26} +user-\S+ +active +(now|\d+ seconds? ago) +in 30 days$/m);
 });
 
-test("--all-states also shows ended tokens, and how they ended; the default shows valid ones", async () => {
+test("token list shows valid tokens; --all-states also shows ended tokens, and how they ended", async () => {
   const user = await createUser();
   await signIn(user);
   await signIn(user);
@@ -82,7 +82,7 @@ test("--all-states also shows ended tokens, and how they ended; the default show
 describe("after a token is revoked, the running server refuses it on the next request", () => {
   const ways: [how: string, flags: (user: User, tokenId: string) => string[]][] = [
     ["by email", ({ email }) => ["--user", email.toUpperCase()]],
-    ["by its own id", (_user, tokenId) => ["--token-id", tokenId]],
+    ["by the id of the token", (_user, tokenId) => ["--token-id", tokenId]],
   ];
   test.each(ways)("%s, and other users stay signed in", async (_how, flags) => {
     const [user, other] = [await createUser(), await createUser()];
@@ -96,7 +96,7 @@ describe("after a token is revoked, the running server refuses it on the next re
     expect(await use(await signIn(user))).toBe(200);
   });
 
-  test("with --all, which asks first", async () => {
+  test("with --all, which needs a confirmation", async () => {
     const sessions = [await signIn(await createUser()), await signIn(await createUser())];
     const all = ["token", "revoke", "-n", "demo", "--all"];
     expect(await failure(...all)).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });
@@ -107,7 +107,7 @@ describe("after a token is revoked, the running server refuses it on the next re
   });
 });
 
-test("a token or user of another tenant is exit code 3, and no token is revoked", async () => {
+test("a token or user of another tenant ends token revoke with exit code 3, and no token is revoked", async () => {
   const user = await createUser();
   const session = await signIn(user);
   const { token_id } = (await list("--user", user.email))[0] as Token;
@@ -129,6 +129,6 @@ test.concurrent.each([
   [[]],
   [["--all", "--user", "a@example.com"]],
   [["--token-id", unknownId, "--user", "a@example.com"]],
-])("revoke with %j is exit code 2, and the error asks for exactly one choice", async (flags) => {
+])("token revoke with %j ends with exit code 2, and the error asks for exactly one choice", async (flags) => {
   expect(await failure("token", "revoke", "-n", "demo", "--yes", ...flags)).toMatchObject({ code: 2 });
 });

@@ -30,7 +30,7 @@ function readQrCode(screen: string): string {
   return decodeQR({ ...size, data });
 }
 
-test("at a terminal of 80 columns and 24 lines the QR code and the key are shown, and a wrong code is asked for again", async () => {
+test("a terminal of 80 columns and 24 lines shows the QR code and the key; after a wrong code, the prompt asks again", async () => {
   const steps: [string, string][] = [
     ["Code that the authenticator shows", "00000\r"],
     ["Must be six digits.", "0\r"],
@@ -55,7 +55,7 @@ test("at a terminal of 80 columns and 24 lines the QR code and the key are shown
   expect(await isOn()).toBe(true);
 });
 
-test("without a terminal, the secret is printed only with a flag, and a second call confirms it with a code", async () => {
+test("without a terminal, only a flag prints the secret, and a second call confirms it with a code", async () => {
   expect((await cli.failure(...twoFactor)).error.message).toBe(
     "--print-secret or --code is required without a terminal.",
   );

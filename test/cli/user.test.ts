@@ -53,7 +53,7 @@ test("every field of a user is stored, changed and cleared", async () => {
 describe("a new password", () => {
   const line = (...flags: string[]) => ["user", "create", "-n", "demo", "--email", newEmail(), ...flags];
 
-  test("generated is strong, random, and printed once", async () => {
+  test("that is generated is strong, random, and printed once", async () => {
     const made = [await create("--random-password"), await create("--random-password")].map((user) => user.password);
     expect(new Set(made).size).toBe(2);
     for (const one of made) {
@@ -65,7 +65,7 @@ describe("a new password", () => {
     expect((await run(line("--random-password", "-q"))).stdout).toMatch(/^usr_[0-9a-z]{26}:\S{16,}\n$/);
   });
 
-  test("is read from a file, which stays as it is", async () => {
+  test("is read from a file, which is not changed", async () => {
     const path = join(makeDir(), "password");
     writeFileSync(path, `${password}\n`);
     const { code, stdout } = await run(line("--password-file", path, "--json"));
@@ -80,9 +80,9 @@ describe("a new password", () => {
     ["nothing", "", "--password-stdin", run],
     ["two lines", `${password}\n${password}\n`, "--password-stdin", run],
     ["a weak one", "Short-1\n", "--password-stdin", run],
-    ["bytes that are no text", new Uint8Array([0xff, 0xfe, 0x41]), "Standard input", runAlone],
+    ["bytes that are not text", new Uint8Array([0xff, 0xfe, 0x41]), "Standard input", runAlone],
     ["far too much", "x".repeat(10_000), "Standard input", runAlone],
-  ])("of %s is exit code 2 and is never shown", async (_what, input, says, start) => {
+  ])("of %s ends the command with exit code 2 and is never shown", async (_what, input, says, start) => {
     const { code, stdout, stderr } = await start(line("--password-stdin"), { input });
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(says) });
     for (const part of [password, "Short-1", "xxxx"]) expect(stderr).not.toContain(part);
@@ -96,7 +96,7 @@ describe("a new password", () => {
     });
   });
 
-  test("may end with CRLF, and leading and trailing spaces are part of it", async () => {
+  test("may end with CRLF, which is removed, but its leading and trailing spaces are kept", async () => {
     for (const input of [`${password}\r\n`, ` ${password} \n`]) {
       expect(await run(line("--password-stdin"), { input })).toMatchObject({ code: 0 });
     }
@@ -109,7 +109,7 @@ describe("a new password", () => {
     [["--no-password", "--save-password-to", "x"], "--save-password-to"],
     [["--password", password], "Unknown flag --password"],
     [[`--password-stdin=${password}`], "takes no value"],
-  ])("given as %j without a terminal is exit code 2", async (flags, says) => {
+  ])("given as %j without a terminal ends the command with exit code 2", async (flags, says) => {
     const { code, stdout, stderr } = await run(line(...flags));
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(says);
@@ -132,7 +132,7 @@ describe("a new password", () => {
   });
 });
 
-describe("a user of another tenant, or of none, is exit code 3", () => {
+describe("a user of another tenant, or an unknown user, ends the command with exit code 3", () => {
   const commands: [command: string, flags: string[]][] = [
     ["show", []],
     ["update", ["--name", "x"]],
@@ -193,7 +193,7 @@ test("a user is disabled and enabled, and deleted after the email is confirmed",
   expect(await failure("user", "show", "-n", "demo", user_id)).toMatchObject({ code: 3 });
 });
 
-test("resetting two-factor asks for confirmation, and reports when there was none", async () => {
+test("a reset of two-factor needs a confirmation, and says if it was not enabled", async () => {
   const { user_id } = await create("--no-password");
   const reset = ["user", "reset-two-factor", "-n", "demo", user_id];
   expect(await failure(...reset)).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });

@@ -32,7 +32,7 @@ beforeAll(async () => {
   theirs = (await json<Added>("webhook", "add", "-n", "other", ...loopback)).webhook_id;
 });
 
-test("a sample of each type is signed, and the receiver's answer is printed", async () => {
+test("webhook test signs a sample of each type, and prints the receiver's answer", async () => {
   const receiver = await openReceiver((response, { body }) => {
     if (body.type === "order.paid") response.writeHead(422, { "Content-Type": "text/plain" }).end("unknown order");
     else response.writeHead(200).end("thanks");
@@ -65,7 +65,7 @@ test("a sample of each type is signed, and the receiver's answer is printed", as
   await remove(id);
 });
 
-test("add prints the secret once, list shows the state, and remove deletes the webhook", async () => {
+test("webhook add prints the secret once, list shows the state, and remove deletes the webhook", async () => {
   const added = await add("--url", "https://1.1.1.1/hooks", "--types", "order.*", "--types", "stock.changed");
   const record = {
     webhook_id: whkId,
@@ -121,7 +121,7 @@ for (const [command, ...args] of [
   });
 }
 
-test("replay requires exactly one choice, and an event that is not purged", async () => {
+test("webhook replay requires exactly one choice, and an event that still exists", async () => {
   const { webhook_id } = await add(...loopback);
   for (const choice of [[], ["--failed", "--after", unknownEvent]]) {
     expect((await failure("webhook", "replay", "-n", "demo", webhook_id, ...choice)).code).toBe(2);
@@ -132,7 +132,7 @@ test("replay requires exactly one choice, and an event that is not purged", asyn
   await remove(webhook_id);
 });
 
-test("a running server of two processes sends each event once, and again when it is replayed", async () => {
+test("a server with two workers sends each event once, and again after webhook replay", async () => {
   const { environment, json } = openCli();
   await json("tenant", "create", "demo");
   const receiver = await openReceiver();

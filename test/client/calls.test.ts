@@ -33,7 +33,7 @@ onDatabase("file", (suite) => {
   const open = (options: Partial<ClientOptions> = {}) => connect(built, shop, { url: proxy.url, ...options });
   const failure = (call: Promise<unknown>) => failureOf(built, call);
 
-  test("a list is read over all its pages, or one page at a time", async () => {
+  test("a list can be read over all pages, or one page at a time", async () => {
     const own = await suite.shop();
     const titles = Array.from({ length: 5 }, (_, index) => `Page ${index}`);
     for (const title of titles) await own.createProduct({ title, tags: ["paged"] });
@@ -53,7 +53,7 @@ onDatabase("file", (suite) => {
     expect(second.data.map(({ title }) => title)).toEqual(["Page 2", "Page 3"]);
   });
 
-  test("an order is placed once although the connection and the server failed: all tries have the same key", async () => {
+  test("after failures of connection and server, an order is placed only once, because all tries have the same key", async () => {
     const { id } = await shop.createProduct({ stock: 5 });
     const client = open();
     proxy.faults.push("lose", unavailable);
@@ -66,7 +66,7 @@ onDatabase("file", (suite) => {
     expect(keys).not.toContain(proxy.passed.at(-1)?.headers["idempotency-key"]);
   });
 
-  test("an incomplete reply counts as a lost connection: an order is sent again with its key, a sign-in is not", async () => {
+  test("after an incomplete reply, as after a lost connection, an order is sent again with its key, but a sign-in is not", async () => {
     const { id } = await shop.createProduct({ stock: 5 });
     const client = open();
     const withoutLength = { status: 200, headers: { "Content-Type": "application/json" }, body: '{"request_id":"r' };
@@ -81,7 +81,7 @@ onDatabase("file", (suite) => {
     expect([code, message, proxy.passed.length]).toEqual(["network", "The reply broke off before its end.", 1]);
   });
 
-  test("after a lost connection, a sign-in is not repeated, but a read is, as often as `retries` says", async () => {
+  test("after a lost connection, a read is repeated up to `retries` times, and a sign-in is not repeated", async () => {
     const client = open({ retries: 1 });
     proxy.faults.push("cut", "cut", "cut");
     const login = await failure(client.auth.login({ email: "a@example.com", password: "x" }));
@@ -90,7 +90,7 @@ onDatabase("file", (suite) => {
     expect((await client.products.list().page()).data).toBeArray();
   });
 
-  test("a change that names a version is not repeated, because its repetition would fail", async () => {
+  test("a change with a version is not repeated, because a repetition would fail", async () => {
     const { id, version } = await shop.createProduct();
     const client = open();
     proxy.faults.push("lose");
@@ -99,19 +99,19 @@ onDatabase("file", (suite) => {
     expect((await failure(client.products.update(id, { title: "Newer" }, { ifVersion: version }))).code).toBe(5303);
   });
 
-  test("for a long `Retry-After`, the client fails and the caller must wait", async () => {
+  test("after a long `Retry-After`, the call fails instead of waiting", async () => {
     proxy.faults.push({ ...unavailable, headers: { "Retry-After": "60" } });
     const error = await failure(open().products.list().page());
     expect([error.code, error.retryAfter, error.requestId, proxy.passed.length]).toEqual([5001, 60, "req_1", 1]);
   });
 
-  test("a proxy's error page is a network fault with its status", async () => {
+  test("a proxy's error page is a network error with the page's status", async () => {
     proxy.faults.push({ status: 502, body: "<h1>Bad gateway</h1>" });
     const error = await failure(open({ retries: 0 }).products.list().page());
     expect([error.code, error.status]).toEqual(["network", 502]);
   });
 
-  test("a signal ends a call while it waits for its next try, with the signal's reason", async () => {
+  test("a signal ends a call that waits for its next try, with the signal's reason", async () => {
     proxy.faults.push({ ...unavailable, headers: { "Retry-After": "20" } });
     const controller = new AbortController();
     const call = open().products.list({}, { signal: controller.signal }).page();
@@ -121,7 +121,7 @@ onDatabase("file", (suite) => {
     expect(proxy.passed.length).toBe(1);
   });
 
-  test("a server that does not answer in time is a network fault", async () => {
+  test("a server that does not answer in time causes a network error", async () => {
     let release = () => {};
     proxy.hold = new Promise<void>((resolve) => {
       release = resolve;
@@ -132,7 +132,7 @@ onDatabase("file", (suite) => {
     proxy.hold = Promise.resolve();
   });
 
-  test("a page without a reply gets an error that its origin may be refused, and how to check this", async () => {
+  test("the error of a page without a reply says that the origin may be refused, and how to check this", async () => {
     const fail = () => failure(open({ retries: 0, url: "http://127.0.0.1:1" }).products.list().page());
     expect((await fail()).message).toBe("The server cannot be reached.");
     Object.assign(globalThis, { document: {} });
@@ -145,7 +145,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a missing address, or one without a scheme, is refused, and the error names the option", () => {
+  test("a missing address, or an address without a scheme, is refused, and the error names the option", () => {
     for (const url of ["127.0.0.1:8080", "localhost:8080", "", undefined as unknown as string])
       expect(() => built.createClient({ url, namespace: "demo" })).toThrow(/^url must begin with http/);
     expect(() => (built.createClient as unknown as () => void)()).toThrow(/^url must begin with http/);
@@ -160,7 +160,7 @@ onDatabase("file", (suite) => {
     if (error.code === 5304) expect(error.details[0].field).toBe("items.0.quantity");
   });
 
-  test("the key is in the header; in a page, it is in the query of reads, which then need no preflight", async () => {
+  test("the client sends the key in the header; in a page, it sends the key of reads in the query, so that they need no preflight", async () => {
     const body = { resource_type: "product", resource_id: (await shop.createProduct()).id };
     const sent = async (client: Client) => {
       proxy.passed.length = 0;
@@ -183,14 +183,14 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an id with a slash stays one part of the path", async () => {
+  test("an id with a slash is one part of the path", async () => {
     const { products } = open();
     expect((await failure(products.get("a/../b?c"))).code).toBe(5301);
     for (const id of ["", ".", ".."]) await expect(products.get(id)).rejects.toThrow(TypeError);
     expect(proxy.passed.length).toBe(1);
   });
 
-  test("options of variants, flags and several values are in the query as the server reads them", async () => {
+  test("the query contains options of variants, flags and several values in the form that the server reads", async () => {
     await shop.createProduct({ title: "Shirt", tags: ["x", "y"], variants: [{ options: { size: "M" } }] });
     const { data } = await open()
       .products.list({ option: { size: "M" }, tag: ["x", "y"], on_sale: false })
@@ -220,7 +220,7 @@ onDatabase("file", (suite) => {
     return { own, page: connect(built, { ...own, key }, { url: proxy.url }) };
   }
 
-  test("a guest in a page chooses a rate, orders once although the reply was lost, and needs the token to open and cancel the order", async () => {
+  test("a guest in a page chooses a shipping rate, orders once although the reply was lost, and needs the token to open and cancel the order", async () => {
     const { own, page } = await openPage();
     const { id } = await own.createProduct({ price: 10, stock: 5 });
     const [rate] = await connect(built, own, { url: proxy.url }).shipping.replaceRates({
@@ -246,7 +246,7 @@ onDatabase("file", (suite) => {
     expect((await page.orders.cancel(placed.id, undefined, { orderToken })).status).toBe("cancelled");
   });
 
-  test("a customer who is signed in can open a guest's order by its token, ask for a link, and withdraw", async () => {
+  test("a signed-in customer can open a guest's order with its token, request a link, and withdraw", async () => {
     const { own, page } = await openPage();
     const { id } = await own.createProduct({ requires_shipping: false });
     const email = "ada@example.com";

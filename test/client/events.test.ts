@@ -25,7 +25,7 @@ onDatabase("file", (suite) => {
     return { client, cut: () => connections.at(-1)?.abort(), connections };
   };
 
-  test("events() goes on after a lost connection, and misses and repeats nothing", async () => {
+  test("after a lost connection, events() continues without missing or repeating an event", async () => {
     const shop = await suite.shop();
     const { client, cut, connections } = open(shop);
     const ids = [];
@@ -44,7 +44,7 @@ onDatabase("file", (suite) => {
     ).toHaveLength(2);
   });
 
-  test("events() ends with the reason of its signal, and with the error of a revoked key", async () => {
+  test("events() ends with the reason of its signal, or with the error of a revoked key", async () => {
     const shop = await suite.shop();
     const { client } = open(shop);
     const end = new AbortController();

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse, request as sen
 import type { AddressInfo } from "node:net";
 
 /**
- * What a proxy does with a request: `cut` ends the connection before the server gets the request, `lose` after the
- * server has replied, `break` in the middle of the reply. An object is the proxy's own reply.
+ * What a proxy does with a request. It ends the connection before the server gets the request (`cut`), after the server
+ * has replied (`lose`), or in the middle of the reply (`break`). An object is the proxy's own reply.
  */
 export type Fault = "cut" | "lose" | "break" | { status: number; body: string; headers?: Record<string, string> };
 
@@ -21,12 +21,12 @@ export interface FaultyProxy {
   passed: Passed[];
   /** The faults of the next requests, in their order. */
   faults: Fault[];
-  /** Each request waits for this promise before it goes on. */
+  /** Each request waits for this promise before the proxy handles it. */
   hold: Promise<unknown>;
   close: () => Promise<void>;
 }
 
-/** Starts a proxy on loopback before a server. */
+/** Starts a proxy on loopback in front of a server. */
 export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
   const proxy: Omit<FaultyProxy, "url" | "close"> = { passed: [], faults: [], hold: Promise.resolve() };
   const server = createServer(async (request, response) => {

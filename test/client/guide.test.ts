@@ -33,7 +33,7 @@ async function compile(guide: string, more: object = {}): Promise<[output: strin
   return [await tsc.stdout.text(), await tsc.exited];
 }
 
-test("the types that docs/STOREFRONT.md uses in a page are found by the address of the server", async () => {
+test("TypeScript finds the types of the page in docs/STOREFRONT.md by the server's address", async () => {
   const text = readFileSync(join(root, "docs", "STOREFRONT.md"), "utf8");
   writeFileSync(join(dir, "client.d.ts"), await types);
   writeFileSync(join(dir, "page.ts"), /```ts\n([\s\S]*?)```/.exec(text)?.[1] as string);
@@ -43,7 +43,7 @@ test("the types that docs/STOREFRONT.md uses in a page are found by the address 
 }, 60_000);
 
 onDatabase("file", (suite) => {
-  test("the backend of docs/BACKEND.md compiles, and does in a store what the page says", async () => {
+  test("the backend of docs/BACKEND.md compiles, and works in a store as the guide says", async () => {
     const text = readFileSync(join(root, "docs", "BACKEND.md"), "utf8");
     const blocks = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, block]) => block);
     const hook = await openHook(suite, { types: ["order.*"] });

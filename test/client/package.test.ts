@@ -27,19 +27,19 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => rmSync(dir, { recursive: true }));
 
-test("the package has the module, its types and the license, and needs no other package", () => {
+test("the package contains the module, its types and the license, and needs no other package", () => {
   expect(readdirSync(dependency).toSorted()).toEqual(["LICENSE", "client.d.ts", "client.js", "package.json"]);
   const manifest = JSON.parse(readFileSync(join(dependency, "package.json"), "utf8"));
   expect(Object.keys(manifest).filter((name) => /dependencies/i.test(name))).toEqual([]);
 });
 
-test("the module imports nothing, and uses only what browsers have", () => {
+test("the module imports nothing, and uses only functions that browsers have", () => {
   const text = readFileSync(join(dependency, "client.js"), "utf8");
   expect(new Bun.Transpiler({ loader: "js" }).scanImports(text)).toEqual([]);
   expect(text).not.toMatch(/\b(?:process|Buffer|Bun|require|__dirname)\b/);
 });
 
-test("an error that nobody catches shows its name and message, and not the whole module", async () => {
+test("an uncaught error prints its name and message, and not the whole module", async () => {
   writeFileSync(
     join(project, "fail.js"),
     `import { createClient } from "bodega-client";
@@ -55,7 +55,7 @@ await createClient({ url: "http://127.0.0.1:1", namespace: "demo", retries: 0 })
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("a project under Node and Bun reads a store with the package", async ({ namespace, key, createProduct }) => {
+  test("a project can read a store with the package, under Node and Bun", async ({ namespace, key, createProduct }) => {
     await createProduct({ title: "Enamel mug" });
     writeFileSync(
       join(project, "read.js"),

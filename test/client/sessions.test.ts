@@ -55,7 +55,7 @@ onDatabase("file", (suite) => {
     expect([(await client.auth.session())?.user_id, (await client.users.me()).email]).toEqual([user_id, second.email]);
   });
 
-  test("a customer signs up with a code, signs in and out, and each step that is not possible is an error", async () => {
+  test("a customer signs up with a code, signs in and out, and steps in the wrong order are errors", async () => {
     const sessions: (Session | null)[] = [];
     const client = open({ onSession: (session) => sessions.push(session) });
     const account = { email: "grace@example.com", password: goodPassword };
@@ -73,7 +73,7 @@ onDatabase("file", (suite) => {
     expect(sessions.map((session) => session?.user_id)).toEqual([user_id, undefined]);
   });
 
-  test("a token that will soon expire is refreshed once, however many calls need it, and a new page uses the new token", async () => {
+  test("a token that will soon expire is refreshed only once for many calls, and a new page uses the new token", async () => {
     const storage = sharedStorage();
     const client = open({ storage });
     const { token } = await client.auth.login(await createLogin());
@@ -89,7 +89,7 @@ onDatabase("file", (suite) => {
     expect(proxy.passed.at(-1)?.headers.authorization).toBe(`Bearer ${next?.user_id}:${next?.token}`);
   });
 
-  test("after a refresh that fails temporarily, the token stays in use", async () => {
+  test("after a temporary failure of the refresh, the client continues to use the token", async () => {
     const client = open({ retries: 0 });
     const login = await createLogin();
     await client.auth.login(login);
@@ -103,7 +103,7 @@ onDatabase("file", (suite) => {
     expect(paths().slice(-2)).toEqual(["/auth/refresh/", "/users/me/"]);
   });
 
-  test("a call that was on its way while another page refreshed the token is sent again with the new one", async () => {
+  test("a call that was sent before another page refreshed the token is sent again with the new token", async () => {
     const storage = sharedStorage();
     const login = await createLogin();
     const client = open({ storage });
@@ -120,7 +120,7 @@ onDatabase("file", (suite) => {
     expect((await call).email).toBe(login.email);
   });
 
-  test("a session that ended elsewhere is dropped, and `onSession` is called", async () => {
+  test("the client forgets a session that another device has ended, and calls `onSession`", async () => {
     const sessions: (Session | null)[] = [];
     const login = await createLogin();
     const client = open({ onSession: (session) => sessions.push(session) });
@@ -130,7 +130,7 @@ onDatabase("file", (suite) => {
     expect([await client.auth.session(), sessions.at(-1)]).toEqual([null, null]);
   });
 
-  test("clients that share a storage notice each other's sign-ins and sign-outs: tabs at once, others at their next call", async () => {
+  test("clients with a common storage notice each other's sign-ins and sign-outs: tabs at once, other clients at their next call", async () => {
     const storage = sharedStorage();
     const told: Record<"tab" | "client", (string | undefined)[]> = { tab: [], client: [] };
     Object.assign(globalThis, { document: {} });
@@ -184,7 +184,7 @@ onDatabase("file", (suite) => {
     expect((await client.users.me()).email).toBe(login.email);
   });
 
-  test("likes and views that start at the same time belong to one visitor, whose likes become the user's at sign-in", async () => {
+  test("concurrent first likes and views belong to one visitor, whose likes become the user's at sign-in", async () => {
     const storage = sharedStorage();
     const client = open({ storage, app: undefined });
     const ids = await Promise.all([1, 2, 3].map(async () => (await shop.createProduct()).id));

@@ -26,7 +26,7 @@ onDatabase("file", (suite) => {
     return { headers, body: text, secret: hook.webhook.secret, now: hook.clock.now() };
   }
 
-  test("a delivered message is accepted as headers and body or as a request, if one of several secrets is right", async () => {
+  test("verifyWebhook accepts a message as headers and body or as a request, if one of several secrets is right", async () => {
     const { secret, ...message } = await receive();
     const event = await verify(message, secret);
     expect([event?.type, event?.subject]).toEqual(["product.updated", "prod_1"]);
@@ -70,7 +70,7 @@ for message in json.load(sys.stdin):
     expect((await child.stdout.text()).trim().toLowerCase().split("\n")).toEqual(expected.map(String));
   });
 
-  test("a message that was changed, is too old, or has a wrong signature is refused", async () => {
+  test("verifyWebhook refuses a changed message, an old message, and a wrong signature", async () => {
     const { secret, now, ...message } = await receive();
     const withHeader = (name: string, value: string) => ({
       ...message,

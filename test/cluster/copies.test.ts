@@ -6,13 +6,13 @@ import { hasSqld, type Sqld, startSqld } from "../support/sqld.ts";
 
 const { installBinary, makeDir } = useBinaries();
 
-/** How server processes run on one database server. */
+/** Ways to run several server processes on one libSQL server. */
 const stands = [
   { name: "one process", flags: [] },
   { name: "two workers", flags: ["--workers", "2"] },
 ];
 
-/** The secret key, which all copies on one database share. */
+/** The secret key of all copies on one database. */
 const secret = "the one key of all copies, long enough";
 
 interface Copy {
@@ -21,7 +21,7 @@ interface Copy {
   server: Serving;
 }
 
-describe.skipIf(!hasSqld)("servers that share one database server", () => {
+describe.skipIf(!hasSqld)("servers that share one libSQL server", () => {
   const databaseDir = hasSqld ? makeDir() : "";
   let database: Sqld;
   let terminal: Binary;
@@ -29,7 +29,7 @@ describe.skipIf(!hasSqld)("servers that share one database server", () => {
   let key: IssuedKey;
   let calls = 0;
 
-  /** Sends a request to one server. By default, its address has no failed attempts. */
+  /** Sends a request to one server. By default, its IP address has no failed attempts. */
   async function ask(copy: Copy, path: string, { body, address, auth = key }: AskOptions = {}) {
     calls += 1;
     const reply = await fetch(`${copy.server.url}${path}?namespace=demo`, {
@@ -70,7 +70,7 @@ describe.skipIf(!hasSqld)("servers that share one database server", () => {
     await database?.stop();
   });
 
-  test("a change by a command applies to the next call on each", async () => {
+  test("a change by a command applies to the next call on each server", async () => {
     await terminal.json("key", "unpublish", key.app_id);
     expect(await askAll("/products/")).toEqual(everywhere(401));
     await terminal.json("key", "publish", key.app_id);

@@ -33,7 +33,7 @@ onDatabase("file", (suite) => {
         await shop.call("POST /products/", { raw: "<a/>", headers: { "content-type": "text/xml" } }),
       ],
       ["a body too large", await shop.call("POST /products/", { raw: " ".repeat(2_097_152) })],
-      ["a field at fault", await shop.call("POST /products/", { body })],
+      ["an invalid field", await shop.call("POST /products/", { body })],
       ["no credentials", await shop.callAnonymously("GET /products/")],
       ["wrong credentials", await shop.call("GET /products/", { auth: "Bearer a:b" })],
       ["an unknown store", await shop.call("GET /products/", { namespace: "no-such-store" })],

@@ -17,7 +17,7 @@ const use = (path: "refresh" | "logout", { user_id, token }: Session) =>
 const reset = (user: ServedUser, code: string, to = password) =>
   shop.callAnonymously("POST /auth/password/reset/", { body: { email: user.email, code, password: to } });
 const signInBy = ({ email }: ServedUser, by: string) => login({ email, password: by });
-/** Returns a wrong code of the same form. */
+/** Returns a different code of the same form. */
 const wrong = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, "0");
 
 async function issueCode(): Promise<{ user: ServedUser; code: string }> {
@@ -64,7 +64,7 @@ describe("§3 User token, row 2, §4 row 2, §5: active → POST /auth/refresh/ 
     expect((await use("refresh", session)).code).toBe(5214);
   });
 
-  test("the new token lives its full time from the refresh", async () => {
+  test("the new token has its full lifetime from the refresh on", async () => {
     const { session } = await openSession();
     shop.clock.advance(lifetimeMs - 1);
     const { data } = await use("refresh", session);
@@ -91,7 +91,7 @@ test("§3 User token, row 4, §5 rule 4, §8: active → 30 days since issue →
 });
 
 describe("§3 User token, row 5, §4 row 5: active → successful POST /auth/password/reset/ → revoked", () => {
-  test("every session must sign in again, with the new password", async () => {
+  test("the user must sign in again, with the new password", async () => {
     const { user, session } = await openSession();
     const code = await shop.requestCode(user);
     expect(await shop.codeOf(session)).toBeUndefined();
@@ -149,7 +149,7 @@ test("§3 Reset code, row 1: none → POST /auth/password/forgot/ → issued, a 
 });
 
 describe("§3 Reset code, row 2, §8 validity: issued → POST /auth/password/reset/ → used, password changed", () => {
-  test("with the correct code: the new password signs in, the old one and the reply itself do not", async () => {
+  test("with the correct code, the new password signs in; the old password and the reply itself do not", async () => {
     const { user, code } = await issueCode();
     const { status, text } = await reset(user, code);
     expect(status).toBe(200);
@@ -158,26 +158,26 @@ describe("§3 Reset code, row 2, §8 validity: issued → POST /auth/password/re
     expect((await signInBy(user, password)).status).toBe(200);
   });
 
-  test("not with another code, nor with the code of another user", async () => {
+  test("another code, or the code of another user, does not change the password", async () => {
     const [one, other] = [await issueCode(), await issueCode()];
     expect((await reset(one.user, wrong(one.code))).code).toBe(5216);
     if (one.code !== other.code) expect((await reset(one.user, other.code)).code).toBe(5216);
     expect((await signInBy(one.user, one.user.password)).status).toBe(200);
   });
 
-  test("within 15 minutes", async () => {
+  test("a code works within 15 minutes", async () => {
     const { user, code } = await issueCode();
     shop.clock.advance(validMs - 1);
     expect((await reset(user, code)).status).toBe(200);
   });
 
-  test("after fewer than 5 wrong tries", async () => {
+  test("a code works after fewer than 5 wrong tries", async () => {
     const { user, code } = await issueCode();
     for (let n = 0; n < 4; n++) expect((await reset(user, wrong(code))).code).toBe(5216);
     expect((await reset(user, code)).status).toBe(200);
   });
 
-  test("with a strong password; a weak one neither spends the code nor counts as a try", async () => {
+  test("a code works with a strong password; a weak password neither uses up the code nor counts as a try", async () => {
     const { user, code } = await issueCode();
     for (let n = 0; n < 6; n++) expect((await reset(user, code, "Too-weak-1")).code).toBe(5217);
     expect((await reset(user, code)).status).toBe(200);
@@ -206,7 +206,7 @@ test("§3 Reset code, row 5, §8 single use: used → reuse → rejected with 52
   expect((await signInBy(user, password)).status).toBe(200);
 });
 
-test("§3 Reset code: a successful reset does not sign the user in: the login that follows asks for the two-factor code when the user has one", async () => {
+test("§3 Reset code: a successful reset does not sign the user in; the following login asks for the two-factor code if the user has one", async () => {
   const user = await shop.createUser();
   const authenticator = await shop.enrol(user);
   expect((await reset(user, await shop.requestCode(user))).status).toBe(200);

@@ -23,7 +23,7 @@ describe("§4 Method semantics", () => {
     for (let n = 0; n < 2; n++) expect((await read(product.id)).data).toEqual(product);
   });
 
-  test("row 2: POST creates, each time another record", async () => {
+  test("row 2: each POST creates another record", async () => {
     const [one, two] = [await create(), await create()];
     expect(one.id).not.toBe(two.id);
   });

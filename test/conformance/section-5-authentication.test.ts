@@ -92,7 +92,7 @@ describe("§5 Domain enforcement", () => {
   const from = (key: IssuedKey, origin?: string) =>
     codeOf({ auth: bearer(key), headers: origin === undefined ? {} : { origin } });
 
-  test("rule 1: a key may restrict the origins that may use it, and need not", async () => {
+  test("rule 1: a key may restrict the origins that may use it, but does not have to", async () => {
     const [open, closed] = [await issueKey("--publish"), await issueKey("--publish")];
     await shop.binary.json("origin", "set", closed.app_id, "shop.example.com");
     expect(await from(open, "https://anything.example")).toBeUndefined();

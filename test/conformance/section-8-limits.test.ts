@@ -36,7 +36,7 @@ describe("§8 Auth attempts: 10 per minute per IP (5209)", () => {
     expect((await shop.callAnonymously("GET /products/", { address, auth: "Bearer x:y" })).code).toBe(5209);
   });
 
-  test("a minute after the first, and not earlier, the next is admitted, as Retry-After says", async () => {
+  test("after the limit, the next attempt is admitted a minute after the first one, as Retry-After says", async () => {
     const address = newAddress();
     expect(await codesOf(10, attempt(address))).toEqual(times(10, 200));
     expect(retryAfter(await attempt(address)())).toBe(60);
@@ -56,7 +56,7 @@ describe("§8 Auth attempts: 10 per minute per IP (5209)", () => {
     expect(await codesOf(2, attempt(address))).toEqual([200, 5209]);
   });
 
-  test("another address has its own limit, and calls with valid credentials never count and are never blocked", async () => {
+  test("each address has its own limit, and calls with valid credentials never count and are never blocked", async () => {
     const address = newAddress();
     const good = () => shop.call("GET /products/", { address });
     expect(await codesOf(11, good)).toEqual(times(11, 200));
@@ -69,13 +69,13 @@ describe("§8 Auth attempts: 10 per minute per IP (5209)", () => {
 describe("§8 Login failures: 3 per 20 minutes per email (5213)", () => {
   const wrong = (user: { email: string }) => () => login({ email: user.email, password: "wrong" });
 
-  test("the fourth is refused, from any address, and then so is the right password", async () => {
+  test("after three failures, logins from any address are refused, even with the right password", async () => {
     const user = await shop.createUser();
     expect(await codesOf(4, wrong(user))).toEqual([...times(3, 5212), 5213]);
     expect((await login(user.login)).code).toBe(5213);
   });
 
-  test("20 minutes after the first failure, and not earlier, the next is verified, as Retry-After says", async () => {
+  test("the next login is verified 20 minutes after the first failure and not earlier, as Retry-After says", async () => {
     const user = await shop.createUser();
     await codesOf(3, wrong(user));
     expect(retryAfter(await login(user.login))).toBe(20 * 60);
@@ -86,7 +86,7 @@ describe("§8 Login failures: 3 per 20 minutes per email (5213)", () => {
     expect((await login(user.login)).status).toBe(200);
   });
 
-  test("emails count in any case, and unknown ones, and wrong one-time codes, but no login that only lacks its otp", async () => {
+  test("unknown emails, emails in other case and wrong one-time codes count as failures; a login that only lacks its otp does not", async () => {
     const user = await shop.createUser();
     const authenticator = await shop.enrol(user);
     expect(await codesOf(5, () => login(user.login))).toEqual(times(5, 5211));
@@ -97,7 +97,7 @@ describe("§8 Login failures: 3 per 20 minutes per email (5213)", () => {
     expect(await codesOf(4, wrong({ email }))).toEqual([...times(3, 5212), 5213]);
   });
 
-  test("a success resets the count", async () => {
+  test("a successful login resets the count of failures", async () => {
     const user = await shop.createUser();
     for (let round = 0; round < 2; round++) {
       expect(await codesOf(2, wrong(user))).toEqual(times(2, 5212));
@@ -105,7 +105,7 @@ describe("§8 Login failures: 3 per 20 minutes per email (5213)", () => {
     }
   });
 
-  test("another email, and the same email in another store, have their own limits", async () => {
+  test("each email has its own limit in each store", async () => {
     const [one, other] = [await shop.createUser(), await shop.createUser()];
     await codesOf(4, wrong(one));
     expect((await login(other.login)).status).toBe(200);
@@ -115,12 +115,12 @@ describe("§8 Login failures: 3 per 20 minutes per email (5213)", () => {
 });
 
 describe("§8 Login attempts: 30 per 20 minutes per IP per store", () => {
-  // All in one test, because each attempt computes a password hash.
-  test("the thirty-first is refused until 20 minutes after the first, as Retry-After says; other addresses and stores have their own limits", async () => {
+  // One test checks everything, because each attempt computes a password hash.
+  test("the thirty-first login is refused until 20 minutes after the first, as Retry-After says; other addresses and stores have their own limits", async () => {
     const user = await shop.createUser();
     const address = newAddress();
     const attempt = (options: CallOptions = {}) => login(user.login, { address, ...options });
-    // Ten a minute, because of another limit.
+    // The test makes ten attempts a minute, because another limit allows no more.
     for (let round = 0; round < 3; round++) {
       expect(await codesOf(10, attempt)).toEqual(times(10, 200));
       shop.clock.advance(minuteMs);
@@ -138,7 +138,7 @@ describe("§8 Login attempts: 30 per 20 minutes per IP per store", () => {
 });
 
 describe("§8 User token lifetime: 30 days by default", () => {
-  test("a store may set another", async () => {
+  test("a store may set another lifetime of tokens", async () => {
     await shop.binary.json("tenant", "create", "brief", "--token-lifetime", "12h");
     const key = await shop.binary.json("key", "issue", "-n", "brief", "--name", "web", "--publish");
     const call = shop.clientOf({ namespace: "brief", auth: `Bearer ${key.app_id}:${key.app_secret}` });
@@ -153,7 +153,7 @@ describe("§8 Reset codes", () => {
   const reset = (email: string, code: string, password = strong) =>
     shop.callAnonymously("POST /auth/password/reset/", { body: { email, code, password } });
 
-  test("length: 6 digits; another length is never right", async () => {
+  test("reset codes have 6 digits, and a code of another length is never right", async () => {
     const { email } = await shop.createUser();
     const code = await shop.requestCode({ email });
     expect(code).toMatch(/^\d{6}$/);

@@ -34,8 +34,8 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-describe("every connection", () => {
-  test("has the pragmas that durability and checkpoints depend on", async () => {
+describe("each database connection", () => {
+  test("sets the pragmas that durability and checkpoints require", async () => {
     const libsql = await loadLibsql();
     const own = new Connection(libsql, join(dir, "bodega.db"), { busyTimeoutMs: 10_000 });
     const all = { reader: db.reader.connection, writer: db.writer, own };
@@ -65,7 +65,7 @@ describe("every connection", () => {
     own.close();
   });
 
-  test("is opened by the one class that sets them, and the source has no checkpoint but TRUNCATE", () => {
+  test("comes from the class that sets the pragmas, and the source contains only TRUNCATE checkpoints", () => {
     const root = join(import.meta.dir, "../../src");
     const sources = [...new Bun.Glob("**/*.ts").scanSync({ cwd: root })].map((path) => ({
       path,
@@ -73,7 +73,7 @@ describe("every connection", () => {
     }));
     expect(sources.length).toBeGreaterThan(20);
     const opening = sources.filter(({ text }) => /new libsql\(/.test(text)).map(({ path }) => path);
-    // `file-lock` opens lock files, which are no databases.
+    // `file-lock` opens lock files, which are not databases.
     expect(opening.toSorted()).toEqual(["local/connection", "local/file-lock"].map((n) => `server/db/${n}.ts`));
     const pragmas = sources.flatMap(({ text }) => text.match(/PRAGMA\s+(?:\w+\.)?wal_checkpoint[^"`\n]*/gi) ?? []);
     expect(pragmas).toEqual(["PRAGMA wal_checkpoint(TRUNCATE)"]);
@@ -101,7 +101,7 @@ describe("the WAL", () => {
     expect(await db.checkpoint()).toBe(true);
   });
 
-  test("is not emptied while another program reads, whose rows stay the same", async () => {
+  test("is not emptied while another program reads, and that program's rows do not change", async () => {
     await fill(10);
     const stranger = new Connection(await loadLibsql(), join(dir, "bodega.db"));
     stranger.run("BEGIN");
@@ -119,7 +119,7 @@ describe("the WAL", () => {
     const child = spawnChild("hold-lock", dir);
     expect(await child.nextLine()).toBe("held");
     const attempt = db.checkpoint();
-    // If SQLite waited for the lock, these turns would take longer than the attempt may wait.
+    // If SQLite waited for the lock, one of these turns would last longer than the checkpoint may wait.
     for (let turn = 0; turn < 20; turn++) await Bun.sleep(1);
     child.write("release\n");
     expect(await attempt).toBe(true);
@@ -127,7 +127,7 @@ describe("the WAL", () => {
     await child.exited;
   });
 
-  test("is emptied although another process takes the write lock again and again", async () => {
+  test("is emptied although another process repeatedly takes the write lock", async () => {
     const child = spawnChild("hold-lock-again", dir);
     expect(await child.nextLine()).toBe("held");
     const emptied: boolean[] = [];
@@ -152,7 +152,7 @@ describe("the WAL", () => {
     expect(db.walBytes()).toBe(0);
   });
 
-  test("is emptied soon after a failed attempt if it has grown, although attempts for a small WAL pause longer", async () => {
+  test("is emptied soon after a failed attempt if it has grown; for a small WAL, the pause is longer", async () => {
     const attempts = spyOn(db, "checkpoint");
     const backup = new FileLock(await loadLibsql(), join(dir, "bodega.db-readers"));
     expect(backup.tryShared()).toBe(true);
@@ -241,8 +241,8 @@ describe("the WAL", () => {
   });
 });
 
-describe("the reserve of the disk", () => {
-  test("is a private file beside the database, is made once, and can be freed and made again", async () => {
+describe("the file that reserves disk space", () => {
+  test("is private, lies beside the database, and can be removed and created again", async () => {
     const { reserve } = db;
     expect(reserve.release()).toBe(false);
     await reserve.fill();
@@ -253,7 +253,7 @@ describe("the reserve of the disk", () => {
     await reserve.fill();
     expect(statSync(reserve.path).mtimeMs).toBe(made.mtimeMs);
     expect(reserve.release()).toBe(true);
-    // Keeps the part that the next start needs.
+    // This keeps the part that the next start needs.
     expect(reserve.bytes).toBe(MiB);
     expect(reserve.release()).toBe(false);
     await reserve.fill();
@@ -264,7 +264,7 @@ describe("the reserve of the disk", () => {
 });
 
 describe("several processes", () => {
-  test("write while another checkpoints, and nothing is lost", async () => {
+  test("write while another process checkpoints, and nothing is lost", async () => {
     const each = 100;
     const children = ["a", "b", "c"].map((name) => spawnChild("write", dir, name, String(each)));
     let running = true;

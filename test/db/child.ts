@@ -26,7 +26,7 @@ async function holdLock(): Promise<void> {
   await forever();
 }
 
-/** Takes and releases the write lock again and again. */
+/** Repeatedly takes and releases the write lock. */
 async function holdLockAgain(): Promise<void> {
   const db = await openDatabase({ dataDir, lockDeadlineMs: 30_000 });
   for (let count = 0; ; count++) {
@@ -50,7 +50,7 @@ async function write(name: string, count: number): Promise<void> {
   say("done");
 }
 
-/** Writes without end. Prints each name when its write is acknowledged. */
+/** Writes rows until the process ends. Prints the name of each row when its write is acknowledged. */
 async function writeUntilKilled(): Promise<void> {
   const db = await openDatabase({ dataDir });
   await db.execute(createTable);
@@ -78,7 +78,7 @@ async function migrateOnRequest(): Promise<void> {
   }
 }
 
-/** Replaces the database by the prepared one. Kills itself after this many steps. */
+/** Replaces the database by the prepared database. Kills itself after this many steps. */
 async function replace(steps: number): Promise<void> {
   const newPath = join(dataDir, ".restore-x", "bodega.db");
   let left = steps;

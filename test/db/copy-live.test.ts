@@ -9,7 +9,10 @@ import { openDatabase } from "../../src/server/db/open.ts";
 import { createTable, insertRow } from "./fixtures.ts";
 import { makeDir } from "./kinds.ts";
 
-/** Opens a database of a few megabytes. Returns a way to make its WAL look 30 MiB larger, until a checkpoint. */
+/**
+ * Opens a database of a few megabytes. Also returns a function that makes its WAL look 30 MiB larger until a
+ * checkpoint.
+ */
 async function openBusy() {
   const dir = makeDir();
   const path = join(dir, "bodega.db");
@@ -32,7 +35,7 @@ async function openBusy() {
 
 test("a live copy is consistent, although another program tries to empty the WAL during the copy", async () => {
   const { path, target, close } = await openBusy();
-  // This connection ignores the lock with which the program's checkpointers wait for a backup.
+  // This connection ignores the lock that makes the program's checkpointers wait for a backup.
   const stranger = new Connection(await loadLibsql(), path);
   let tries = 0;
   const onProgress = () => {
@@ -47,7 +50,7 @@ test("a live copy is consistent, although another program tries to empty the WAL
   await close();
 });
 
-test("a live copy stops if the WAL grows too fast, and is made after the WAL was emptied", async () => {
+test("a live copy stops if the WAL grows too fast, and starts again when the WAL was emptied", async () => {
   const { db, path, target, grow, close } = await openBusy();
   let [calls, emptied] = [0, false];
   const checkpoints = setInterval(async () => {
@@ -65,7 +68,7 @@ test("a live copy stops if the WAL grows too fast, and is made after the WAL was
   await close();
 });
 
-test("a live copy of a database that grows faster than it can be copied fails, and leaves the WAL to the checkpointer", async () => {
+test("a live copy fails if the database grows faster than it can be copied, and the checkpointer can then empty the WAL", async () => {
   const { db, path, target, grow, close } = await openBusy();
   const checkpoints = setInterval(() => void db.checkpoint(), 10);
   const copying = copyLive(path, target, { onProgress: grow, signal: new AbortController().signal });

@@ -10,7 +10,7 @@ import { spawnChild } from "./spawn-child.ts";
 const [headerBytes, frameBytes] = [32, 24 + 4096];
 
 let dir: string;
-/** The directory of a database whose WAL has many commits, as a killed process leaves it. */
+/** The directory of a database whose WAL has many commits, as after a killed process. */
 let killed: string;
 let copies = 0;
 
@@ -89,7 +89,7 @@ test("a WAL with damage in the middle is copied once, and the commits after the 
   expect(keptIn(middle.dataDir)).toEqual([kept]);
 }, 20_000);
 
-test("a damaged header counts as damage, and a restore also keeps the WAL of the database that it replaces", async () => {
+test("a damaged header of a WAL counts as damage, and a restore also keeps the WAL of the database that it replaces", async () => {
   for (const damage of [
     (wal: Buffer) => void wal.writeUInt8(wal.readUInt8(26) ^ 1, 26),
     // Changes the salt, which all frames repeat.
@@ -106,7 +106,7 @@ test("a damaged header counts as damage, and a restore also keeps the WAL of the
   }
 });
 
-test("no database is created beside a WAL whose database is missing, and the WAL is kept", async () => {
+test("if the database of a WAL is missing, no new database is created, and the WAL is kept", async () => {
   for (const lose of [(path: string) => rmSync(path), (path: string) => truncateSync(path, 0)]) {
     const { path, dataDir, changed } = copyWith((wal) => wal);
     lose(path);
@@ -121,7 +121,7 @@ test("no database is created beside a WAL whose database is missing, and the WAL
   }
 });
 
-test("an intact WAL, and one that ends in the middle of a write, are not copied", async () => {
+test("an intact WAL, and a WAL that ends in the middle of a write, are not copied", async () => {
   const sound = copyWith((wal) => wal);
   const cut = copyWith((wal, frames) => wal.subarray(0, headerBytes + frames * frameBytes - 100));
   const last = copyWith((wal, frames) => flip(wal, frames));
@@ -133,7 +133,7 @@ test("an intact WAL, and one that ends in the middle of a write, are not copied"
   }
 });
 
-test("a WAL that another process has removed before it is read is no damage", () => {
+test("a WAL that another process removes before it is read does not count as damage", () => {
   preserveCorruptWal(join(dir, "bodega.db"));
   expect(readdirSync(dir)).toEqual(["killed"]);
 });

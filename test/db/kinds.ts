@@ -11,13 +11,13 @@ export interface Opened {
   dispose(): Promise<void>;
 }
 
-/** Creates the only table that writing to a server needs. */
+/** Creates the only table that writes to a libSQL server need. */
 export const createWriteGroups = "CREATE TABLE write_groups (writer TEXT PRIMARY KEY, last_group INTEGER NOT NULL)";
 
 /** The kinds of database that this machine can test, with the functions that open a new one. */
 export const kinds = listKinds(true);
 
-/** The same kinds, as databases without tables. */
+/** The same kinds, with databases that have no tables. */
 export const bareKinds = listKinds(false);
 
 function listKinds(isReady: boolean): [string, () => Promise<Opened>][] {

@@ -72,7 +72,7 @@ async function rowsOf(db: Database, sql: string): Promise<unknown[]> {
   return (await db.execute(sql)).rows.map((row) => ({ ...row }));
 }
 
-test("a store of before gives the same replies after the migrations, and its schema and records are those of a new one", async () => {
+test("a store of an earlier version gives the same replies after the migrations, and has the schema and records of a new store", async () => {
   const { db, report } = await restore();
   expect(report).toMatchObject({ restored: true, missing_migrations: migrations.slice(1).map(({ name }) => name) });
   await expectFailureChangesNothing(db);
@@ -90,7 +90,7 @@ test("a store of before gives the same replies after the migrations, and its sch
   for (const reply of replies) {
     const { data, page, error } = await read(reply);
     expect([reply.request, error]).toEqual([reply.request, undefined]);
-    // There may be new fields. Old fields, and the lengths of lists, must be the same.
+    // Replies may have new fields. Earlier fields and the lengths of lists must not change.
     expect({ ...reply, data, ...(reply.total !== undefined && { total: page.total }) }).toMatchObject({ ...reply });
   }
   const { ok, inconsistencies } = await findInconsistencies(app.system);

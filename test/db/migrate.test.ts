@@ -13,7 +13,7 @@ const now = new Date(Date.UTC(2030, 0, 2, 3, 4, 5));
 const first = testMigrations.slice(0, 1);
 
 describe.each(bareKinds)("migrating a %s database", (_kind, open) => {
-  test("applies pending migrations once, with complete triggers, and records the time", async () => {
+  test("a migration run applies pending migrations once, with complete triggers, and records the time", async () => {
     const { db, dispose } = await open();
     expect(await migrationStatus(db, testMigrations)).toEqual([
       { name: "0000_first", appliedAt: null, isKnown: true },
@@ -34,7 +34,7 @@ describe.each(bareKinds)("migrating a %s database", (_kind, open) => {
     await dispose();
   });
 
-  test("does not change the tables of another program", async () => {
+  test("a migration run does not change the tables of another program", async () => {
     const { db, dispose } = await open();
     await db.migrate(["CREATE TABLE theirs (id)"]);
     await expect(migrate(db, first)).rejects.toMatchObject({ code: 5302 });
@@ -42,7 +42,7 @@ describe.each(bareKinds)("migrating a %s database", (_kind, open) => {
     await dispose();
   });
 
-  test("rolls back every step when one fails", async () => {
+  test("if one migration fails, all migrations of the run are rolled back", async () => {
     const { db, dispose } = await open();
     const broken: Migration = {
       name: "0002_broken",
@@ -55,7 +55,7 @@ describe.each(bareKinds)("migrating a %s database", (_kind, open) => {
     await dispose();
   });
 
-  test("rolls a step back if it would leave rows that refer to missing rows", async () => {
+  test("a migration that would leave rows that refer to missing rows is rolled back", async () => {
     const { db, dispose } = await open();
     await migrate(db, first);
     await db.batch(["INSERT INTO parents (id) VALUES (1)", "INSERT INTO children (parent) VALUES (1)"]);
@@ -70,7 +70,7 @@ describe.each(bareKinds)("migrating a %s database", (_kind, open) => {
     await dispose();
   });
 
-  test("may rebuild a table that other tables refer to", async () => {
+  test("a migration may rebuild a table that other tables refer to", async () => {
     const { db, dispose } = await open();
     await migrate(db, first);
     await db.batch(["INSERT INTO parents (id, name) VALUES (1, 'p')", "INSERT INTO children (parent) VALUES (1)"]);
@@ -90,7 +90,7 @@ describe.each(bareKinds)("migrating a %s database", (_kind, open) => {
     await dispose();
   });
 
-  test("refuses a schema that is newer than the program, or has an altered migration", async () => {
+  test("a migration run refuses a schema that is newer than the program, or has an altered migration", async () => {
     const { db, dispose } = await open();
     await migrate(db, testMigrations);
     await expect(migrate(db, first)).rejects.toMatchObject({
@@ -118,7 +118,7 @@ describe.each(bareKinds)("migrating a %s database", (_kind, open) => {
 });
 
 describe("on a file", () => {
-  test("processes that create the same database at once all succeed, and one migrates it", async () => {
+  test("several processes can create the same database at once, and one of them migrates it", async () => {
     const dir = makeDir();
     const children = Array.from({ length: 4 }, () => spawnChild("migrate", dir));
     for (const child of children) expect(await child.nextLine()).toBe("ready");
@@ -131,7 +131,7 @@ describe("on a file", () => {
     rmSync(dir, { recursive: true, force: true });
   }, 60_000);
 
-  test("existing data is backed up before a migration, an empty database is not", async () => {
+  test("a database with data is backed up before a migration, and an empty database is not", async () => {
     const dir = makeDir();
     const db = await openDatabase({ dataDir: dir });
     await migrate(db, first, now);

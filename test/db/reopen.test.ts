@@ -16,7 +16,7 @@ const countThings = "SELECT count(*) FROM things";
 
 let dir: string;
 let db: FileDatabase;
-/** A descriptor that stays open, because closing it would drop the locks of the connections. */
+/** This descriptor stays open, because closing it would release the locks of the connections. */
 let fd: number;
 
 beforeEach(async () => {
@@ -72,8 +72,8 @@ test("reads, writes and snapshots work again when the file can be read again", a
   expect(await count()).toBe(2);
   await db.execute(insertRow("third"));
   expect(await count()).toBe(3);
-  // The new engine counts from the beginning. The version must not repeat, or a cache would take an old state for the
-  // present one.
+  // The new engine counts from the beginning. A version must not occur twice, because a cache would then use an old
+  // state.
   expect(db.dataVersion()).toBeGreaterThan((version ?? 0) + 2 ** 31);
   expect((await db.execute("PRAGMA foreign_keys")).rows[0]?.[0]).toBe(1);
   expect(() => db.reader.connection.run("DELETE FROM things")).toThrow(/readonly|cannot be written/);
@@ -83,7 +83,7 @@ test("reads, writes and snapshots work again when the file can be read again", a
   expect(() => db.writer.run(countThings)).toThrow("closed");
 });
 
-test("after a fault, a removed database is not replaced by another file", async () => {
+test("after a read error, a removed database is not replaced by another file", async () => {
   db.dataVersion();
   db.reader.dropSnapshot();
   await commitElsewhere();
@@ -105,7 +105,7 @@ test.each(["", "-wal", "-shm"])("after bodega.db%s is removed, no write is ackno
   expect(await count()).toBe(1);
 });
 
-test("a server with a damaged file is not ready until it is started again", async () => {
+test("a server with a damaged database file is not ready until it is restarted", async () => {
   await commitElsewhere(insertRow("first"));
   const root = (await db.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'things'")).rows[0]?.[0] as number;
   const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null });

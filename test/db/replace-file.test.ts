@@ -21,7 +21,7 @@ const base = mkdtempSync(join(tmpdir(), "bodega-replace-"));
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
 let count = 0;
-/** Creates a data directory whose database has a row only in its WAL, and a database that will replace it. */
+/** Creates a data directory whose database has a row only in its WAL, and another database that will replace it. */
 async function prepare() {
   const dataDir = join(base, String(++count));
   mkdirSync(join(dataDir, ".restore-x"), { recursive: true });
@@ -75,11 +75,11 @@ test("a process killed between any two steps leaves the complete old or new data
       break;
     }
   }
-  // After the first steps the old database is found, then the new one. Both must occur.
+  // Depending on the step, the old or the new database is found. Both must occur.
   expect(found.join()).toMatch(/^(old,){4,}(new,)*new$/);
 });
 
-test("a damaged file is kept unchanged, with its WAL, and replaced", async () => {
+test("a damaged database file is replaced, and kept unchanged with its WAL", async () => {
   const { dataDir, newPath } = await prepare();
   const copy = mkdir(`${count}-copy`);
   mkdirSync(join(copy, ".restore-x"));
@@ -94,7 +94,7 @@ test("a damaged file is kept unchanged, with its WAL, and replaced", async () =>
   expect(existsSync(join(copy, ".restore-x", "bodega.db"))).toBe(false);
 });
 
-test("a database cannot be opened while it is replaced, nor replaced while it is open", async () => {
+test("a database can neither be opened while it is replaced, nor be replaced while it is open", async () => {
   const { lockExclusive } = await import("../../src/server/db/local/open-file-lock.ts");
   const { failureOf } = await import("../support/failure.ts");
   const dataDir = mkdir(`${++count}`);

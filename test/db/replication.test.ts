@@ -95,7 +95,7 @@ async function rowsOf(place: ReplicaTarget = onFolder(), until?: number): Promis
   }
 }
 
-/** Makes a replica of three segments, each with one row, and stops replicating. */
+/** Creates a replica of three segments with one row each, and stops the replication. */
 async function replicateThree(): Promise<string[]> {
   startReplicator();
   await notice("snapshot made");
@@ -108,7 +108,7 @@ async function replicateThree(): Promise<string[]> {
 }
 
 describe("a replica", () => {
-  test("has commits that happen while its snapshot is copied and the WAL is emptied", async () => {
+  test("contains commits during the copy of its snapshot and the emptying of the WAL", async () => {
     const large = Array.from({ length: 400 }, (_, number) => `${number}`.padStart(4, "0").padEnd(20_000, "x"));
     await insert(...large);
     await db.checkpoint();
@@ -135,7 +135,7 @@ describe("a replica", () => {
     await notice("goes on");
     await insert("b");
     await aSegment(2);
-    // Without a checkpoint, as a killed server leaves its WAL.
+    // Closes without a checkpoint, as after a killed server.
     const killed = makeDir();
     for (const name of readdirSync(dir)) copyFileSync(join(dir, name), join(killed, name));
     await replicator.stop();
@@ -152,7 +152,7 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual(["a", "b", "c"]);
   });
 
-  test("begins with a new snapshot when commits left the WAL while no server was running", async () => {
+  test("gets a new snapshot if commits left the WAL while no server was running", async () => {
     await replicateThree();
     await db.checkpoint();
     await db.close();
@@ -165,15 +165,15 @@ describe("a replica", () => {
     await insert("d");
     await replicator.stop();
     expect(await rowsOf()).toEqual(["a", "b", "c", "d", "unseen"]);
-    // While the new snapshot is incomplete, the state before it can be restored.
+    // While the new snapshot is incomplete, the earlier state can be restored.
     rmSync(join(folder, objects("snapshot-").at(-1) as string));
     expect(await rowsOf()).toEqual(["a", "b", "c"]);
   });
 
   test.each([
     ["of one server", false],
-    ["of the next server, which begins anew", true],
-  ])("can restore any moment, even after the clock %s was wrong for a while", async (_, isRestarted) => {
+    ["of the next server, which begins a new generation", true],
+  ])("can restore any moment, even if the clock %s was wrong for some time", async (_, isRestarted) => {
     const place = openReplica(folder, config);
     const start = Date.parse("2026-11-22T10:00:00Z");
     const day = 86_400_000;
@@ -222,7 +222,7 @@ describe("a replica", () => {
       },
     });
     await notice("snapshot made");
-    // Earlier segments may be older than the snapshot, and then nothing can be restored from them.
+    // Segments that are older than the snapshot cannot be restored.
     await insert("first");
     await aSegment(1);
     isAway = true;
@@ -250,7 +250,7 @@ describe("a replica", () => {
     }
   }, 20_000);
 
-  test("reports the age of the state that a restore would return, even while segments arrive before their snapshot", async () => {
+  test("reports the age of the state that a restore would return, even if segments arrive before their snapshot", async () => {
     startReplicator();
     await notice("snapshot made");
     await insert("a");
@@ -282,7 +282,7 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual(["a", "b", "unseen"]);
   });
 
-  test("a snapshot that starts again sends only the changed parts", async () => {
+  test("sends only the changed parts of a snapshot that starts again", async () => {
     const large = Array.from({ length: 450 }, (_, number) => randomBytes(5000).toString("hex") + number);
     await insert(...large);
     await db.checkpoint();
@@ -322,7 +322,7 @@ describe("a replica", () => {
     expect(notices.join()).toContain("A restore test found damage");
   });
 
-  test("that lacks changes when its server stops is reported in the log", async () => {
+  test("that lacks changes when its server stops is named in the log", async () => {
     startReplicator();
     await notice("snapshot made");
     renameSync(folder, `${folder}.away`);
@@ -336,7 +336,7 @@ describe("a replica", () => {
     await aSegment(1);
   });
 
-  test("that loses its directory is reported, and begins again if its parts disappeared", async () => {
+  test("whose directory disappears is reported, and begins again if its parts are gone", async () => {
     await replicateThree();
     notices = [];
     startReplicator();
@@ -353,7 +353,7 @@ describe("a replica", () => {
     rmSync(`${folder}.away`, { recursive: true });
   }, 20_000);
 
-  test("whose disk is missing at the start is logged as an error, and continues when the disk is mounted", async () => {
+  test("whose disk is missing at the start causes an error in the log, and continues when the disk is mounted", async () => {
     await replicateThree();
     expect(notices.filter((one) => one.includes("is gone"))).toEqual([]);
     renameSync(folder, `${folder}.away`);
@@ -369,14 +369,14 @@ describe("a replica", () => {
     expect(notices.filter((one) => one.includes("is gone"))).toEqual([]);
   });
 
-  test("on the disk of the data is a warning", async () => {
+  test("on the disk of the data causes a warning", async () => {
     startReplicator();
     await notice(`The replica in ${folder} is on the disk of ${dir}`);
     expect(await describeShared(`${folder} not yet`, dir)).toContain("would be lost");
     for (const other of ["s3://bucket/shop", "/proc"]) expect(await describeShared(other, dir)).toBe("");
   });
 
-  test("of another database is refused, and not changed", async () => {
+  test("of another database is refused and not changed", async () => {
     await replicateThree();
     const before = readdirSync(folder);
     startReplicator(undefined, "theirs");
@@ -387,7 +387,7 @@ describe("a replica", () => {
     expect(readdirSync(folder)).toEqual(before);
   });
 
-  test("in S3 works with signed uploads, and a hanging upload is given up", async () => {
+  test("in S3 works with signed uploads, and ends a hanging upload", async () => {
     s3 = startS3Server();
     const account = { ...s3.account, endpoint: s3.url, region: "eu-central-1" };
     const place = openReplica(`s3://${s3.bucket}/shop`, { ...config, s3: account }, { timeoutMs: 500 });
@@ -425,7 +425,7 @@ describe("two servers", () => {
     });
   const refusal = (server: Replicator) => failureOf(server.check()) as Promise<AppError>;
 
-  test("a database that lacks changes of the replica is refused, and the replica's server continues", async () => {
+  test("a server whose database lacks changes of the replica is refused, and the replica's server continues", async () => {
     const first = startReplicator();
     await notice("snapshot made");
     for (const count of [0, 1]) {
@@ -449,7 +449,7 @@ describe("two servers", () => {
     expect(await rowsOf()).toEqual(["a"]);
   });
 
-  test("a database restored from the newest state continues the replica, unless there is a newer state by then", async () => {
+  test("a server restored from the newest state continues the replica, unless there is now a newer state", async () => {
     await replicateThree();
     const noteRestored = await beginRestore(onFolder());
     noteRestored(others);
@@ -462,7 +462,7 @@ describe("two servers", () => {
     expect(await refusal(ofOther())).toMatchObject({ kind: "conflict" });
   });
 
-  test("a place that does not answer does not keep a server from starting", async () => {
+  test("a server starts even if the replica's place does not answer", async () => {
     await replicateThree();
     const place = { ...onFolder(), list: () => new Promise<never>(() => {}) };
     await new Replicator(other, {
@@ -471,7 +471,7 @@ describe("two servers", () => {
     expect(notices.at(-1)).toContain("did not answer for 5 s");
   }, 15_000);
 
-  test("never write to one place: the second must take over explicitly, and the first learns which server did and what to do", async () => {
+  test("never write to one place: the second must take over explicitly, and the first is told which server took over and what to do", async () => {
     const first = startReplicator();
     await notice("snapshot made");
     await insert("a");
@@ -488,29 +488,29 @@ describe("two servers", () => {
     const kept = notices.find((one) => one.includes("remains there")) ?? "";
     const [, at = ""] = /remains there: bodega db restore \S+ --at (\S+)/.exec(kept) ?? [];
     expect(await rowsOf(undefined, Date.parse(at))).toEqual(["a"]);
-    // A replaced machine must not take over again when it starts.
+    // A replaced server must not take over again when it starts.
     const again = await refusal(startReplicator());
     for (const { remedy } of [error, again]) expect(remedy).toContain("start with --take-over to keep this database");
     expect(again.message).toContain("took over");
     expect(objects("generation-")).toHaveLength(2);
   });
 
-  test("a segment that the replaced server writes too late is ignored", async () => {
+  test("a late segment of the replaced server is ignored", async () => {
     const [, , last] = (await replicateThree()) as [string, string, string];
     startReplicator();
     await notice("goes on");
     await insert("d");
     await aSegment(4);
     await replicator.stop();
-    // An object with the first server's next number, in its own generation.
+    // The late object has the first server's next number, in that server's generation.
     const next = last.replace(/\d+$/, (number) => `${Number(number) + 1}`.padStart(12, "0"));
     copyFileSync(join(folder, last), join(folder, next));
     expect(await rowsOf()).toEqual(["a", "b", "c", "d"]);
   });
 });
 
-describe("a damaged replica is refused, and the error names the object and suggests the newest state before it", () => {
-  /** Returns the rows of the state that an error suggests to restore. */
+describe("a restore refuses a damaged replica, names the object, and suggests the newest earlier state", () => {
+  /** Returns the rows of the state that the error suggests. */
   async function offered(error: AppError): Promise<string[]> {
     const [, at = ""] = /--at (\S+)$/.exec(error.remedy ?? "") ?? [];
     return rowsOf(undefined, Date.parse(at));
@@ -518,7 +518,7 @@ describe("a damaged replica is refused, and the error names the object and sugge
   const failure = () => failureOf(rowsOf()) as Promise<AppError>;
   const path = (name: string) => join(folder, name);
 
-  test("a segment with a flipped bit, a truncated one, one in the wrong place, and a missing one", async () => {
+  test("with a segment that is altered, truncated, in the wrong place, or missing", async () => {
     const [, second, third] = (await replicateThree()) as [string, string, string];
     const sound = readFileSync(path(second));
     for (const [damage, reason] of [
@@ -535,7 +535,7 @@ describe("a damaged replica is refused, and the error names the object and sugge
     }
   });
 
-  test("a segment of another database, or of another chain of the same one", async () => {
+  test("with a segment of another database, or of another chain of the same database", async () => {
     const [, , third] = (await replicateThree()) as [string, string, string];
     const ours = folder;
     for (const [database, reason] of [
@@ -563,7 +563,7 @@ describe("a damaged replica is refused, and the error names the object and sugge
     expect(await rowsOf()).toEqual(["a", "b", "c"]);
   });
 
-  test("a part of the snapshot", async () => {
+  test("with a damaged part of the snapshot", async () => {
     await replicateThree();
     const [part = ""] = objects("part-");
     flip(path(part));
@@ -581,7 +581,7 @@ describe("a damaged replica is refused, and the error names the object and sugge
   }
 });
 
-describe("in a place that others can write to", () => {
+describe("a replica in a place that others can write to", () => {
   const path = (name: string) => join(folder, name);
   const refusal = (place?: ReplicaTarget) => failureOf(rowsOf(place)) as Promise<AppError>;
   const stranger = () =>
@@ -630,7 +630,7 @@ describe("in a place that others can write to", () => {
     }
   });
 
-  test("objects of an earlier replica with the same names are not mixed with later ones", async () => {
+  test("objects of an earlier replica are not mixed with later objects of the same names", async () => {
     await replicateThree();
     const earlier = `${folder}.earlier`;
     renameSync(folder, earlier);
@@ -645,7 +645,7 @@ describe("in a place that others can write to", () => {
     rmSync(earlier, { recursive: true });
   });
 
-  test("forged segments, parts and huge files take little memory, also when signatures are not checked", async () => {
+  test("forged segments, parts and huge files need little memory, even when signatures are not checked", async () => {
     await replicateThree();
     const { segment, part } = names();
     const pages = new Uint8Array(2 ** 29);
@@ -668,7 +668,7 @@ describe("in a place that others can write to", () => {
     expect(await memoryOf(large)).toBeLessThan(50);
   }, 20_000);
 
-  test("a forged claim of any number stops no server, is reported, and has no effect after it is deleted", async () => {
+  test("a forged claim with any number stops no server, is reported, and has no effect after it is deleted", async () => {
     startReplicator();
     await notice("snapshot made");
     const forged = path("generation-0000000002");
@@ -678,7 +678,7 @@ describe("in a place that others can write to", () => {
     rmSync(forged);
     await works();
     await replicator.stop();
-    // A forged claim of another shop must not stop it either.
+    // A forged claim of another shop must not stop the server either.
     await claimGeneration(stranger(), { database: "theirs", dataDir: "/srv/theirs", generation: 2 });
     await startReplicator().check();
     await notice("another server took over the replica: generation-0000000002 in");
@@ -708,7 +708,7 @@ describe("in a place that others can write to", () => {
     await expect(requireNewest(onFolder(), 7)).resolves.toBeUndefined();
   });
 
-  test("a new key begins a new generation, and objects of the earlier key stay until their time is over", async () => {
+  test("a new key begins a new generation, and objects with the earlier key stay until they are old", async () => {
     await replicateThree();
     const at = Date.now();
     const place = openReplica(folder, { ...config, secret: "the key after bodega db rekey, with many characters" });
@@ -725,7 +725,7 @@ describe("in a place that others can write to", () => {
     expect(await rowsOf({ ...place, isUnchecked: true }, at)).toEqual(["a", "b", "c"]);
   });
 
-  test("a server that has no replica in this place refuses objects of another key", async () => {
+  test("a server without a replica in this place refuses objects with another key", async () => {
     await replicateThree();
     rmSync(join(dir, "replication.json"));
     const refused = startReplicator(stranger()).check();

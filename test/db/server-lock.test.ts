@@ -39,7 +39,7 @@ test("directories that link to one database file share its lock", async () => {
   lock?.close();
 });
 
-test("a check from the server's own process does not release its lock", async () => {
+test("a check of the lock in the server's own process does not release the lock", async () => {
   const lock = await acquireServerLock(dir);
   expect(await isServerRunning(dir)).toBe(true);
   const child = spawnChild("be-server", dir);
@@ -60,7 +60,7 @@ test("a server that is killed leaves no lock behind", async () => {
   (await acquireServerLock(dir))?.close();
 });
 
-test("only its owner can access the data directory and everything in it", async () => {
+test("only the owner can access the data directory and its files", async () => {
   const lock = await acquireServerLock(dir);
   const db = (await openDatabase({ dataDir: dir })) as FileDatabase;
   await db.execute("CREATE TABLE t (id)");
@@ -73,7 +73,7 @@ test("only its owner can access the data directory and everything in it", async 
   lock?.close();
 });
 
-test("a data directory that cannot be created, or a file that is not a database, is 5001", async () => {
+test("a data directory that cannot be created, or a file that is not a database, is refused with 5001", async () => {
   await Bun.write(join(dir, "..", "file"), "not a directory");
   await expect(openDatabase({ dataDir: join(dir, "..", "file", "data") })).rejects.toMatchObject({ code: 5001 });
   await Bun.write(

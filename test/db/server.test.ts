@@ -16,8 +16,11 @@ import { createWriteGroups, makeDir } from "./kinds.ts";
 const ways = ["websocket", "http"] as const;
 type Way = (typeof ways)[number];
 
-describe.if(hasSqld)("a database server", () => {
-  /** One server runs all tests. A test that damages its files clears `dir`, so that the next one gets a new server. */
+describe.if(hasSqld)("a libSQL server", () => {
+  /**
+   * All tests use one server. A test that damages the server's files clears `dir`, so that the next test gets a new
+   * server.
+   */
   let dir: string | undefined;
   let server: Sqld;
   let proxy: TcpProxy;
@@ -38,7 +41,7 @@ describe.if(hasSqld)("a database server", () => {
     return db;
   }
 
-  /** Connects through the proxy to a server that has a table. */
+  /** Connects through the proxy to a server with a table. */
   async function connectThrough(way: Way, options: Partial<DatabaseOptions> = {}) {
     const db = await connect({ url: addressOf(way), ...options });
     await db.execute("INSERT OR IGNORE INTO things (name) VALUES ('first')");
@@ -86,7 +89,7 @@ describe.if(hasSqld)("a database server", () => {
 
   const refused = { status: "rejected", reason: { code: 5001 } };
 
-  /** Returns the milliseconds until a call was refused; not a number if it was not refused. */
+  /** Returns the milliseconds until a call was refused, or NaN if it was not refused. */
   function msUntilRefused(call: Promise<unknown>): Promise<number> {
     const arrivedAt = performance.now();
     return call.then(
@@ -101,7 +104,7 @@ describe.if(hasSqld)("a database server", () => {
     await until("it is stopped", () => / T /.test(readFileSync(`/proc/${server.pid}/stat`, "utf8")));
   }
 
-  test("an invalid address of any form is 5102, and each form of a valid one connects", async () => {
+  test("each invalid form of an address is refused with 5102, and each valid form connects", async () => {
     for (const url of ["ftp://example.org", "bodega.db", "file:x.db", "http://"]) {
       await expect(connect({ url })).rejects.toMatchObject({ code: 5102 });
     }
@@ -109,7 +112,7 @@ describe.if(hasSqld)("a database server", () => {
     expect((await socket.execute("SELECT 1 AS one")).rows[0]?.one).toBe(1);
   });
 
-  test("a server that acknowledges writes too early works, with a warning until its mode is strong", async () => {
+  test("a server that acknowledges writes too early works, with a warning until its durability mode is strong", async () => {
     await server.setDurability("relaxed");
     const db = (await connect()) as ServerDatabase;
     await db.execute(insertRow("relaxed"));
@@ -121,7 +124,7 @@ describe.if(hasSqld)("a database server", () => {
     expect(await namesIn(db)).toEqual(["relaxed", "strong"]);
   });
 
-  test("a token is read at each connection, and a refusal of it is named", async () => {
+  test("a token is read again at each connection, and the error names a refused token", async () => {
     let token = "one";
     const seen = new Set<string | null>();
     const front = Bun.serve({
@@ -160,7 +163,7 @@ describe.if(hasSqld)("a database server", () => {
     await expect(db.execute(insertRow("x"))).rejects.toMatchObject(failure);
   });
 
-  test("statements that a transaction starts together go in one message, in its transaction", async () => {
+  test("statements that a transaction starts together are sent in one message, within the transaction", async () => {
     const db = await connect();
     await db.execute(insertRow("first"));
     const other = await connect();
@@ -195,7 +198,7 @@ describe.if(hasSqld)("a database server", () => {
     const answers: string[] = [];
     await db.transaction(async (tx) => {
       await tx.execute(insertRow("kept"));
-      // The answer to the COMMIT is lost, and its result is looked up after the late message was executed.
+      // The answer to the COMMIT is lost. Its result is read after the late message was executed.
       proxy.onAnswer = () => {
         proxy.onSend = proxy.onAnswer = (all) => all;
         const socket = connectTo(Number(new URL(server.url).port), "127.0.0.1", () => socket.write(late ?? ""));
@@ -213,7 +216,7 @@ describe.if(hasSqld)("a database server", () => {
   }, 20_000);
 
   describe.each(ways)("over %s", (way) => {
-    test("that cannot be reached gives 5001 for every call, and works again when it is back", async () => {
+    test("while the server cannot be reached, every call fails with 5001", async () => {
       const db = await connectThrough(way);
       await server.stop();
       const attempts = [
@@ -246,7 +249,7 @@ describe.if(hasSqld)("a database server", () => {
       }
     });
 
-    test("equal reads of one turn are sent once; a number and its text are not equal", async () => {
+    test("equal reads of one turn are sent only once; a number and its text are not equal", async () => {
       const db = await connectThrough(way);
       const random = await Promise.all(
         [1, 1, "1"].map((arg) => db.execute({ sql: "SELECT hex(randomblob(8)), ?", args: [arg] })),
@@ -256,7 +259,7 @@ describe.if(hasSqld)("a database server", () => {
       expect([text[0] === one[0], text[1]]).toEqual([false, "1"]);
     });
 
-    test("answers that are too large together are fetched one by one, and one that is too large alone is refused", async () => {
+    test("answers that are too large together are fetched one by one, and a single answer that is too large is refused", async () => {
       const db = await connectThrough(way);
       const large = () => db.execute("SELECT hex(zeroblob(2000000)) AS text");
       const tooLarge = db.execute(`SELECT ${Array(3).fill("hex(zeroblob(2000000))")}`).catch(({ code }) => code);
@@ -265,7 +268,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(await tooLarge).toBe("RESPONSE_TOO_LARGE");
     });
 
-    test("the reported error is the one that ended a read's transaction, not that of its COMMIT", async () => {
+    test("a failed read reports the error that ended its transaction, not the error of its COMMIT", async () => {
       const db = await connectThrough(way);
       const wal = join(dir as string, "dbs/default/data-wal");
       await db.execute("UPDATE things SET size = 'x' || hex(zeroblob(50000))");
@@ -278,13 +281,13 @@ describe.if(hasSqld)("a database server", () => {
       await discardServer();
     });
 
-    test("a read is repeated once on a new connection when its own was lost", async () => {
+    test("a read is repeated once on a new connection after its connection was lost", async () => {
       const db = await connectThrough(way);
       proxy.cut();
       expect(await namesIn(db)).toEqual(["first"]);
     });
 
-    test("writes that wait share one commit, and each succeeds or fails alone", async () => {
+    test("waiting writes share one commit, and each succeeds or fails alone", async () => {
       const db = (await connectThrough(way)) as ServerDatabase;
       const before = db.queue.commits;
       const writes = Array.from({ length: 20 }, (_, i) => db.execute(insertRow(`write ${i}`)));
@@ -304,7 +307,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(db.queue.commits - before).toBeLessThan(10);
     });
 
-    test("a lock that another process does not release is 5001 after the deadline, and nothing is written", async () => {
+    test("if another process keeps the lock, a write fails with 5001 after its deadline, and nothing is written", async () => {
       const db = await connectThrough(way, { lockDeadlineMs: 1500 });
       const other = await connect();
       const held = Promise.withResolvers<void>();
@@ -322,7 +325,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(db)).toEqual(["first", "held"]);
     });
 
-    test("a transaction that takes longer than a second is ended, and the others of its group are written", async () => {
+    test("a transaction that takes longer than a second is ended, and the others of its group are committed", async () => {
       const db = await connectThrough(way);
       // The first unit of a group also has the time to wait for the lock.
       const before = [db.execute(insertRow("beside"))];
@@ -337,7 +340,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(db)).toEqual(["behind", "beside", "first"]);
     });
 
-    test("units that the server's time limit has ended get 5001, and none of their statements is committed alone", async () => {
+    test("if the server's time limit ends a group, its units fail with 5001, and none of their statements is committed alone", async () => {
       const db = await connectThrough(way);
       // The server ends a transaction after five seconds if another writer waits.
       const other = await connect({ lockDeadlineMs: 10_000 });
@@ -359,7 +362,7 @@ describe.if(hasSqld)("a database server", () => {
       await db.execute(insertRow("after"));
     }, 30_000);
 
-    test("the result of a commit without a reply is looked up: it is acknowledged if it took effect, and never repeated", async () => {
+    test("a commit without a reply is looked up: if it took effect, it is acknowledged, and it is never repeated", async () => {
       const db = await connectThrough(way);
       await db.transaction(async (tx) => {
         await tx.execute(insertRow("kept"));
@@ -373,7 +376,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(db)).toEqual(["first", "kept"]);
     }, 20_000);
 
-    test("statements that committed without a reply get 5001, and earlier ones of the group are acknowledged", async () => {
+    test("statements in a COMMIT message without a reply fail with 5001, and earlier statements of the group are acknowledged", async () => {
       const db = await connectThrough(way);
       const before = db.transaction(async (tx) => {
         await tx.execute(insertRow("before"));
@@ -389,7 +392,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(db)).toEqual(["before", "first", "last"]);
     }, 20_000);
 
-    test("a write whose only message was lost gets 5001 and is not sent again, because the message may still arrive", async () => {
+    test("a write whose only message was lost fails with 5001 and is not sent again, because the message may still arrive", async () => {
       const db = await connectThrough(way);
       proxy.onSend = () => {
         proxy.onSend = (all) => all;
@@ -401,7 +404,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(db)).toEqual(["after", "first"]);
     }, 20_000);
 
-    test("a write that waits alone needs one message to the server, and two if there is work before the commit", async () => {
+    test("a single waiting write needs one message to the server, or two if there is work before the commit", async () => {
       const reads = ["SELECT id FROM things WHERE size IS NULL AND name LIKE 'new%'"];
       const finish: BeforeCommit["finish"] = () => ["UPDATE things SET size = 1 WHERE name LIKE 'new%'"];
       const db = await connectThrough(way, { beforeCommit: async () => ({ reads, finish }) });
@@ -423,7 +426,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(db)).toEqual(["first", "new", "newer", "plain"]);
     });
 
-    test("a call that a transaction did not await is still part of it", async () => {
+    test("a call that a transaction did not await is executed within this transaction", async () => {
       const db = await connectThrough(way);
       proxy.delayMs = 20;
       const done: string[] = [];
@@ -436,7 +439,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(done).toEqual(["one", "two"]);
     });
 
-    test("a commit that never reached the server is 5001, and nothing is written", async () => {
+    test("a commit that never reached the server fails with 5001, and nothing is written", async () => {
       const db = await connectThrough(way);
       const attempt = db.transaction(async (tx) => {
         await tx.execute(insertRow("x"));
@@ -450,11 +453,11 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(db)).toEqual(["first"]);
     }, 20_000);
 
-    test("a connection that was idle for long is replaced before a write, because it may have been cut", async () => {
+    test("after a long pause, a write uses a new connection, because the old one may have been cut", async () => {
       const db = await connectThrough(way);
       if (way === "websocket") proxy.silence();
       else {
-        // It forgets its streams, as it does with idle ones.
+        // The server forgets its streams, as it does with idle streams.
         await server.stop();
         await restart();
       }
@@ -465,7 +468,7 @@ describe.if(hasSqld)("a database server", () => {
       expect(await namesIn(db)).toEqual(["after", "first"]);
     });
 
-    test("a stopped server gives 5001 within ten seconds of each call, and within five for a write that waits for others", async () => {
+    test("calls to a hanging server fail with 5001 within ten seconds, or within five for a write that waits for others", async () => {
       const [db, committing] = [await connectThrough(way), await connectThrough(way)];
       const paused = Promise.withResolvers<void>();
       const commit = committing.transaction(async (tx) => {
@@ -482,9 +485,9 @@ describe.if(hasSqld)("a database server", () => {
       calls.push(msUntilRefused(db.execute("SELECT 1")));
       for (let i = 0; i < 5; i++) calls.push(msUntilRefused(db.execute(insertRow(`stopped ${i}`))));
       calls.push(msUntilRefused(db.transaction((tx) => tx.execute(insertRow("stopped")))));
-      // Checks repeatedly, as readiness probes do.
+      // This repeats the check, like readiness probes.
       const probing = setInterval(() => db.checkWrites().catch(() => {}), 200);
-      // Reads that arrive one after another, so that later ones wait behind earlier ones.
+      // The reads arrive one after another, so that later reads wait for earlier reads.
       for (let count = 0; count < 12; count++) {
         calls.push(msUntilRefused(db.batch([{ sql: "SELECT ?", args: [count] }, "SELECT 2"], "read")));
         await Bun.sleep(250);
@@ -493,7 +496,7 @@ describe.if(hasSqld)("a database server", () => {
       const waits = await Promise.all(calls);
       clearInterval(probing);
       process.kill(server.pid, "SIGCONT");
-      // Includes a second for a busy machine.
+      // The limit includes a second for a busy machine.
       expect(waits.filter((ms) => !(ms < 11_000))).toEqual([]);
       expect(await behind).toBeLessThan(6000);
       // Over HTTP, the server keeps the lock of the lost transaction until its time limit.
@@ -506,7 +509,7 @@ describe.if(hasSqld)("a database server", () => {
       expect((await namesIn(db)).slice(0, 2)).toEqual(["after", "first"]);
     }, 60_000);
 
-    test("after a call without a reply, the other connection is replaced, too", async () => {
+    test("after a call without a reply, both connections are replaced", async () => {
       const db = await connectThrough(way);
       proxy.silence();
       expect(await namesIn(db)).toEqual(["first"]);

@@ -41,7 +41,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     }
   });
 
-  test("get returns undefined and all an empty list when there are no rows", async () => {
+  test("without rows, get returns undefined and all returns an empty list", async () => {
     expect(await get(db, byName, { name: "nobody" })).toBeUndefined();
     expect(await all(db, byName, { name: "nobody" })).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect((await db.execute("SELECT 1e300 AS real")).rows[0]?.real).toBe(1e300);
   });
 
-  test("arguments that would be lost or misunderstood are refused", async () => {
+  test("arguments that SQLite would lose or misunderstand are refused", async () => {
     const one = "INSERT INTO plain VALUES (?)";
     await expect(db.execute({ sql: one, args: [] })).rejects.toThrow("takes 1 arguments");
     await expect(db.execute({ sql: one, args: ["a", "b"] })).rejects.toThrow("takes 1 arguments");
@@ -87,7 +87,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect((await db.execute("SELECT * FROM plain")).rows).toEqual([]);
   });
 
-  test("constraint errors can be distinguished, in and out of a transaction", async () => {
+  test("errors of different constraints can be distinguished, inside and outside a transaction", async () => {
     await run(db, insert, { name: "taken", stock: 1 });
     const attempt = (name: string, stock: number) => run(db, insert, { name, stock }).catch((error) => error);
     const inside = (name: string, stock: number) =>
@@ -143,7 +143,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(await names(db, "joined")).toEqual([]);
   });
 
-  test("after a failure that ended the whole transaction, no statement is committed alone", async () => {
+  test("after an error that ended the whole transaction, no later statement is committed alone", async () => {
     await run(db, insert, { name: "alone-1", stock: 1 });
     const ended = db.transaction(async (tx) => {
       await run(tx, insert, { name: "alone-2", stock: 1 });
@@ -201,7 +201,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect((await db.execute("DELETE FROM items WHERE name = 'nobody'")).rowsAffected).toBe(0);
   });
 
-  test("concurrent writers through every interface lose nothing", async () => {
+  test("concurrent writers through all interfaces lose no write", async () => {
     const before = (await get(db, count))?.n as number;
     await Promise.all(
       Array.from({ length: 60 }, async (_, i) => {

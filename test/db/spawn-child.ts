@@ -46,6 +46,6 @@ async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<st
     rest = lines.pop() ?? "";
     yield* lines;
   }
-  // An incomplete line does not count.
+  // An incomplete line is not returned.
   return undefined;
 }

@@ -27,7 +27,7 @@ import { openCli } from "../cli/run-bodega.ts";
 import { until } from "../support/until.ts";
 import { makeDir } from "./kinds.ts";
 
-/** A text that makes rows so large that each is in another page. */
+/** A long text, which puts each row in a page of its own. */
 const filler = "x".repeat(1500);
 
 let dir: string;
@@ -129,7 +129,7 @@ afterEach(async () => {
 });
 
 describe("a standby", () => {
-  test("restores once, marks its copy while it applies a segment, and takes over with everything in the replica", async () => {
+  test("restores once, marks its copy while it applies a segment, and takes over with all changes of the replica", async () => {
     await insertInto(db, "before");
     await said("snapshot made");
     const standby = follow();
@@ -149,7 +149,7 @@ describe("a standby", () => {
     expect(await promotedRows()).toEqual(["a", "b", "before", "c", "last"]);
     expect(notices.filter((one) => one.includes("was restored"))).toHaveLength(1);
     expect(readdirSync(copies).filter((name) => name.startsWith("standby"))).toEqual([]);
-    // The server that it becomes continues without a new snapshot, and the previous server ends.
+    // The promoted server continues without a new snapshot, and the previous server ends.
     const first = replicator;
     const promoted = await open(copies);
     await startReplicator(copies, promoted);
@@ -160,7 +160,7 @@ describe("a standby", () => {
     expect(objects("snapshot-")).toHaveLength(1);
   });
 
-  test("that has only the first snapshot makes a new copy if the next generation begins with a snapshot of the same number", async () => {
+  test("with only the first snapshot makes a new copy if the next generation begins with a snapshot of the same number", async () => {
     // The WAL is empty, so the replica has only the snapshot.
     await said("snapshot made");
     await replicator.stop();
@@ -187,7 +187,7 @@ describe("a standby", () => {
   }, 20_000);
 
   test.each(["goes on", "begins with a snapshot"])(
-    "that has a segment which another server replaced makes a new copy (%s)",
+    "with a segment that another server has replaced makes a new copy (%s)",
     async (how) => {
       await said("snapshot made");
       await send("a");
@@ -243,14 +243,14 @@ describe("a standby", () => {
     expect(await promotedRows()).toEqual(["a", "b"]);
   });
 
-  test("of a place in which a new replica is started makes a new copy, and takes over", async () => {
+  test("whose place gets a new replica makes a new copy, and takes over", async () => {
     await said("snapshot made");
     for (const row of ["a", "b", "c"]) await send(row);
     follow();
     await caughtUp();
     await replicator.stop();
     rmSync(folder, { recursive: true });
-    // As after a restore: generations begin with 1 again.
+    // Generations begin with 1 again, as after a restore.
     rmSync(join(dir, "replication.json"));
     await said("no longer in");
     notices = [];
@@ -263,7 +263,7 @@ describe("a standby", () => {
     expect(await promotedRows()).toEqual(["a", "b", "c", "d"]);
   });
 
-  test("does not follow another shop's replica, and says how to", async () => {
+  test("does not follow another shop's replica, and says how to follow it", async () => {
     await said("snapshot made");
     follow();
     await said("was restored");
@@ -280,7 +280,7 @@ describe("a standby", () => {
     await others.close();
   });
 
-  test("refuses an object that its server did not write, and says which and what to do", async () => {
+  test("refuses an object that its server did not write, names it, and says what to do", async () => {
     await said("snapshot made");
     const standby = follow();
     await send("a");
@@ -301,7 +301,7 @@ describe("a standby", () => {
     expect(await promotedRows()).toEqual(["a"]);
   }, 20_000);
 
-  test("waits for a replica; while the place cannot be read, says so, and its lag grows", async () => {
+  test("waits for a replica; while the place cannot be read, it reports this and its lag grows", async () => {
     await said("snapshot made");
     renameSync(folder, `${folder}.away`);
     const standby = follow();
@@ -313,7 +313,7 @@ describe("a standby", () => {
     await send("a");
     await caughtUp();
     await replicator.stop();
-    // As if the disk were not mounted.
+    // The place disappears, like the directory of an unmounted disk.
     renameSync(folder, `${folder}.away`);
     mkdirSync(folder);
     await said("no longer in");
@@ -334,13 +334,13 @@ describe("the directory of a standby", () => {
     await following?.stop();
   };
 
-  test("is opened by nothing else until it takes over, even after an interrupted takeover", async () => {
+  test("cannot be opened by another command until the standby takes over, even after an interrupted takeover", async () => {
     await copied();
     await expect(open(copies)).rejects.toMatchObject({ kind: "wrongState" });
     expect(existsSync(join(copies, "bodega.db"))).toBe(false);
     const marker = readFileSync(join(copies, "standby.json"));
     await promote();
-    // Interruptions before the copy had its final name, and after that.
+    // The takeover is interrupted before and after the copy gets its final name.
     renameSync(join(copies, "bodega.db"), copyFile(copies));
     for (const _ of ["before", "after"]) {
       writeFileSync(join(copies, "standby.json"), marker);
@@ -357,7 +357,7 @@ describe("the directory of a standby", () => {
   test("that cannot write to the place stays a standby, and its server continues", async () => {
     await copied();
     const marker = objects("generation-");
-    // The object cannot be created, as with an account that may only read.
+    // The object cannot be created, as with an account that has only read access.
     mkdirSync(join(folder, ".generation-0000000002.partial"));
     await expect(promote()).rejects.toMatchObject({ kind: "unavailable" });
     expect({ found: objects("generation-"), isCopy: existsSync(copyFile(copies)) }).toEqual({
@@ -383,7 +383,7 @@ describe("the directory of a standby", () => {
     expect(readFileSync(join(copies, "bodega.db"), "utf8")).toBe("a shop");
   });
 
-  test("becomes the directory of a server by db restore, as promote suggests for a damaged replica; the copy is kept", async () => {
+  test("becomes the directory of a server with db restore, as promote suggests for a damaged replica; the copy is kept", async () => {
     await copied();
     await send("b");
     await send("c");
@@ -411,7 +411,7 @@ describe("the directory of a standby", () => {
     await restored.close();
   });
 
-  test("has everything that the server sent, even after the standby had claimed the replica", async () => {
+  test("has all changes that the server sent, even those after the standby had claimed the replica", async () => {
     await copied();
     const promoting = promote(400);
     await until("the claim", () => objects("generation-").length === 2);
@@ -424,7 +424,7 @@ describe("the directory of a standby", () => {
     expect(await promotedRows()).toEqual(["a", "b", "c", "d"]);
   });
 
-  test("if two standbys take over at once, the first one stays a standby", async () => {
+  test("if two standbys take over at once, the first standby stays a standby", async () => {
     await copied();
     const [first, second] = [copies, makeDir()];
     copies = second;

@@ -32,7 +32,7 @@ describe("the shape of a statement", () => {
     ["PRAGMA wal_checkpoint", false],
     ["PRAGMA optimize", false],
     ["", false],
-  ])("%j reads only: %p", (text, reads) => {
+  ])("%j is read-only: %p", (text, reads) => {
     expect(scanSql(text).reads).toBe(reads);
   });
 
@@ -55,7 +55,7 @@ describe("the shape of a statement", () => {
     ["CREATE TRIGGER x AFTER INSERT ON t BEGIN SELECT 1; SELECT 2; END;", false],
     ["-- why\n/* and how */ CREATE TRIGGER x AFTER INSERT ON t BEGIN SELECT 1; SELECT 2; END;", false],
     ["CREATE TABLE a (x); CREATE TABLE b (x)", true],
-  ])("%j holds several: %p", (text, several) => {
+  ])("%j contains several statements: %p", (text, several) => {
     expect(scanSql(text).several).toBe(several);
   });
 });
@@ -63,7 +63,7 @@ describe("the shape of a statement", () => {
 describe("a compiled statement", () => {
   const people = sqliteTable("people", { id: text("id"), name: text("name") });
 
-  test("is compiled once from a template or a builder, and filled by name in any order", () => {
+  test("is compiled once from a template or a builder, and gets its values by name in any order", () => {
     const template = statement(sql`SELECT ${sql.placeholder("b")}, ${5}, ${sql.placeholder("a")}`);
     expect(bind(template, { a: 1, b: "two" })).toEqual({ sql: "SELECT ?, ?, ?", args: ["two", 5, 1] });
     const built = statement(
@@ -79,7 +79,7 @@ describe("a compiled statement", () => {
     });
   });
 
-  test("refuses a missing value instead of binding another", () => {
+  test("refuses a missing value instead of binding another value", () => {
     const one = statement(sql`SELECT ${sql.placeholder("a")}`);
     expect(() => bind(one, { b: 1 })).toThrow("No value for a");
     expect(bind(one, { a: null })).toEqual({ sql: "SELECT ?", args: [null] });
@@ -106,7 +106,7 @@ describe("a connection that caches its statements", () => {
     return { connection, close };
   }
 
-  test("never runs a statement with an earlier call's arguments", async () => {
+  test("never runs a statement with the arguments of an earlier call", async () => {
     const { connection, close } = await connect();
     connection.run("INSERT INTO t (a, b) VALUES (?, ?)", ["x", "first"]);
     connection.run("INSERT INTO t (a, b) VALUES (?, ?)", ["y", "second"]);
@@ -155,7 +155,7 @@ describe("a connection that caches its statements", () => {
   });
 });
 
-test("a cache drops the least recently used entries", () => {
+test("a cache removes its least recently used entries", () => {
   const cache = new LruCache<number>(2);
   for (const [i, key] of ["a", "b", "c"].entries()) cache.set(key, i);
   expect(cache.get("a")).toBe(0);
@@ -171,13 +171,13 @@ describe("errors", () => {
     `SQLITE_BUSY SQLITE_BUSY_SNAPSHOT SQLITE_LOCKED SQLITE_FULL SQLITE_IOERR_WRITE SQLITE_CANTOPEN SQLITE_READONLY`.split(
       /\s+/,
     ),
-  )("%s is 5001 and says nothing of SQL or paths", (code) => {
+  )("%s is an error 5001 that contains no SQL and no paths", (code) => {
     const mapped = mapDbError(coded(code, "/secret/path: SELECT")) as Error;
     expect(mapped).toMatchObject({ code: 5001, retryAfter: 1 });
     expect(mapped.message).not.toMatch(/secret|SELECT|SQLITE/);
   });
 
-  test("an SQL error keeps its codes, and a bug stays an unexpected error", () => {
+  test("an SQL error keeps its codes, and other errors stay unexpected errors", () => {
     expect(mapDbError(coded("SQLITE_CONSTRAINT_UNIQUE"))).toMatchObject({
       code: "SQLITE_CONSTRAINT",
       extendedCode: "SQLITE_CONSTRAINT_UNIQUE",
@@ -199,7 +199,7 @@ describe("errors", () => {
     expect(mapServerError(error)).toMatchObject({ code: 5001 });
   });
 
-  test("a failed load of the engine names the variable that helps", () => {
+  test("the error of an engine that cannot be loaded names the variable that helps", () => {
     const failure = Object.assign(new Error("dlopen: /tmp/x.node: failed"), { code: "ERR_DLOPEN_FAILED" });
     expect(loadFailure(failure)).toMatchObject({ code: 5001, message: expect.stringContaining("BUN_TMPDIR") });
   });

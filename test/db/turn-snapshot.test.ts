@@ -27,7 +27,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test("reads of one turn of the event loop see one state, and the next turn sees later commits", async () => {
+test("reads in one turn of the event loop see one state, and reads in the next turn see later commits", async () => {
   const version = db.dataVersion();
   expect(await count()).toBe(0);
   // The write is synchronous, so that it comes between two reads, as a write of another process can.
@@ -50,7 +50,7 @@ test("a caller sees its own acknowledged write, in every later turn", async () =
   }
 });
 
-test("snapshots of requests never block a checkpoint", async () => {
+test("the snapshots of requests never block a checkpoint", async () => {
   const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(String(db.dataVersion())) });
   let isDone = false;
   const client = async () => {
@@ -68,7 +68,7 @@ test("snapshots of requests never block a checkpoint", async () => {
   await server.stop(true);
 });
 
-test("reads without a version do not share the snapshot of a turn", async () => {
+test("reads without a version do not share the snapshot of their turn", async () => {
   expect(await count()).toBe(0);
   other.writer.run("INSERT INTO things (name) VALUES ('theirs')");
   expect(await count()).toBe(1);

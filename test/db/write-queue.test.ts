@@ -35,7 +35,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test("a replicated server that was suspended writes only after it has checked whether another server took over", async () => {
+test("after a suspension, a replicated server first checks whether another server took over, then writes", async () => {
   await open({ isReplicated: true });
   await db.execute(insertRow("before"));
   Bun.sleepSync(2100);
@@ -45,7 +45,7 @@ test("a replicated server that was suspended writes only after it has checked wh
   expect(await write).toBe("written");
 });
 
-test("reports how many writes wait, and how long the first one has waited", async () => {
+test("the queue reports how many writes wait, and how long the first has waited", async () => {
   await open();
   expect([db.queue.waiting, db.queue.waitMs]).toEqual([0, 0]);
   const writes = ["one", "two"].map((name) => db.execute(insertRow(name)));
@@ -59,7 +59,7 @@ test("reports how many writes wait, and how long the first one has waited", asyn
 });
 
 describe("group commit", () => {
-  // The limit is long, because a busy machine could end the group before the tick's last write.
+  // The limit is long, because a short one could end the group before the tick's last write on a busy machine.
   const patient = { groupMs: 60_000 };
 
   test("writes and transactions of one tick share a commit, and transactions keep their order", async () => {
@@ -106,7 +106,7 @@ describe("group commit", () => {
     expect(await names()).toEqual(["good-1", "good-2", "taken"]);
   });
 
-  test("readers see only committed writes, and see them as soon as they are acknowledged", async () => {
+  test("readers see only committed writes, and see a write as soon as it is acknowledged", async () => {
     await open();
     let seenInside: unknown;
     await db.transaction(async (tx) => {
@@ -150,7 +150,7 @@ describe("a group that cannot be committed", () => {
     expect((await db.execute("PRAGMA integrity_check")).rows[0]?.[0]).toBe("ok");
   });
 
-  test("if SQLite rolls back the whole transaction, every write of the group fails; errors that cannot depend on it stay", async () => {
+  test("if SQLite rolls back the whole transaction, every write of the group fails; writes with errors of their own keep these", async () => {
     await open();
     await db.execute(
       "CREATE TRIGGER fatal BEFORE INSERT ON things WHEN NEW.name = 'fatal' BEGIN SELECT RAISE(ROLLBACK, 'over'); END",
@@ -168,7 +168,7 @@ describe("a group that cannot be committed", () => {
     expect(await names()).toEqual(["next-group"]);
   });
 
-  test("a commit that fails rejects everything and the next group works", async () => {
+  test("fails with all of its writes, and the next group works", async () => {
     await open();
     await db.execute(
       "CREATE TABLE nodes (id INTEGER PRIMARY KEY, up INTEGER REFERENCES nodes(id) DEFERRABLE INITIALLY DEFERRED)",
@@ -180,7 +180,7 @@ describe("a group that cannot be committed", () => {
   });
 });
 
-describe("bounds", () => {
+describe("limits of the queue", () => {
   test("a write that never ends is rolled back, its handle is refused, and the queue continues", async () => {
     await open({ writeTimeoutMs: 100 });
     let handle: { execute(stmt: ReturnType<typeof insertRow>): Promise<unknown> } | undefined;
@@ -203,7 +203,7 @@ describe("bounds", () => {
     expect(outcomes[7]).toMatchObject({ code: 5001, retryAfter: 1 });
   });
 
-  test("exclusive work runs without an open transaction, before the writes that wait", async () => {
+  test("exclusive work runs without an open transaction, before waiting writes", async () => {
     await open();
     const order: string[] = [];
     await Promise.all([
@@ -246,11 +246,11 @@ describe("bounds", () => {
 });
 
 describe("a lock held by another process", () => {
-  test("is shared fairly: a process gets turns between the writes of another that never pauses", async () => {
+  test("is shared fairly: a process gets turns although another process writes without a pause", async () => {
     await open();
     let isDone = false;
     let next = 0;
-    // Again and again holds the lock for about 50 ms, and releases it for a moment.
+    // The child repeatedly holds the lock for about 50 ms, and releases it for a moment.
     const writer = async () => {
       while (!isDone) {
         await db.transaction(async (tx) => {
@@ -268,17 +268,17 @@ describe("a lock held by another process", () => {
     const { rows } = await db.execute(`SELECT count(*) AS mine FROM things WHERE name LIKE 'mine-%'
       AND id BETWEEN (SELECT min(id) FROM things WHERE name LIKE 'theirs-%')
         AND (SELECT max(id) FROM things WHERE name LIKE 'theirs-%')`);
-    // The other process commits four rows at a time, this one three in about the same time. So it cannot commit 300
-    // meanwhile.
+    // The other process commits four rows in about the time in which this process commits three. So it cannot commit
+    // 300 meanwhile.
     expect([line, Number(rows[0]?.mine) < 300]).toEqual(["done", true]);
   });
 
-  test("is waited for without blocking the event loop", async () => {
+  test("does not block the event loop of a process that waits for it", async () => {
     await open();
     const child = spawnChild("hold-lock", dir);
     expect(await child.nextLine()).toBe("held");
     const waiting = db.execute(insertRow("waited"));
-    // If SQLite waited for the lock, these turns would take longer than a write may wait.
+    // If SQLite waited for the lock, one of these turns would last longer than a write may wait.
     for (let turn = 0; turn < 20; turn++) await Bun.sleep(1);
     expect(await names()).toEqual([]);
     child.write("release\n");
@@ -288,7 +288,7 @@ describe("a lock held by another process", () => {
     await child.exited;
   });
 
-  test("is 5001 after the deadline, for every waiting write, and reads continue", async () => {
+  test("causes 5001 after the deadline for every waiting write, and reads continue", async () => {
     await open({ lockDeadlineMs: 150 });
     const child = spawnChild("hold-lock", dir);
     expect(await child.nextLine()).toBe("held");

@@ -11,7 +11,7 @@ const dayMs = 86_400_000;
 const from = Date.parse("2026-11-01T00:00:00Z");
 const files = { cert: "certificate.pem", key: "certificate.pem" };
 
-test("a certificate is renewed at about two thirds of its lifetime, or in the suggested window, at a time of its own", () => {
+test("a certificate is renewed at about two thirds of its lifetime, or in the suggested window, at a random time", () => {
   const times = Array.from({ length: 8 }, () => {
     const certificate = parseCertificate(makeCertificate({ from, until: from + 90 * dayMs }), files);
     const window = { start: from + 9 * dayMs, end: from + 11 * dayMs };
@@ -24,13 +24,13 @@ test("a certificate is renewed at about two thirds of its lifetime, or in the su
   expect(new Set(times.map(([own]) => own)).size).toBeGreaterThan(1);
 });
 
-test("renewal information names a certificate as the standard's example does", () => {
+test("the name of a certificate for renewal information is the one in the standard's example", () => {
   const key = "69885b6b87464041e1b37b847ba0ae2cde01c8d4";
   const raw = Buffer.from(`0000 301f 0603551d23 0418 3016 8014 ${key}`.replaceAll(" ", ""), "hex");
   expect(renewalIdOf({ raw, serialNumber: "87654321" } as X509Certificate)).toBe("aYhba4dGQEHhs3uEe6CuLN4ByNQ.AIdlQyE");
 });
 
-test("a self-signed certificate names the hosts, and its key is usable", () => {
+test("a self-signed certificate contains the host names, and its key can be used", () => {
   const pem = createPlaceholder(["shop.example.com", "www.example.com"], Date.now());
   const { leaf } = parseCertificate({ cert: pem, key: pem }, files);
   expect(leaf.subjectAltName).toBe("DNS:shop.example.com, DNS:www.example.com");
@@ -43,7 +43,7 @@ test.each([
   ["caa", "(CAA)", "Allow it in the record"],
   ["rateLimited", "limits requests", "Wait"],
   ["rejectedIdentifier", "refused", "such as --acme"],
-])("an error %s of the authority is explained, with a remedy", (type, reason, remedy) => {
+])("an error of the authority (%s) is explained, with a remedy", (type, reason, remedy) => {
   const problem = new AcmeProblem({ type: `urn:ietf:params:acme:error:${type}`, detail: "Because" });
   const described = describeError(problem, { names: ["shop.example.com"] }, from);
   expect(described.message).toContain("for shop.example.com: ");

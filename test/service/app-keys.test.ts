@@ -28,7 +28,7 @@ onDatabase("file", (suite) => {
   });
   const issue = (more = {}) => issueKey(ctx, { namespace, name: "web", ...more });
 
-  test("a key has a limited number of valid secrets, and after the old ones are retired it can get new ones", async () => {
+  test("a key has a limited number of valid secrets; when old ones are retired, it can get new ones", async () => {
     const { app_id: appId } = await issue();
     for (let n = 1; n < 5; n++) await rotateKey(ctx, { appId, overlapMs: minute });
     expect(await failureOf(rotateKey(ctx, { appId, overlapMs: minute }))).toMatchObject({ code: 5306 });
@@ -37,7 +37,7 @@ onDatabase("file", (suite) => {
     expect((await getKey(ctx, appId)).secrets).toHaveLength(1);
   });
 
-  test("name, scopes and expiry are checked, and an unknown tenant is 5301", async () => {
+  test("issueKey checks name, scopes and expiry, and throws 5301 for an unknown tenant", async () => {
     for (const [field, input] of [
       ["name", { name: "" }],
       ["name", { name: "a".repeat(101) }],
@@ -57,7 +57,7 @@ onDatabase("file", (suite) => {
     expect(await getKey(ctx, app_id)).toMatchObject(shown);
   });
 
-  test("a revoked key has no secrets, and can only be read and revoked again", async () => {
+  test("a revoked key has no secrets, and can be read and revoked again but not changed", async () => {
     const { app_id } = await issue({ publish: true });
     await revokeKey(ctx, app_id);
     await revokeKey(ctx, app_id);
@@ -70,7 +70,7 @@ onDatabase("file", (suite) => {
     expect(await failureOf(addOrigins(ctx, { appId: app_id, origins: ["a.example"] }))).toMatchObject({ code: 5306 });
   });
 
-  test("four concurrent rotations leave one secret without expiry", async () => {
+  test("after four concurrent rotations, one secret has no expiry", async () => {
     const { app_id } = await issue();
     const rotations = Array.from({ length: 4 }, () => rotateKey(ctx, { appId: app_id, overlapMs: minute }));
     expect(new Set((await Promise.all(rotations)).map(({ app_secret }) => app_secret)).size).toBe(4);
@@ -78,7 +78,7 @@ onDatabase("file", (suite) => {
     expect(secrets.filter(({ expires_at }) => expires_at === null)).toHaveLength(1);
   });
 
-  test("origins are stored once each and in order, in the form that browsers send", async () => {
+  test("origins are stored without duplicates, in order, and in the form that browsers send", async () => {
     const appId = (await issue()).app_id;
     const origins = ["*.Example.ORG", "B.example", "b.example", "https://Bücher.example:0443", "a.example"];
     const key = await setOrigins(ctx, { appId, origins });
@@ -93,7 +93,7 @@ onDatabase("file", (suite) => {
     expect((await getKey(ctx, appId)).origins).not.toContain("b.example");
   });
 
-  test("a list with one invalid entry, and the removal of an unknown entry, change nothing", async () => {
+  test("a list of origins with an invalid entry, and the removal of an unknown origin, change nothing", async () => {
     const appId = (await issue()).app_id;
     await setOrigins(ctx, { appId, origins: ["a.example", "b.example"], allowNoOrigin: true });
     const before = await getKey(ctx, appId);

@@ -42,7 +42,7 @@ onDatabase("file", (suite) => {
       .reverse();
   }
 
-  test("changes of a store are audited with the names of the changed fields", async () => {
+  test("the audit log has changes of a store with the names of the changed fields", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace, title: "One" });
     await updateTenant(ctx, namespace, { title: "Two", currency: "USD", language: "en" });
@@ -58,7 +58,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("changes of a key are audited, without its secrets", async () => {
+  test("the audit log has changes of a key, without its secrets", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace });
     const issued = await issueKey(ctx, { namespace, name: "web", scopes: ["products:read"] });
@@ -87,7 +87,7 @@ onDatabase("file", (suite) => {
     for (const { app_secret } of [issued, rotated]) expect(JSON.stringify(written)).not.toContain(app_secret);
   });
 
-  test("a failed act is not audited as done, and a rolled-back act leaves no audit row", async () => {
+  test("the audit log does not record a failed change as a success, and has no row of a rolled-back change", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace });
     const { app_id } = await issueKey(ctx, { namespace, name: "web" });
@@ -120,7 +120,7 @@ const day = 86_400_000;
 onDatabase("file", (suite) => {
   const execute = (sql: string) => suite.app.db.execute(sql);
 
-  test("addresses are erased after the given time, to the millisecond, and the chain stays intact", async () => {
+  test("addresses in the audit log are erased exactly after the given time, and the chain stays intact", async () => {
     const ctx = { ...suite.app.system, client: { ip: "192.0.2.7" } };
     const count = async () => Number((await execute("select count(address) as n from audit_log")).rows[0]?.n);
     const before = await count();
@@ -146,7 +146,7 @@ onDatabase("file", (suite) => {
     expect(await verifyAudit(ctx)).toEqual(head);
   });
 
-  test("an address in the log can be erased, but not changed or added", async () => {
+  test("an address in the audit log can be erased, but not changed or added", async () => {
     await recordAudit({ ...suite.app.system, client: { ip: "192.0.2.8" } }, { event: "login.failed" });
     for (const change of [
       "address = '192.0.2.9'",

@@ -57,7 +57,7 @@ onDatabase("file", (suite) => {
     [{ actor: "ana" }, [6, 5]],
     [{ actorKind: "visitor" }, [2, 1]],
     [{ subject: "usr_1" }, [3, 2]],
-    // Row 3 has no address, because its actor no longer exists as a user.
+    // Row 3 has no IP address, because its user no longer exists.
     [{ address: "192.0.2.1", subject: "usr_1" }, [2]],
     [{ failures: true }, [1]],
     [{ failures: false }, [6, 5, 4, 3, 2, 1]],
@@ -66,7 +66,7 @@ onDatabase("file", (suite) => {
     expect((await listAudit(ctx, filter)).map(({ seq }) => seq)).toEqual(found);
   });
 
-  test("a time range includes its beginning and excludes its end", async () => {
+  test("a time range of the audit log includes its beginning and excludes its end", async () => {
     const seqs = async (filter: AuditFilter) => (await listAudit(ctx, filter)).map(({ seq }) => seq);
     expect(await seqs({ since: at(1), until: at(3) })).toEqual([3, 2]);
     expect(await seqs({ since: at(5) })).toEqual([6]);

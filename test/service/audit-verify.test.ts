@@ -13,7 +13,7 @@ class Undone extends Error {}
 
 const triggers = ["audit_log_unchanged", "audit_log_kept"];
 
-/** Changes the log without its triggers, and returns the result of verifying. The changes are rolled back. */
+/** Changes the log without its triggers, verifies it, and returns the result. The changes are rolled back. */
 async function verifyAfter(ctx: SystemCtx, statements: string[], head?: string): Promise<AuditVerdict> {
   let verdict: AuditVerdict | undefined;
   const work = inTransaction(ctx, async (tx) => {
@@ -51,7 +51,7 @@ onEachDatabase((suite) => {
     return `${last?.seq}:${last?.hash}`;
   };
 
-  test("an unchanged log is intact, and its head is returned", async () => {
+  test("verifying an unchanged log returns that it is intact, and its head", async () => {
     const { last, first, ...verdict } = await verifyAudit(ctx);
     expect(verdict).toEqual({ intact: true, rows });
     expect(first?.seq).toBe(1);
@@ -63,14 +63,14 @@ onEachDatabase((suite) => {
     expect(await verifyAudit(ctx, { expect: await headNow() })).toMatchObject({ intact: true });
   });
 
-  onFile("the database refuses to change or delete a row", async () => {
+  onFile("the database refuses to change or delete a row of the audit log", async () => {
     for (const statement of ["update audit_log set code = null", "delete from audit_log where seq = 1"]) {
       expect(String(await failureOf(ctx.db.execute(statement)))).toContain("append-only");
     }
     expect(await verifyAudit(ctx)).toMatchObject({ intact: true, rows });
   });
 
-  describe("a change without the triggers is found at its row", () => {
+  describe("a changed audit log", () => {
     const columns: [column: string, value: string][] = [
       ["at", "'2001-01-01T00:00:00.000Z'"],
       ["event", "'login.succeeded'"],
@@ -86,7 +86,7 @@ onEachDatabase((suite) => {
       ["details", "'{}'"],
       ["hash", "lower(hex(randomblob(32)))"],
     ];
-    onFile("in any column that the hash covers", async () => {
+    onFile("verifying finds a change in any column that the hash covers", async () => {
       for (const [column, value] of columns) {
         const verdict = await verifyAfter(ctx, [`update audit_log set ${column} = ${value} where seq = 3`]);
         expect([column, verdict]).toEqual([
@@ -104,7 +104,7 @@ onEachDatabase((suite) => {
       ["the last row given another number", `update audit_log set seq = ${rows + 2} where seq = ${rows}`, rows],
       ["all rows removed", "delete from audit_log", 1],
       [
-        "a row added that is not chained",
+        "a row added without its place in the chain",
         `insert into audit_log (at, event, actor_kind, request_id, hash) values ('x', 'login.failed', 'app', 'r', 'h')`,
         rows + 1,
       ],
@@ -130,11 +130,11 @@ onEachDatabase((suite) => {
     const acts: [what: string, statements: string[]][] = [
       ["both removed", ["drop trigger audit_log_unchanged", "drop trigger audit_log_kept"]],
       [
-        "one that does nothing in the place of one",
+        "a trigger replaced by one that does nothing",
         ["drop trigger audit_log_kept", `create trigger audit_log_kept ${otherwise("delete", "1")}`],
       ],
       [
-        "one for fewer rows in the place of one",
+        "a trigger replaced by one for fewer rows",
         [
           "drop trigger audit_log_unchanged",
           `create trigger audit_log_unchanged before update on audit_log when old.seq > 3
@@ -153,7 +153,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  onFile("a missing table is reported as such", async () => {
+  onFile("verifying reports a missing table", async () => {
     for (const instead of [[], ["create view audit_log as select 1 as seq"]]) {
       const work = inTransaction(ctx, async (tx) => {
         for (const statement of ["drop table audit_log", ...instead]) await tx.db.execute(statement);
@@ -181,7 +181,7 @@ onDatabase("file", (suite) => {
     ctx = await recordRows(suite.app);
   });
 
-  test("a failed act leaves neither row nor gap, and concurrent rows form one chain", async () => {
+  test("a failed change leaves no row and no gap in the audit log, and concurrent rows form one chain", async () => {
     const elsewhere: SystemCtx = { ...ctx, db: await suite.database.openAgain() };
     const { rows: before } = await verifyAudit(ctx);
     const work = Array.from({ length: 30 }, (_, n) =>
@@ -197,7 +197,7 @@ onDatabase("file", (suite) => {
     expect(verdict).toMatchObject({ intact: true, rows: before + 20 });
   });
 
-  test("a log of several pages is verified to its end", async () => {
+  test("an audit log of several pages is verified to its end", async () => {
     const { rows: before } = await verifyAudit(ctx);
     await inTransaction(ctx, async (tx) => {
       for (let n = before; n < 1002; n++) await recordAudit(tx, { event: "token.refreshed" });

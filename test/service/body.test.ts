@@ -25,7 +25,7 @@ function openRequest() {
   };
 }
 
-test("large bodies share a limited memory by their received bytes, and release it", async () => {
+test("large bodies share a limited memory, in which their received bytes count until the requests end", async () => {
   const memory = { left: 200_000 };
   const [idle, first, second] = [openRequest(), openRequest(), openRequest()];
   const waiting = readBody(idle.request, limits, memory);
@@ -42,13 +42,13 @@ test("large bodies share a limited memory by their received bytes, and release i
   expect(await waiting).toEqual({ value: {} });
 });
 
-test("an ordinary body does not use the shared memory", async () => {
+test("a body of ordinary size does not use the shared memory", async () => {
   const headers = { "content-type": "application/json", "content-length": "2" };
   const request = new Request("http://a/", { method: "POST", body: "{}", headers });
   expect(await readBody(request, limits, { left: 0 })).toEqual({ value: {} });
 });
 
-test("an aborted body releases its part of the memory, and uses none if more of it arrives", async () => {
+test("an aborted body releases its part of the memory, and later bytes of it use none", async () => {
   const memory = { left: 200_000 };
   const late = openRequest();
   late.send(150_000);
@@ -60,7 +60,7 @@ test("an aborted body releases its part of the memory, and uses none if more of 
   expect(memory.left).toBe(200_000);
 });
 
-test("a long body that arrives in a long turn of the event loop is parsed in a later one", async () => {
+test("a long body that arrives in a long turn of the event loop is parsed in a later turn", async () => {
   let turns = 0;
   let next = setImmediate(function count() {
     turns++;
@@ -91,7 +91,7 @@ test("a long body whose client has disconnected is not parsed", async () => {
   expect((await reading).error).toMatchObject({ code: 5100 });
 });
 
-test("the headers show in advance that a body will be long", () => {
+test("the headers of a request show whether its body will be long", () => {
   const told = (headers: Record<string, string>) => hasLongBody(new Headers(headers));
   expect(told({ "content-length": "1000000" })).toBe(true);
   expect(told({ "transfer-encoding": "chunked" })).toBe(false);
@@ -99,7 +99,7 @@ test("the headers show in advance that a body will be long", () => {
   expect(told({})).toBe(false);
 });
 
-test("large bodies of a store do not delay its short requests, however many wait", async () => {
+test("any number of large bodies of a store do not delay its short requests", async () => {
   const url = "http://a/likes/?namespace=lamps";
   const order: string[] = [];
   const body = JSON.stringify({ text: "\u0000".repeat(10_000) });

@@ -50,15 +50,15 @@ const machines = [
   "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)",
 ];
 
-test.each(people)("a person, or a program that fetches pages for one: %s", (agent) => {
+test.each(people)("the user agent of a person, or of a person's program: %s", (agent) => {
   expect(isBot(agent)).toBe(false);
 });
 
-test.each(machines)("a bot: %s", (agent) => {
+test.each(machines)("the user agent of a bot: %s", (agent) => {
   expect(isBot(agent)).toBe(true);
 });
 
-test("every excluded pattern is in the list", () => {
+test("every pattern that we exclude is in the list of isbot", () => {
   expect([...notBots].filter((pattern) => !list.includes(pattern))).toEqual([]);
 });
 

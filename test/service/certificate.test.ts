@@ -29,14 +29,19 @@ function place({ cert, key }: { cert: string; key: string }) {
 const lasting = (days: number, names?: string[]) =>
   makeCertificate({ from: now() - 30 * dayMs, until: now() + days * dayMs, ...(names && { names }) });
 
-describe("an unusable pair is refused, and the error names the file", () => {
+describe("an unusable certificate or key is refused, and the error names the file", () => {
   const made = makeCertificate();
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const locked = privateKey.export({ type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "secret" });
   const half = made.cert.slice(0, 300);
 
   test.each<[string, { cert: string; key: string }, "cert" | "key", string]>([
-    ["another's key", { ...made, key: makeCertificate().key }, "key", "does not match the first certificate"],
+    [
+      "the key of another certificate",
+      { ...made, key: makeCertificate().key },
+      "key",
+      "does not match the first certificate",
+    ],
     ["a key with a passphrase", { ...made, key: String(locked) }, "key", "openssl pkey"],
     ["no key", { ...made, key: made.cert }, "key", "contains no PEM private key"],
     ["no certificate", { ...made, cert: "hello" }, "cert", "contains no PEM certificate"],
@@ -50,20 +55,20 @@ describe("an unusable pair is refused, and the error names the file", () => {
     expect(String(failure)).toContain(words);
   });
 
-  test("a file that does not exist", async () => {
+  test("a file that does not exist is refused", async () => {
     const files = { ...place(made), key: join(dir, "none.key") };
     expect(String(await failureOf(readCertificate(files)))).toContain(`${files.key} cannot be read (ENOENT)`);
   });
 });
 
-describe("certificates that can be served are checked", () => {
+describe("the check of certificates that can be served", () => {
   const judge = async (made: MadeCertificate, publicUrl?: string) => {
     const files = place(made);
     const faults = await checkCertificate(await readCertificate(files), files, { now: now(), publicUrl });
     return faults.map(({ severity, message }) => `${severity}: ${message}`.replace(files.cert, "FILE"));
   };
 
-  test("a valid one has no problems", async () => {
+  test("reports no problem of a valid certificate", async () => {
     expect(await judge(lasting(14), "https://localhost:8443")).toEqual([]);
   });
 
@@ -76,12 +81,12 @@ describe("certificates that can be served are checked", () => {
     expect(await judge(lasting(days))).toEqual([expect.stringContaining(expected)]);
   });
 
-  test("one that is not yet valid", async () => {
+  test("reports a certificate that is not yet valid", async () => {
     const early = makeCertificate({ from: now() + dayMs, until: now() + 90 * dayMs });
     expect(await judge(early)).toEqual([expect.stringContaining("error: The certificate in FILE is not valid before")]);
   });
 
-  test("one for other names than the public URL", async () => {
+  test("reports a certificate for other names than the public URL", async () => {
     const names = ["*.example.com", "192.0.2.7"];
     expect(await judge(lasting(90, names), "https://shop.example.org")).toEqual([
       "warning: The certificate in FILE covers *.example.com, 192.0.2.7, but --public-url is https://shop.example.org.",
@@ -92,7 +97,7 @@ describe("certificates that can be served are checked", () => {
     expect(await judge(lasting(90, names), "https://192.0.2.8/")).toHaveLength(1);
   });
 
-  test("a key that everyone can read, with a command that fixes it", async () => {
+  test("reports a key that everyone can read, with a command that fixes it", async () => {
     const files = place(lasting(90));
     chmodSync(files.key, 0o644);
     const certificate = await readCertificate(files);
@@ -123,7 +128,7 @@ describe("a running server reloads its files", () => {
     };
     const poll = () => watcher.poll(use);
     watcher.start(use);
-    // From now on, the test polls, not the clock.
+    // From now on, the test calls the poll itself instead of waiting.
     watcher.stop();
     await poll();
     const refuse = (error: Error | undefined) => {
@@ -139,7 +144,7 @@ describe("a running server reloads its files", () => {
     expect(presented).toEqual([]);
   });
 
-  test("a pair that is written in two steps is used when it is complete, and the state in between is logged once", async () => {
+  test("a certificate and key that are written one after the other are used when both match; the state in between is logged once", async () => {
     const { files, poll, notices, presented, current } = await follow(lasting(90));
     notices();
     const next = lasting(120);
@@ -155,7 +160,7 @@ describe("a running server reloads its files", () => {
     expect(notices()).toEqual(["info: certificate for localhost, 127.0.0.1, valid until 2030-05-15T12:00:00.000Z"]);
   });
 
-  test("with missing files, or a certificate that cannot be used, the previous certificate stays", async () => {
+  test("the previous certificate stays in use if the files are missing, or if the new one cannot be used", async () => {
     const { files, poll, notices, presented, refuse } = await follow(lasting(90));
     notices();
     rmSync(files.cert);
@@ -175,7 +180,7 @@ describe("a running server reloads its files", () => {
     expect(presented.map(({ cert }) => cert)).toEqual([next.cert]);
   });
 
-  test("from two weeks before it expires, a warning is logged once a day", async () => {
+  test("in the last two weeks of a certificate, a warning is logged once a day", async () => {
     const { clock, poll, notices } = await follow(lasting(15));
     notices();
     const hours = async (count: number) => {

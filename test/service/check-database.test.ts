@@ -25,7 +25,7 @@ const options: DoctorOptions = {
   },
 };
 const pageBytes = 4096;
-/** How many random damages are tried. */
+/** How many random damages the test tries. */
 const trials = Number(process.env.BODEGA_TEST_DAMAGES ?? 8);
 let dir: string;
 let sound: string;
@@ -73,14 +73,14 @@ async function findingsOf(dataDir: string): Promise<string[]> {
     .map((one) => `${one.severity}: ${one.check}: ${one.message}`);
 }
 
-/** Changes a database as the program itself never does. */
+/** Changes a database in a way in which the program itself never changes it. */
 async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
   const db = await openStoreDatabase({ dataDir });
   await db.migrate(statements);
   await db.close();
 }
 
-test("a text that a changed bit made invalid is reported in any column, and not read", async () => {
+test("a text in any column that a changed bit made invalid is reported, and not read", async () => {
   const { dataDir, path } = makeDataDir();
   const bytes = readFileSync(sound);
   const tables = new Set<string>();
@@ -106,7 +106,7 @@ test("a changed bit in the stored reply of a product is reported", async () => {
   expect(findings).toMatchObject([{ check: "replies", severity: "error", message, fixable: false }]);
 });
 
-describe("any damage is reported:", () => {
+describe("every kind of damage is reported:", () => {
   const cut = (length: number) => (path: string) => writeFileSync(path, readFileSync(sound).subarray(0, length));
   const overwrite = (page: number, from: number, text: string) => (path: string) => {
     const bytes = readFileSync(sound);
@@ -125,9 +125,13 @@ describe("any damage is reported:", () => {
     ["a directory in its place", replaceByDirectory, /^error: file: .* is a directory\.$/],
     ["no bytes at all", (path) => writeFileSync(path, ""), /^error: file: .* is empty: 0 bytes\.$/m],
     ["another kind of file", another, /^error: (?:file|integrity): .* not a database\.$/m],
-    ["only the first words", cut(16), /^error: (?:file|integrity): .* cannot be (?:opened|read): /m],
+    ["only the first bytes of a database", cut(16), /^error: (?:file|integrity): .* cannot be (?:opened|read): /m],
     ["half of it", (path) => half()(path), /^error: file: .* cannot be opened: /m],
-    ["a wrong number of pages", overwrite(1, 28, "\x7f\xff\xff\xff"), /^error: file: .* cannot be opened: /m],
+    [
+      "a header with a wrong number of pages",
+      overwrite(1, 28, "\x7f\xff\xff\xff"),
+      /^error: file: .* cannot be opened: /m,
+    ],
     ["a schema that is not SQL", overwrite(1, 105, "\xff".repeat(200)), /^error: (?:file|integrity): /m],
   ])("%s", async (_, damage, says) => {
     const { dataDir, path } = makeDataDir();
@@ -135,7 +139,7 @@ describe("any damage is reported:", () => {
     expect((await findingsOf(dataDir)).join("\n")).toMatch(says);
   });
 
-  test("changed bytes anywhere", async () => {
+  test("randomly changed bytes are reported", async () => {
     const { dataDir, path } = makeDataDir();
     const pages = readFileSync(sound).length / pageBytes;
     let found = 0;
@@ -155,7 +159,7 @@ describe("any damage is reported:", () => {
     expect(found).toBeGreaterThan(trials / 2);
   });
 
-  test("values that a CHECK forbids", async () => {
+  test("values that a CHECK forbids are reported", async () => {
     const { dataDir } = makeDataDir();
     await tamper(dataDir, "pragma ignore_check_constraints = on", "update orders set status = 'odd'");
     expect(await findingsOf(dataDir)).toEqual([
@@ -164,7 +168,7 @@ describe("any damage is reported:", () => {
   });
 });
 
-test("tables, indexes and triggers that are missing, altered or foreign are each named", async () => {
+test("each missing, altered or additional table, index and trigger is named", async () => {
   const { dataDir } = makeDataDir();
   await tamper(
     dataDir,
@@ -190,7 +194,7 @@ test("tables, indexes and triggers that are missing, altered or foreign are each
   ]);
 });
 
-test("the database of another program has only that finding", async () => {
+test("the database of another program has only this one finding", async () => {
   const { dataDir, path } = makeDataDir();
   rmSync(path);
   await tamper(dataDir, "create table diary (day text)", "create index diary_by_day on diary (day)");
@@ -199,7 +203,7 @@ test("the database of another program has only that finding", async () => {
   ]);
 });
 
-test("rows that refer to missing ones are reported by table", async () => {
+test("rows that refer to missing rows are reported by table", async () => {
   const { dataDir } = makeDataDir();
   await tamper(
     dataDir,
@@ -227,7 +231,7 @@ test("a long check writes nothing and blocks no writer, and the checkpointer doe
   await db.close();
 });
 
-describe.if(canTest("server"))("on a database server", () => {
+describe.if(canTest("server"))("a libSQL server", () => {
   let db: Database;
   let close: () => Promise<void>;
   let url: string;
@@ -240,7 +244,7 @@ describe.if(canTest("server"))("on a database server", () => {
   const checkServer = () =>
     runDoctor(readConfig({ "data-dir": join(dir, "nothing"), "database-url": url }, {}), options);
 
-  test("on a server, everything except the file is checked", async () => {
+  test("a check of a libSQL server checks everything except the file", async () => {
     const { ok, checked, findings } = await checkServer();
     expect({ ok, findings }).toEqual({ ok: true, findings: [] });
     expect(checked.slice(0, 4)).toEqual(["integrity", "references", "schema", "states"]);
@@ -254,7 +258,7 @@ describe.if(canTest("server"))("on a database server", () => {
     ]);
   });
 
-  test("of an incomplete restore, nothing else is reported", async () => {
+  test("a check of an incomplete restore reports nothing else", async () => {
     await db.migrate([
       "delete from push_counts",
       `create table ${restoreMarker} (id integer)`,

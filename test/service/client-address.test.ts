@@ -7,26 +7,26 @@ const both = ["10.0.0.0/8", "fd00::/8", "192.0.2.7/32"];
 
 const cases: [name: string, trusted: string[], peer: string, forwarded: string | null, client: string][] = [
   ["no trusted proxies: the header is ignored", [], "203.0.113.5", "1.2.3.4", "203.0.113.5"],
-  ["an IPv4 peer that comes as IPv6 is itself", [], "::ffff:203.0.113.5", null, "203.0.113.5"],
+  ["an IPv4 peer with an IPv6 form of its address is the client", [], "::ffff:203.0.113.5", null, "203.0.113.5"],
   ["a peer that is not a trusted proxy is the client", v4, "203.0.113.5", "1.2.3.4", "203.0.113.5"],
-  ["a proxy's header names the caller", v4, "10.0.0.1", "203.0.113.5", "203.0.113.5"],
-  ["a proxy without a header is itself", v4, "10.0.0.1", null, "10.0.0.1"],
+  ["a trusted proxy's header names the client", v4, "10.0.0.1", "203.0.113.5", "203.0.113.5"],
+  ["a trusted proxy that sends no header is the client", v4, "10.0.0.1", null, "10.0.0.1"],
   ["an empty header is ignored", v4, "10.0.0.1", "", "10.0.0.1"],
-  ["forged hops are further left", v4, "10.0.0.1", "1.2.3.4, 203.0.113.5", "203.0.113.5"],
-  ["a chain of proxies is followed", v4, "10.0.0.1", "203.0.113.5, 10.0.0.3, 10.0.0.2", "203.0.113.5"],
-  ["a forged proxy in front does not help", v4, "10.0.0.1", "10.0.0.9, 203.0.113.5, 10.0.0.2", "203.0.113.5"],
-  ["proxies all the way: the farthest", v4, "10.0.0.1", "10.0.0.3, 10.0.0.2", "10.0.0.3"],
-  ["junk ends the chain at the last who is known", v4, "10.0.0.1", "1.2.3.4, junk, 10.0.0.2", "10.0.0.2"],
-  ["junk alone leaves the proxy", v4, "10.0.0.1", "unknown", "10.0.0.1"],
-  ["white space is no part of a hop", v4, "10.0.0.1", "  203.0.113.5\t", "203.0.113.5"],
+  ["forged hops, which are further left, have no effect", v4, "10.0.0.1", "1.2.3.4, 203.0.113.5", "203.0.113.5"],
+  ["a chain of trusted proxies leads to the client", v4, "10.0.0.1", "203.0.113.5, 10.0.0.3, 10.0.0.2", "203.0.113.5"],
+  ["a forged proxy at the beginning has no effect", v4, "10.0.0.1", "10.0.0.9, 203.0.113.5, 10.0.0.2", "203.0.113.5"],
+  ["if all hops are trusted proxies, the farthest is the client", v4, "10.0.0.1", "10.0.0.3, 10.0.0.2", "10.0.0.3"],
+  ["an invalid hop ends the chain at the last valid hop", v4, "10.0.0.1", "1.2.3.4, junk, 10.0.0.2", "10.0.0.2"],
+  ["a header with only an invalid hop leaves the proxy as the client", v4, "10.0.0.1", "unknown", "10.0.0.1"],
+  ["white space is not a part of a hop", v4, "10.0.0.1", "  203.0.113.5\t", "203.0.113.5"],
   ["proxies of both families", both, "fd00::1", "203.0.113.5, 192.0.2.7, 10.1.1.1", "203.0.113.5"],
-  ["a neighbour of a trusted address is not trusted", both, "192.0.2.8", "203.0.113.5", "192.0.2.8"],
-  ["an IPv4 proxy that comes as IPv6", v4, "::ffff:10.0.0.1", "203.0.113.5", "203.0.113.5"],
-  ["an IPv4 hop written as IPv6", v4, "10.0.0.1", "::ffff:203.0.113.5", "203.0.113.5"],
-  ["an IPv6 caller, however written", v4, "10.0.0.1", "2001:DB8:0:0::0001", "2001:db8::1"],
-  ["a hop with its port", v4, "10.0.0.1", "203.0.113.5:4711", "203.0.113.5"],
-  ["an IPv6 hop with its port", v4, "10.0.0.1", "[2001:db8::1]:443, 10.0.0.2:80", "2001:db8::1"],
-  ["a header of ten thousand hops", v4, "10.0.0.1", `${"1.2.3.4, ".repeat(10_000)}203.0.113.5`, "203.0.113.5"],
+  ["an address next to a trusted range is not trusted", both, "192.0.2.8", "203.0.113.5", "192.0.2.8"],
+  ["an IPv4 proxy with an IPv6 form of its address is trusted", v4, "::ffff:10.0.0.1", "203.0.113.5", "203.0.113.5"],
+  ["an IPv4 hop in IPv6 form is the IPv4 client", v4, "10.0.0.1", "::ffff:203.0.113.5", "203.0.113.5"],
+  ["an IPv6 client in another spelling is the same", v4, "10.0.0.1", "2001:DB8:0:0::0001", "2001:db8::1"],
+  ["the port of a hop is ignored", v4, "10.0.0.1", "203.0.113.5:4711", "203.0.113.5"],
+  ["the port of an IPv6 hop is ignored", v4, "10.0.0.1", "[2001:db8::1]:443, 10.0.0.2:80", "2001:db8::1"],
+  ["a header of ten thousand hops is read", v4, "10.0.0.1", `${"1.2.3.4, ".repeat(10_000)}203.0.113.5`, "203.0.113.5"],
 ];
 
 describe("the client's address", () => {
@@ -35,7 +35,7 @@ describe("the client's address", () => {
   }
 });
 
-describe("the group of an address", () => {
+describe("the group by which an address is counted", () => {
   for (const [address, group] of [
     ["203.0.113.5", "203.0.113.5"],
     ["::ffff:203.0.113.5", "203.0.113.5"],

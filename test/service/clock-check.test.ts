@@ -6,7 +6,7 @@ import { onDatabase } from "../support/suite.ts";
 const minute = 60_000;
 
 onDatabase("file", (suite) => {
-  test("jobs do not run while the clock is behind the newest row, or after it has jumped", async () => {
+  test("background jobs do not run while the clock is behind the newest row, or just after it has jumped", async () => {
     const { app } = suite;
     await suite.shop();
     const passing = createClock(0);

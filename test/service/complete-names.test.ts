@@ -35,7 +35,7 @@ onDatabase("file", (suite) => {
   const offer = async (ctx: Ctx, kind: string, prefix: string, namespace: string | undefined = ctx.tenant.namespace) =>
     (await completeNames(suite.app.db, { kind, prefix, namespace })).map(({ value }) => value);
 
-  test("names and prefixes of ids are found within their store, and in no other", async () => {
+  test("completion offers names and ids only from the chosen store", async () => {
     const cases: [string, string, string[]][] = [
       ["key", "store", ["storefront"]],
       ["key", ids.app as string, [ids.app as string]],
@@ -57,18 +57,18 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a record whose name a shell could run is offered by its id", async () => {
+  test("completion offers the id of a record whose name a shell could run as a command", async () => {
     for (const kind of ["key", "user", "webhook"]) {
       for (const value of await offer(here, kind, "")) expect(value).toMatch(/^[\w.@+:/-]+$/);
     }
     const keys = await offer(here, "key", "");
     expect(keys).toContain("storefront");
     expect(keys).not.toContain("twin");
-    // At least the store's own key, two keys of the same name, and one whose name is a command.
+    // These are at least the store's own key, two keys with the same name, and one whose name is a command.
     expect(keys.filter((value) => value.startsWith("app_")).length).toBeGreaterThanOrEqual(3);
   });
 
-  test("without a store, only namespaces and the ids of keys are offered", async () => {
+  test("without a store, completion offers only namespaces and ids of keys", async () => {
     const none = (kind: string, prefix: string) =>
       completeNames(suite.app.db, { kind, prefix, namespace: undefined }).then((names) =>
         names.map(({ value }) => value),

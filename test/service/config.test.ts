@@ -31,7 +31,7 @@ test("without flags and environment every setting has its default", () => {
   });
 });
 
-test("a flag takes precedence over the variable, its file and the default, in this order", () => {
+test("the order of precedence is flag, variable, file of the variable, default", () => {
   const file = join(dir, "port");
   writeFileSync(file, " 3000\n");
   const env = { BODEGA_PORT: "2000", BODEGA_PORT_FILE: file };
@@ -73,7 +73,7 @@ test("every setting can come from the environment", () => {
   });
 });
 
-test("flags of proxies replace those of the environment, and each may have several", () => {
+test("--trusted-proxy flags replace the proxies of the environment, and each flag may name several", () => {
   const flags = { "trusted-proxy": ["10.0.0.1", "192.0.2.0/24,fd00::/8"] };
   expect(readConfig(flags, { BODEGA_TRUSTED_PROXY: "1.2.3.4" }).trustedProxies).toEqual([
     "10.0.0.1/32",
@@ -129,13 +129,13 @@ const refused: [source: string, flags: ConfigFlags, env: Environment][] = [
   ["BODEGA_S3_SECRET_ACCESS_KEY", {}, { BODEGA_S3_ACCESS_KEY_ID: "id" }],
 ];
 
-test.each(refused)("%s is refused and named: %j %j", async (source, flags, env) => {
+test.each(refused)("%s is refused, and the error names it: %j %j", async (source, flags, env) => {
   const error = await failureOf(() => readConfig(flags, env));
   expect(error).toMatchObject({ code: 5102, message: expect.stringContaining(source) });
   if (!source.endsWith("_FILE")) expect(error).toMatchObject({ details: [{ field: source }] });
 });
 
-test("options of running a server come from the environment, and flags take precedence", () => {
+test("options of a server come from the environment, and flags take precedence", () => {
   const env = {
     BODEGA_LOG_LEVEL: "warn",
     BODEGA_TLS_CERT: "/etc/bodega/cert.pem",

@@ -37,11 +37,11 @@ function startAll(scheduler: Scheduler, sources: Source[], receiverOf = ({ recei
   return started;
 }
 
-describe("where each delivery has its own receiver", () => {
+describe("deliveries that each have their own receiver", () => {
   const { permits } = pushPolicy;
   const store = (id: string): Source => ({ key: id, tenantId: id });
 
-  test("a store leaves permits for others, and the store that sends least comes first", () => {
+  test("one store cannot use all permits, and the store with the fewest running deliveries comes first", () => {
     const { scheduler } = open();
     record(scheduler, accepted);
     const start = (ids: string) => startAll(scheduler, [...ids].map(store), () => "web one");
@@ -53,7 +53,7 @@ describe("where each delivery has its own receiver", () => {
   });
 });
 
-test("Retry-After of a 429 or 503 is read as seconds or as a date, up to an hour", () => {
+test("Retry-After of a 429 or 503 may be seconds or a date, and counts up to an hour", () => {
   const now = Date.UTC(2030, 0, 15, 12);
   for (const [status, retryAfter, seconds] of [
     [429, "120", 120],
@@ -69,7 +69,7 @@ test("Retry-After of a 429 or 503 is read as seconds or as a date, up to an hour
   }
 });
 
-test("the large push services are trusted from the start, even if strangers name similar hosts", () => {
+test("the large push services are trusted from the start, and hosts with similar names are not", () => {
   const trusted = (hosts: string) => hosts.split(" ").filter((host) => pushPolicy.isWellKnown?.(host));
   const known = "fcm.googleapis.com updates.push.services.mozilla.com web.push.apple.com wns2-by3p.notify.windows.com";
   expect(trusted(known)).toEqual(known.split(" "));

@@ -36,7 +36,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test("the demo keeps its store, key and products between starts", async () => {
+test("the demo keeps its store, key and products after a restart", async () => {
   const first = await seed();
   expect(first.isNew).toBe(true);
   expect(await seed()).toEqual({ ...first, isNew: false });
@@ -51,7 +51,7 @@ test("the demo keeps its store, key and products between starts", async () => {
   expect(statSync(keyFile()).mode & 0o777).toBe(0o600);
 });
 
-test("the demo's products are in a tree of categories with translated titles, and facets count them", async () => {
+test("the demo's products are in a tree of categories with translated titles, which facets count", async () => {
   await seed();
   const ctx = { ...system, tenant: await requireTenant(system, "demo"), push: {} as never, memory: {} as never };
   const { page } = await listProducts(ctx, { category: "home", facets: "categories", limit: 1 });
@@ -67,7 +67,7 @@ test("the demo's products are in a tree of categories with translated titles, an
   ]);
 });
 
-test("a damaged key file is reported", async () => {
+test("the demo reports a damaged key file", async () => {
   await seed();
   for (const text of ["garbage", "{}", "null"]) {
     writeFileSync(keyFile(), text);
@@ -75,7 +75,7 @@ test("a damaged key file is reported", async () => {
   }
 });
 
-test("the printed requests name an existing product, even after deletions", async () => {
+test("the requests that the demo prints name an existing product, even after deletions", async () => {
   const { productId } = await seed();
   await database.db.execute({ sql: "update products set deleted_at = 'x' where id = ?", args: [productId] });
   expect((await seed()).productId).not.toBe(productId);
@@ -90,13 +90,13 @@ test("the demo refuses a directory with a store of another name", async () => {
   await deleteTenant(system, "shop");
 });
 
-test("a store of the same name that the demo did not create is not changed", async () => {
+test("the demo does not change a store of the same name that it did not create", async () => {
   await seed();
   rmSync(keyFile());
   expect(await failureOf(seed())).toMatchObject({ code: 5302 });
 });
 
-test("its customer can sign in with the printed password", async () => {
+test("the demo's customer can sign in with the printed password", async () => {
   const { email, password } = await seed();
   const { id } = await requireTenant(system, "demo");
   const user = (await findSignInUser(database.db, id, email)) as SignInUser;
@@ -112,7 +112,7 @@ const views = (name: string) => [
   ...Object.keys(details[name as keyof typeof details]).map((_, index) => `detail-${index + 1}/${name}.webp`),
 ];
 
-test("each picture of the demo is a small WebP, in the form that the server stores, and has a drawing", async () => {
+test("each picture of the demo is a small WebP in the form that the server stores, and is made from a drawing", async () => {
   const names = [...new Bun.Glob("**/*.webp").scanSync(folder)];
   for (const name of names) {
     const bytes = readFileSync(join(folder, name));

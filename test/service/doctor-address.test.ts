@@ -27,7 +27,7 @@ async function serve(dataDir: string, ...flags: string[]): Promise<Serving> {
   return server;
 }
 
-/** Starts a proxy that changes headers, with its own address or the server's. */
+/** Starts a proxy that changes headers, at its own address or at the server's. */
 function front(target: Serving, change: (headers: Headers) => void, own: object = {}): string {
   const server = Bun.serve({
     port: 0,
@@ -43,7 +43,7 @@ function front(target: Serving, change: (headers: Headers) => void, own: object 
   return server.url.origin;
 }
 
-/** Appends the caller's address to the header, as a proxy should. */
+/** Appends the caller's address to the header, like a correct proxy. */
 const append = (headers: Headers) => headers.set("x-forwarded-for", `${headers.get("x-forwarded-for")}, 198.51.100.7`);
 
 function about(dataDir: string, flags: ConfigFlags = {}): CheckSubject {
@@ -78,7 +78,7 @@ describe("the public URL", () => {
       ),
     );
 
-  test("that leads to this server has no finding; a missing URL is a note", async () => {
+  test("that leads to this server has no finding; a missing public URL is a note", async () => {
     expect(await look(wary.url)).toEqual([]);
     expect(await look(front(wary, append))).toEqual([]);
     expect(await look(undefined)).toEqual([expect.stringMatching(/^note: No public URL is set/)]);
@@ -93,7 +93,7 @@ describe("the public URL", () => {
     ]);
   });
 
-  test("of another program, or with a redirect, is an error; another Bodega server is a warning", async () => {
+  test("that leads to another program, or redirects, is an error; one that leads to another Bodega server is a warning", async () => {
     const reply = (response: () => Response) => {
       const server = Bun.serve({ port: 0, hostname: peer, fetch: response });
       closers.push(() => server.stop(true));
@@ -112,7 +112,7 @@ describe("the public URL", () => {
     ]);
   });
 
-  test("with an untrusted certificate is an error, and with one that expires soon a warning", async () => {
+  test("with an untrusted certificate is an error, and with a certificate that expires soon a warning", async () => {
     const made = makeCertificate({ until: Date.now() + 5.5 * dayMs });
     const address = front(wary, append, { tls: made });
     expect(await look(address)).toEqual([`error: ${address} has no valid certificate (DEPTH_ZERO_SELF_SIGNED_CERT).`]);
@@ -137,7 +137,7 @@ describe("a proxy in front of the server", () => {
       ),
     );
 
-  test("that is trusted and sends the client's address has no finding, and a missing proxy has none", async () => {
+  test("that is trusted and sends the client's address has no finding, and neither has a server without a proxy", async () => {
     expect(await look(trusting, front(trusting, append))).toEqual([]);
     expect(
       await look(
@@ -149,13 +149,13 @@ describe("a proxy in front of the server", () => {
     expect(await look(wary, wary.url)).toEqual([]);
   });
 
-  test("that is not trusted is an error with the flag as its remedy, also if it only changes the host, like nginx", async () => {
+  test("that is not trusted is an error with a flag as its remedy, even if it only changes the Host header, like nginx", async () => {
     const [finding, ...others] = await look(wary, front(wary, append), ["10.0.0.0/8"]);
     expect(others).toEqual([]);
     expect(finding).toMatchObject({ severity: "error", subject: peer });
     expect(finding?.message).toContain(`The proxy at ${peer} is not trusted`);
     expect(finding?.remedy).toContain("--trusted-proxy 127.0.0.1/32 (BODEGA_TRUSTED_PROXY=10.0.0.0/8,127.0.0.1/32)");
-    // With the remedy, the finding is gone.
+    // After the remedy, there is no finding.
     expect(await look(trusting, front(trusting, append), ["127.0.0.1/32"])).toEqual([]);
     const changing = front(wary, (headers) => headers.set("host", "upstream"));
     expect(tell(await look(wary, changing))).toEqual([expect.stringContaining(`The proxy at ${peer} is not trusted`)]);
@@ -176,7 +176,7 @@ describe("a proxy in front of the server", () => {
     expect(tellOf("198.51.100.7")[0]?.remedy).toContain("--trusted-proxy 127.0.0.1/32 ");
   });
 
-  test("that is trusted and sends no client, or a forged one, is an error; so is a trusted proxy that does not exist", async () => {
+  test("that is trusted but sends no address, or a forged address, is an error, and so is a trusted proxy that does not exist", async () => {
     const silent = front(trusting, (headers) => {
       headers.delete("x-forwarded-for");
       headers.set("via", "1.1 front");
@@ -193,7 +193,7 @@ describe("a proxy in front of the server", () => {
   });
 });
 
-test("the certificate files are checked, and the mode of the key can be fixed", async () => {
+test("doctor checks the certificate files, and can fix the mode of the key", async () => {
   const dir = makeDir();
   const files = { "tls-cert": join(dir, "cert.pem"), "tls-key": join(dir, "key.pem") };
   const look = (flags: ConfigFlags = files) => Array.fromAsync(checkTls(about(dir, flags)));

@@ -42,7 +42,7 @@ function about(env: Record<string, string> = {}, more: Partial<CheckSubject> = {
   return { ...deps, config, ctx: null, tenant: null, ...more };
 }
 
-test("a data directory of another account is a warning, and one that is not writable an error, except for root", async () => {
+test("except for root, doctor warns of a data directory of another account, and reports one that cannot be written as an error", async () => {
   const { uid } = statSync(dataDir);
   expect(await Array.fromAsync(checkDirectory(about({}, { uid: uid + 1 })))).toMatchObject([
     { severity: "warning", subject: dataDir, remedy: `sudo -u '#${uid}' bodega doctor --data-dir ${dataDir}` },
@@ -57,7 +57,7 @@ test("a data directory of another account is a warning, and one that is not writ
   rmSync(closed, { recursive: true });
 });
 
-test("a file with another owner than its directory is a warning", async () => {
+test("doctor warns of a file whose owner differs from the directory's owner", async () => {
   if (process.getuid?.() !== 0) return console.warn("Only root can give a file to another account.");
   const path = join(dataDir, "server.lock");
   writeFileSync(path, "", { mode: 0o600 });
@@ -67,7 +67,7 @@ test("a file with another owner than its directory is a warning", async () => {
   rmSync(path);
 });
 
-test("a database file that its owner cannot write is a finding that can be fixed, and commands name it", async () => {
+test("doctor can fix a database file that its owner cannot write, and commands name such a file", async () => {
   const path = join(dataDir, "bodega.db");
   for (const name of [path, `${path}-wal`]) {
     writeFileSync(name, "", { mode: 0o400 });
@@ -76,7 +76,7 @@ test("a database file that its owner cannot write is a finding that can be fixed
       found: { severity: "error", subject: name, remedy: `chmod 600 ${name}` },
       others: [],
     });
-    // Pretends another account, because root can write any file.
+    // The test pretends to be another account, because root can write any file.
     const getuid = spyOn(process, "getuid").mockReturnValue(1000);
     await expect(openStoreDatabase({ dataDir }).finally(() => getuid.mockRestore())).rejects.toMatchObject({
       kind: "unavailable",
@@ -89,14 +89,14 @@ test("a database file that its owner cannot write is a finding that can be fixed
   for (const name of [path, `${path}-wal`]) rmSync(name);
 });
 
-test("modes of lock files and unknown files are not checked", async () => {
+test("doctor does not check the modes of lock files and unknown files", async () => {
   for (const name of ["server.lock", "notes.txt"]) writeFileSync(join(dataDir, name), "", { mode: 0o644 });
   mkdirSync(join(dataDir, "other"), { mode: 0o755 });
   expect(await Array.fromAsync(checkFiles(about()))).toEqual([]);
   chmodSync(join(dataDir, "other"), 0o700);
 });
 
-test("a WAL that is much larger than after a checkpoint is a warning", async () => {
+test("doctor warns of a WAL that is much larger than after a checkpoint", async () => {
   const wal = join(dataDir, "bodega.db-wal");
   const find = async () => (await Array.fromAsync(checkDisk(about()))).filter(({ subject }) => subject === wal);
   writeFileSync(wal, "", { mode: 0o600 });
@@ -122,7 +122,7 @@ describe("the disk", () => {
     ).map(({ severity, message }) => [severity, message]);
   const room = (bytes: number) => ({ bavail: bytes / 4096 });
 
-  test("that is nearly full is a warning, and an error below 100 MiB", () => {
+  test("that is nearly full is a warning, and below 100 MiB of free space an error", () => {
     expect(find({})).toEqual([]);
     // Some file systems report 0 blocks.
     expect(find({ blocks: 0, bavail: 0 })).toEqual([]);
@@ -131,7 +131,7 @@ describe("the disk", () => {
     expect(find(room(99 * 1024 ** 2))[0]).toEqual(["error", expect.stringContaining("99 MiB (0 %)")]);
   });
 
-  test("on a network, in memory, or in the layer of its own container is a warning", () => {
+  test("that is on a network, in memory, or in the layer of the container is a warning", () => {
     for (const [type, name] of [
       [0x6969, "NFS"],
       [0xff534d42, "CIFS"],
@@ -147,7 +147,7 @@ describe("the disk", () => {
 describe("the mail server", () => {
   const credentials = { user: "mailer@example.com", password: "p@ss:w/ord%" };
 
-  test("is tested up to the login, over TLS if it is offered, and gets no mail", async () => {
+  test("is tested up to the login, over TLS if the server offers it, and gets no mail", async () => {
     for (const security of ["starttls", "tls"] as const) {
       const server = await startSmtpServer({ security, credentials });
       closers.push(server.close);
@@ -156,7 +156,7 @@ describe("the mail server", () => {
     }
   });
 
-  test("that refuses the credentials is reported without them", async () => {
+  test("that refuses the credentials is reported without the credentials", async () => {
     const server = await startSmtpServer({ credentials });
     closers.push(server.close);
     const url = server.url.replace(/p%40ss.*@/, "wrong-word@");
@@ -210,7 +210,7 @@ onEachDatabase((suite) => {
     expect(checked).toContain("search");
   });
 
-  onFile("a check that fails is an error, and the others still run", async () => {
+  onFile("a check of doctor that fails is reported as an error, and the other checks run", async () => {
     const own = await openTestDatabase(suite.kind);
     closers.push(own.close);
     await own.db.execute("alter table mail_outbox rename to mail_outbox_gone");
@@ -222,7 +222,7 @@ onEachDatabase((suite) => {
 });
 
 onDatabase("server", (suite) => {
-  test("the clock is compared with the database server's", async () => {
+  test("doctor compares the clock with the clock of the libSQL server", async () => {
     const env = { BODEGA_DATABASE_URL: suite.database.url as string };
     const subject = { ...about(env), ctx: suite.app.system, now: () => Date.now() - 2 * hour };
     const found = await Array.fromAsync(checkClock(subject));

@@ -56,7 +56,7 @@ onEachDatabase((suite) => {
     const paid = await makeOrder(shop, [{ ...medium, quantity: 1 }], { discount_code: "post" });
     await actOn(shop, paid, "pay");
     await actOn(shop, await makeOrder(shop, items), "cancel");
-    // A free order: it has no amount left to refund, but is not fully refunded.
+    // This order is free: it has nothing to refund, but is not fully refunded.
     const flyer = await shop.createProduct({ title: "Flyer", price: 0 });
     const free = await makeOrder(shop, [{ product_id: flyer.id, quantity: 2 }]);
     const piece = [{ line_id: free.items[0]?.id, quantity: 1 }];
@@ -64,7 +64,7 @@ onEachDatabase((suite) => {
     return { shop, userId, lamp, shirt, gone, pending, refunded, paid, code };
   }
 
-  /** Reads the values that the doctor can fix, except those that every write changes. */
+  /** Reads the values that doctor can fix, except those that every write changes. */
   async function snapshot({ namespace }: Shop) {
     const own = `tenant_id = (select id from tenants where namespace = '${namespace}')`;
     const results = await suite.app.db.batch([
@@ -81,7 +81,7 @@ onEachDatabase((suite) => {
   const auditOf = async (shop: Shop) =>
     (await listAudit(suite.app.system, { event: "doctor.fixed", namespace: shop.namespace })).map((row) => row.details);
 
-  test("a consistent store has no inconsistencies, and a value that changes between the check and the fix is left as it is", async () => {
+  test("a consistent store has no findings, and a value that changes between check and fix is not fixed", async () => {
     const { shop, lamp } = await openBusyShop();
     const { namespace } = shop;
     const { ok, checked, inconsistencies } = await doctor({ namespace });
@@ -105,7 +105,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  onFile("a state that payments, parcels and refunds can produce is never reported", async () => {
+  onFile("doctor never reports a state that payments, parcels and refunds can produce", async () => {
     const shop = await suite.shop({ tenant: unlimitedOrders });
     const { id: product_id } = await shop.createProduct({ price: 10, stock: 100 });
     const place = () => makeOrder(shop, [{ product_id, quantity: 2 }], { shipping: 4, expires_in: 60 });
@@ -140,7 +140,7 @@ onEachDatabase((suite) => {
     expect({ ok, inconsistencies }).toEqual({ ok: true, inconsistencies: [] });
   });
 
-  onFile("cancelled pieces that do not follow from refunds and parcels are reported", async () => {
+  onFile("doctor reports cancelled items that do not follow from refunds and parcels", async () => {
     const shop = await suite.shop({ tenant: unlimitedOrders });
     const { id: product_id } = await shop.createProduct({ price: 10, stock: 100 });
     const place = async () => {
@@ -164,127 +164,127 @@ onEachDatabase((suite) => {
     expect(found((await doctor({ namespace, fix: true })).inconsistencies).sort()).toEqual(reported.sort() as never);
   });
 
-  onFile(
-    "each value that another program changed is reported exactly, and counts and the search index are fixed",
-    async () => {
-      const busy = await openBusyShop();
-      const { shop, userId, lamp, shirt, gone, pending, refunded, paid, code } = busy;
-      const other = await openBusyShop();
-      const [small] = shirt.variants.map(({ id }) => id);
-      const [line, sent] = refunded.items.map(({ id }) => id);
-      const variants = [40, 41].map((size) => ({ options: { size: String(size) }, stock: 3 }));
-      const shoes = await shop.createProduct({ title: "Shoes", variants });
-      await shop.call(`DELETE /products/${shoes.id}/variants/${shoes.variants[1]?.id}/`);
-      const mug = await shop.createProduct({ title: "Mug", stock: 5 });
-      const untouched = await snapshot(other.shop);
-      await execute(
-        `update products set reserved = 7 where id = '${lamp.id}'`,
-        `update product_variants set reserved = 0 where id = '${small}'`,
-        `update products set variants = '[]', has_variants = 0, variants_stock = 1, variants_available = null
+  onFile("doctor reports each value that another program changed, and fixes counts and the search index", async () => {
+    const busy = await openBusyShop();
+    const { shop, userId, lamp, shirt, gone, pending, refunded, paid, code } = busy;
+    const other = await openBusyShop();
+    const [small] = shirt.variants.map(({ id }) => id);
+    const [line, sent] = refunded.items.map(({ id }) => id);
+    const variants = [40, 41].map((size) => ({ options: { size: String(size) }, stock: 3 }));
+    const shoes = await shop.createProduct({ title: "Shoes", variants });
+    await shop.call(`DELETE /products/${shoes.id}/variants/${shoes.variants[1]?.id}/`);
+    const mug = await shop.createProduct({ title: "Mug", stock: 5 });
+    const untouched = await snapshot(other.shop);
+    await execute(
+      `update products set reserved = 7 where id = '${lamp.id}'`,
+      `update product_variants set reserved = 0 where id = '${small}'`,
+      `update products set variants = '[]', has_variants = 0, variants_stock = 1, variants_available = null
         where id = '${shoes.id}'`,
-        `update products set has_variants = 1, variants_stock = 4 where id = '${mug.id}'`,
-        `update orders set subtotal_minor = 100, discount_minor = 0, tax_minor = 7, total_minor = 107 + shipping_minor,
+      `update products set has_variants = 1, variants_stock = 4 where id = '${mug.id}'`,
+      `update orders set subtotal_minor = 100, discount_minor = 0, tax_minor = 7, total_minor = 107 + shipping_minor,
         fulfillment_status = 'partially_fulfilled' where id = '${pending.id}'`,
-        `update orders set refunded_minor = 0, payment_status = 'paid' where id = '${refunded.id}'`,
-        `update order_lines set refunded_quantity = 0, cancelled_quantity = 0, refunded_minor = 1, restocked_quantity = 0
+      `update orders set refunded_minor = 0, payment_status = 'paid' where id = '${refunded.id}'`,
+      `update order_lines set refunded_quantity = 0, cancelled_quantity = 0, refunded_minor = 1, restocked_quantity = 0
         where id = '${line}'`,
-        `update order_lines set fulfilled_quantity = 2 where id = '${sent}'`,
-        `update orders set received_minor = 501, credited_minor = 2 where id = '${paid.id}'`,
-        `update discounts set uses = 4 where tenant_id = (select id from tenants where namespace = '${shop.namespace}')`,
-        `update reward_balances set balance = 9 where user_id = '${userId}'`,
-        `update reward_lots set remaining = 0 where user_id = '${userId}'`,
-        `delete from product_search where rowid = (select row_number from products where id = '${shirt.id}')`,
-        `insert into product_search (rowid, words) select row_number, 'x' from products where id = '${gone.id}'`,
-        // Another store, which is not checked.
-        `update products set reserved = 9 where id = '${other.lamp.id}'`,
-      );
-      const kept = [
-        ["totals", pending.id, "discount_minor", 0, 550, "not"],
-        ["totals", pending.id, "fulfillment_status", "partially_fulfilled", "unfulfilled", "not"],
-        ["totals", pending.id, "subtotal_minor", 100, 3500, "not"],
-        ["totals", pending.id, "tax_minor", 7, 101, "not"],
-        ["totals", pending.id, "total_minor", 507, 3451, "not"],
-        ["pieces", line, "cancelled_quantity", 0, 1, "not"],
-        ["pieces", line, "refunded_minor", 1, 994, "not"],
-        ["pieces", line, "refunded_quantity", 0, 1, "not"],
-        ["pieces", line, "restocked_quantity", 0, 1, "not"],
-        ["totals", refunded.id, "payment_status", "paid", "partially_refunded", "not"],
-        ["totals", refunded.id, "refunded_minor", 0, 994, "not"],
-        ["totals", paid.id, "received_minor", 501, 500, "not"],
-        ["totals", paid.id, "credited_minor", 2, 0, "not"],
-        ["totals", paid.id, "payment_status", "paid", "partially_refunded", "not"],
-        ["pieces", sent, "fulfilled_quantity", 2, 1, "not"],
-        ["rewards", userId, "lots", 0, 60, "not"],
-      ];
-      const wrong = (state: string) =>
-        [
-          ...kept,
-          ["stock", lamp.id, "reserved", 7, 2, state],
-          ["stock", small, "reserved", 0, 3, state],
-          ["variants", shoes.id, "variants", "out of date", "up to date", state],
-          ["variants", mug.id, "variants", "out of date", "up to date", state],
-          ["rewards", userId, "balance", 9, 60, state],
-          ["discounts", code, "uses", 4, 1, state],
-          ["search", gone.id, "words", "present", "missing", state],
-          ["search", shirt.id, "words", "missing", "present", state],
-        ].map((row) => JSON.stringify(row));
+      `update order_lines set fulfilled_quantity = 2 where id = '${sent}'`,
+      `update orders set received_minor = 501, credited_minor = 2 where id = '${paid.id}'`,
+      `update discounts set uses = 4 where tenant_id = (select id from tenants where namespace = '${shop.namespace}')`,
+      `update reward_balances set balance = 9 where user_id = '${userId}'`,
+      `update reward_lots set remaining = 0 where user_id = '${userId}'`,
+      `delete from product_search where rowid = (select row_number from products where id = '${shirt.id}')`,
+      `insert into product_search (rowid, words) select row_number, 'x' from products where id = '${gone.id}'`,
+      // Another store, which is not checked.
+      `update products set reserved = 9 where id = '${other.lamp.id}'`,
+    );
+    const kept = [
+      ["totals", pending.id, "discount_minor", 0, 550, "not"],
+      ["totals", pending.id, "fulfillment_status", "partially_fulfilled", "unfulfilled", "not"],
+      ["totals", pending.id, "subtotal_minor", 100, 3500, "not"],
+      ["totals", pending.id, "tax_minor", 7, 101, "not"],
+      ["totals", pending.id, "total_minor", 507, 3451, "not"],
+      ["pieces", line, "cancelled_quantity", 0, 1, "not"],
+      ["pieces", line, "refunded_minor", 1, 994, "not"],
+      ["pieces", line, "refunded_quantity", 0, 1, "not"],
+      ["pieces", line, "restocked_quantity", 0, 1, "not"],
+      ["totals", refunded.id, "payment_status", "paid", "partially_refunded", "not"],
+      ["totals", refunded.id, "refunded_minor", 0, 994, "not"],
+      ["totals", paid.id, "received_minor", 501, 500, "not"],
+      ["totals", paid.id, "credited_minor", 2, 0, "not"],
+      ["totals", paid.id, "payment_status", "paid", "partially_refunded", "not"],
+      ["pieces", sent, "fulfilled_quantity", 2, 1, "not"],
+      ["rewards", userId, "lots", 0, 60, "not"],
+    ];
+    const wrong = (state: string) =>
+      [
+        ...kept,
+        ["stock", lamp.id, "reserved", 7, 2, state],
+        ["stock", small, "reserved", 0, 3, state],
+        ["variants", shoes.id, "variants", "out of date", "up to date", state],
+        ["variants", mug.id, "variants", "out of date", "up to date", state],
+        ["rewards", userId, "balance", 9, 60, state],
+        ["discounts", code, "uses", 4, 1, state],
+        ["search", gone.id, "words", "present", "missing", state],
+        ["search", shirt.id, "words", "missing", "present", state],
+      ].map((row) => JSON.stringify(row));
+    const { namespace } = shop;
+    const told = await doctor({ namespace });
+    const texts = (rows: readonly ReportedFinding[]) => found(rows).map((row) => JSON.stringify(row));
+    expect(texts(told.inconsistencies).sort()).toEqual(wrong("fixable").sort());
+    expect(told.ok).toBe(false);
+    expect(await auditOf(shop)).toEqual([]);
+
+    const repaired = await doctor({ namespace, fix: true });
+    expect(texts(repaired.inconsistencies).sort()).toEqual(wrong("fixed").sort());
+    const remaining = kept.map((row) => JSON.stringify(row)).sort();
+    expect(texts((await doctor({ namespace })).inconsistencies).sort()).toEqual(remaining);
+    const audited = ["search", "search", "rewards", "discounts", "variants", "variants", "stock", "stock"];
+    expect((await auditOf(shop)).map((details) => details?.check)).toEqual(audited);
+    const hits = await shop.call<{ id: string }[]>("GET /products/", { query: { q: "shirt" } });
+    expect(hits.data.map(({ id }) => id)).toEqual([shirt.id]);
+
+    const others = await doctor({ namespace: other.shop.namespace, fix: true });
+    expect(found(others.inconsistencies)).toEqual([["stock", other.lamp.id, "reserved", 9, 2, "fixed"]]);
+    expect(await snapshot(other.shop)).toEqual(untouched);
+  });
+
+  onFile(
+    "doctor reports inconsistencies that only a person can resolve, with a remedy, and does not change them",
+    async () => {
+      const { shop, userId, paid, refunded } = await openBusyShop();
       const { namespace } = shop;
-      const told = await doctor({ namespace });
-      const texts = (rows: readonly ReportedFinding[]) => found(rows).map((row) => JSON.stringify(row));
-      expect(texts(told.inconsistencies).sort()).toEqual(wrong("fixable").sort());
-      expect(told.ok).toBe(false);
-      expect(await auditOf(shop)).toEqual([]);
-
-      const repaired = await doctor({ namespace, fix: true });
-      expect(texts(repaired.inconsistencies).sort()).toEqual(wrong("fixed").sort());
-      const remaining = kept.map((row) => JSON.stringify(row)).sort();
-      expect(texts((await doctor({ namespace })).inconsistencies).sort()).toEqual(remaining);
-      const audited = ["search", "search", "rewards", "discounts", "variants", "variants", "stock", "stock"];
-      expect((await auditOf(shop)).map((details) => details?.check)).toEqual(audited);
-      const hits = await shop.call<{ id: string }[]>("GET /products/", { query: { q: "shirt" } });
-      expect(hits.data.map(({ id }) => id)).toEqual([shirt.id]);
-
-      const others = await doctor({ namespace: other.shop.namespace, fix: true });
-      expect(found(others.inconsistencies)).toEqual([["stock", other.lamp.id, "reserved", 9, 2, "fixed"]]);
-      expect(await snapshot(other.shop)).toEqual(untouched);
+      const own = `tenant_id = (select id from tenants where namespace = '${namespace}')`;
+      await execute(
+        `update orders set subtotal_minor = subtotal_minor + 1, total_minor = total_minor + 1 where id = '${paid.id}'`,
+        `update orders set points_earned = points_earned + 1 where id = '${refunded.id}'`,
+        `update orders set number = 9 where ${own} and number = 2`,
+        `delete from discount_uses where ${own}`,
+        `insert into reward_entries (id, tenant_id, user_id, kind, points, balance, source, created_at)
+      select 'rwd_' || user_id, tenant_id, user_id, 'adjust', -5000, 0, 'x', 'a' from reward_balances where ${own}`,
+      );
+      const wrong = [
+        ["totals", paid.id, "subtotal_minor", 501, 500, "not"],
+        ["totals", paid.id, "total_minor", 501, 500, "not"],
+        ["discounts", paid.id, "discount_use", "missing", "present", "not"],
+        ["numbers", "2", "number", "missing", "present", "not"],
+        ["numbers", "6-8", "number", "missing", "present", "not"],
+        ["rewards", userId, "balance", 60, -4940, "not"],
+        ["rewards", userId, "lots", 60, -4940, "not"],
+      ];
+      for (const fix of [false, true]) {
+        const { ok, inconsistencies } = await doctor({ namespace, fix });
+        expect(ok).toBe(false);
+        const shown = found(inconsistencies).filter(([check, , , , , state]) => state === "not" && check !== "points");
+        for (const row of wrong) expect(shown).toContainEqual(row as never);
+        expect(inconsistencies.filter(({ check }) => check === "points")).toMatchObject([
+          { subject: refunded.id, field: "points_earned", fixable: false, fixed: false },
+        ]);
+        const stuck = inconsistencies.filter(({ fixable }) => !fixable);
+        expect(stuck.filter(({ remedy }) => remedy === null)).toEqual([]);
+      }
     },
   );
 
-  onFile("inconsistencies that only a person can resolve are reported with a remedy and not changed", async () => {
-    const { shop, userId, paid, refunded } = await openBusyShop();
-    const { namespace } = shop;
-    const own = `tenant_id = (select id from tenants where namespace = '${namespace}')`;
-    await execute(
-      `update orders set subtotal_minor = subtotal_minor + 1, total_minor = total_minor + 1 where id = '${paid.id}'`,
-      `update orders set points_earned = points_earned + 1 where id = '${refunded.id}'`,
-      `update orders set number = 9 where ${own} and number = 2`,
-      `delete from discount_uses where ${own}`,
-      `insert into reward_entries (id, tenant_id, user_id, kind, points, balance, source, created_at)
-      select 'rwd_' || user_id, tenant_id, user_id, 'adjust', -5000, 0, 'x', 'a' from reward_balances where ${own}`,
-    );
-    const wrong = [
-      ["totals", paid.id, "subtotal_minor", 501, 500, "not"],
-      ["totals", paid.id, "total_minor", 501, 500, "not"],
-      ["discounts", paid.id, "discount_use", "missing", "present", "not"],
-      ["numbers", "2", "number", "missing", "present", "not"],
-      ["numbers", "6-8", "number", "missing", "present", "not"],
-      ["rewards", userId, "balance", 60, -4940, "not"],
-      ["rewards", userId, "lots", 60, -4940, "not"],
-    ];
-    for (const fix of [false, true]) {
-      const { ok, inconsistencies } = await doctor({ namespace, fix });
-      expect(ok).toBe(false);
-      const shown = found(inconsistencies).filter(([check, , , , , state]) => state === "not" && check !== "points");
-      for (const row of wrong) expect(shown).toContainEqual(row as never);
-      expect(inconsistencies.filter(({ check }) => check === "points")).toMatchObject([
-        { subject: refunded.id, field: "points_earned", fixable: false, fixed: false },
-      ]);
-      const stuck = inconsistencies.filter(({ fixable }) => !fixable);
-      expect(stuck.filter(({ remedy }) => remedy === null)).toEqual([]);
-    }
-  });
-
-  onFile("orders whose statuses disagree are reported, and nothing is fixed from them", async () => {
+  onFile("doctor reports orders with contradicting statuses, and fixes nothing from them", async () => {
     const { shop, shirt, paid, pending, refunded } = await openBusyShop();
     const { namespace } = shop;
     const before = await snapshot(shop);
@@ -312,14 +312,14 @@ onEachDatabase((suite) => {
     expect(inconsistencies.filter(({ check, fixed }) => check === "stock" || fixed)).toEqual([]);
     expect(await snapshot(shop)).toEqual(asFound);
     expect(asFound).not.toEqual(before);
-    // It is not known whether the order still reserves stock, so the reservation is kept.
+    // Whether the order reserves stock is unknown, so the reservation is kept.
     await execute(`update orders set payment_status = 'paid' where id = '${pending.id}'`);
     const [small] = shirt.variants.map(({ id }) => id);
     const again = await doctor({ namespace, fix: true });
     expect(found(again.inconsistencies)).toContainEqual(["stock", small, "reserved", 3, 0, "not"] as never);
   });
 
-  onFile("search words of a product that does not exist are removed", async () => {
+  onFile("doctor removes search words of a product that does not exist", async () => {
     await execute("insert into product_search (rowid, words) values (987654, 'x')");
     const wrong = ["search", "987654", "words", "present", "missing"];
     expect(found((await doctor({})).inconsistencies)).toContainEqual([...wrong, "fixable"]);
@@ -337,7 +337,7 @@ onEachDatabase((suite) => {
     return [rows[0]?.likes, rows[0]?.bookmarks, (await read(shop, id)).likes_count];
   };
 
-  test("wrong counts of likes and bookmarks, and wrong copies of them in products, are fixed", async () => {
+  test("doctor fixes wrong counts of likes and bookmarks, and wrong copies of these counts in products", async () => {
     const shop = await suite.shop();
     const [lamp, table, chair, stool] = await Promise.all(
       [1, 2, 3, 4].map(async () => (await shop.createProduct()).id),

@@ -14,11 +14,14 @@ import { onDatabase } from "../support/suite.ts";
 import { until } from "../support/until.ts";
 
 const writers = 4;
-/** Dumps are repeated until this many orders were written during one. */
+/** Dumps are repeated until this many orders were written during a single dump. */
 const minWritten = 4;
 const maxDumps = 10;
 
-/** Starts writers that run without end: paid, refunded and cancelled orders, points and new products. */
+/**
+ * Starts writers that run until they are stopped: they write paid, refunded and cancelled orders, points and new
+ * products.
+ */
 function startWriters(shop: Shop, productId: string, userId: string) {
   const orders: string[] = [];
   let isStopped = false;
@@ -80,7 +83,7 @@ onDatabase("server", (suite) => {
     }
   }, 60_000);
 
-  test("rows too large for one answer of the server are read in smaller pages", async () => {
+  test("a dump reads rows that are too large for one answer of the server in smaller pages", async () => {
     const add = `insert into events (id, tenant_id, type, subject, data, created_at)
       select ?, id, 'test.large', 'x', printf('%.*c', 1500000, 'x'), 'a' from tenants limit 1`;
     await suite.shop();
@@ -106,7 +109,7 @@ onDatabase("server", (suite) => {
     });
   });
 
-  test("a server that goes away during a dump is 5001", async () => {
+  test("a dump fails with 5001 if the server ends meanwhile", async () => {
     await inFolder(async (dir) => {
       const server = await startSqld();
       const remote = await openStoreDatabase({ dataDir: dir, url: server.url });

@@ -24,7 +24,7 @@ test.each([
   // Two different letters. In Turkey, these can be two people.
   ["IRMAK@example.com", "irmak@example.com"],
   ["ırmak@example.com", "ırmak@example.com"],
-  // Becomes longer by case folding.
+  // Case folding makes this text longer.
   [`${"ß".repeat(64)}@example.com`, `${"s".repeat(128)}@example.com`],
   ["用户@例子.广告", "用户@xn--fsqu00a.xn--4rr70v"],
 ])("%j has the comparable form %s", (given, key) => {
@@ -51,7 +51,7 @@ test.each([
   expect(await failureOf(() => parseEmail("email", given))).toMatchObject({ code: 5102, details });
 });
 
-test("an address is stored as entered, trimmed and in plain letters", () => {
+test("an email is stored as entered, but trimmed and in plain letters", () => {
   expect(parseEmail("email", " Ada@Example.com ")).toEqual({ email: "Ada@Example.com", emailKey: "ada@example.com" });
   expect(parseEmail("email", "Ａda@example.com").email).toBe("Ada@example.com");
 });

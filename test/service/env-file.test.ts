@@ -30,7 +30,7 @@ test("bodega.env of the data directory sets options; the environment and flags t
   expect(readConfig({}, { BODEGA_DATA_DIR: dataDir }).port).toBe(1001);
 });
 
-test("a variable with `_FILE` in the environment replaces the one without in bodega.env, and vice versa", () => {
+test("a variable in the environment replaces the variable with `_FILE` in bodega.env, and vice versa", () => {
   const secretFile = join(base, "secret");
   writeFileSync(secretFile, "e".repeat(40));
   const dataDir = makeDataDir(`BODEGA_SECRET=${"f".repeat(40)}`);
@@ -40,7 +40,7 @@ test("a variable with `_FILE` in the environment replaces the one without in bod
   expect(readConfig({ "data-dir": other }, { BODEGA_SECRET: "g".repeat(40) }).secret).toBe("g".repeat(40));
 });
 
-test("it can set neither the data directory nor an inherited configuration", () => {
+test("bodega.env can set neither the data directory nor an inherited configuration", () => {
   const dataDir = makeDataDir("BODEGA_DATA_DIR=/elsewhere", "BODEGA_CONFIG={}");
   expect(readConfig({ "data-dir": dataDir }, {})).toMatchObject({ dataDir, isWorker: false });
 });
@@ -52,7 +52,7 @@ test("a bodega.env that cannot be read is an error", async () => {
   expect([error.code, error.message]).toEqual([5102, `${dataDir}/bodega.env cannot be read (EISDIR).`]);
 });
 
-test("variables are read back as they were written", () => {
+test("the values that are written to bodega.env are read back unchanged", () => {
   const values = ["smtp://a%40b:c$d@x", 'Ada "the shop" <a@b.example>', "Ada's <a@b.example>", "a\\b #c", "", " x "];
   for (const value of values) expect(parseEnv(formatVariable("NAME", value))).toEqual({ NAME: value });
   for (const value of ["a\nb", `'"`, "'\\", "'$HOME"]) expect(() => formatVariable("NAME", value)).toThrow("NAME");
@@ -67,7 +67,7 @@ const find = (env: Record<string, string>, ...lines: string[]) => {
   return findUnknownSettings(env, dataDir).map(({ message }) => message);
 };
 
-test("a variable that is no setting is found in the environment and in bodega.env, with the nearest name", () => {
+test("an unknown variable in the environment or in bodega.env is reported with the most similar setting", () => {
   expect(find({ BODEGA_DATABASE_SYNC_URL: "x", PATH: "/bin" }, "BODEGA_PROT=9000", "BODEGA_XYZZY=1")).toEqual([
     "BODEGA_DATABASE_SYNC_URL in the environment is not a setting and has no effect. Did you mean BODEGA_DATABASE_URL?",
     `BODEGA_PROT in ${path} is not a setting and has no effect. Did you mean BODEGA_PORT?`,
@@ -75,7 +75,7 @@ test("a variable that is no setting is found in the environment and in bodega.en
   ]);
 });
 
-test("settings, values of several lines, and variables of other programs are not found", () => {
+test("settings, values of several lines, and variables of other programs are not reported", () => {
   const key = ["BODEGA_STRIPE_URL='-----BEGIN PRIVATE KEY-----", "abc", "", "-----END PRIVATE KEY-----'"];
   const others = [
     "NODE_EXTRA_CA_CERTS=/ca.pem",

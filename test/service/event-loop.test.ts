@@ -16,13 +16,13 @@ function work(ms: number) {
   while (performance.now() < end);
 }
 
-/** Waits for a turn of the event loop that has all its time left and nobody waiting. */
+/** Waits for a turn of the event loop whose time is unused and in which nobody waits. */
 async function quiet() {
   while (isTickOverBudget()) await Bun.sleep(1);
   await Bun.sleep(1);
 }
 
-test("long work of callers that arrive together is spread over turns, the first at once", async () => {
+test("long work of callers that arrive together is spread over turns, and the first one starts at once", async () => {
   await quiet();
   const turns = countTurns();
   const enter = async () => {
@@ -42,7 +42,7 @@ test("short work shares a turn until its time is used up", async () => {
   const began = performance.now();
   await Promise.all(Array.from({ length: 200 }, () => yieldToEventLoop()));
   turns.stop();
-  // The machine may interrupt turns: one more idle turn is allowed for every two milliseconds.
+  // The machine may interrupt turns, so one additional idle turn is allowed for every two milliseconds.
   expect(turns.count).toBeLessThan(20 + (performance.now() - began) / 2);
 });
 
@@ -57,7 +57,7 @@ test("a request does not wait for all searches of its store", async () => {
   expect(order.indexOf("http://shop/products/shirt/?namespace=acme")).toBeLessThan(3);
 });
 
-test("a client of a store does not wait for all requests of another client, nor a store for all clients of another store", async () => {
+test("a client does not wait for all requests of another client, and a store does not wait for all clients of another store", async () => {
   await quiet();
   const order: string[] = [];
   const enter = (party: string, clientIp: string) =>
@@ -70,7 +70,7 @@ test("a client of a store does not wait for all requests of another client, nor 
   expect(order.indexOf("beta 198.51.100.8")).toBeLessThan(4);
 });
 
-test("a health check does not wait for other callers, however many there are", async () => {
+test("a health check does not wait for any number of other callers", async () => {
   await quiet();
   const order: string[] = [];
   const enter = async (url: string) => {
@@ -93,7 +93,7 @@ test("callers that have disconnected take no turn, so that later callers do not 
   expect(turns.count).toBe(0);
 });
 
-test("after a long turn the event loop turns without work, so that TLS handshakes get through", async () => {
+test("after a long turn, the event loop has a turn without work, in which TLS handshakes can continue", async () => {
   await quiet();
   const turns = countTurns();
   await yieldToEventLoop();
@@ -103,19 +103,19 @@ test("after a long turn the event loop turns without work, so that TLS handshake
   expect(turns.count).toBeGreaterThanOrEqual(10);
 });
 
-test("a request that arrives while others wait waits too", async () => {
+test("a request that arrives while other requests wait also waits", async () => {
   await quiet();
   expect(isTickOverBudget()).toBe(false);
   work(12);
   const late = yieldToEventLoop().then(() => isTickOverBudget());
   while (!isTickOverBudget()) await Promise.resolve();
-  // It still has the turn when it begins.
+  // The turn has not ended when the request begins.
   expect(await late).toBe(true);
   await quiet();
   expect(isTickOverBudget()).toBe(false);
 });
 
-test("reads of a late request are not shared with requests that arrive later in the same turn", async () => {
+test("a request that arrives later in a turn does not share the reads of an earlier request", async () => {
   await quiet();
   const turns = countTurns();
   await yieldToEventLoop();

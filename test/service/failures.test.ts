@@ -24,7 +24,7 @@ onDatabase("file", (suite) => {
     }
   }
 
-  test("only a failure counts: not a success, a missing code or a busy server", async () => {
+  test("only failed attempts count, and not a success, a missing code or a busy server", async () => {
     const ctx = await openStore();
     for (let n = 0; n < 4; n++) {
       expect(await attempt(ctx)).toBeUndefined();
@@ -34,7 +34,7 @@ onDatabase("file", (suite) => {
     for (const code of [5212, 5212, 5212, 5213]) expect(await attempt(ctx, "invalidLogin")).toBe(code);
   });
 
-  test("a success resets the failures, a rolled-back one does not", async () => {
+  test("a success resets the count of failures, but a rolled-back success does not", async () => {
     const ctx = await openStore();
     await attempt(ctx, "invalidLogin");
     await attempt(ctx, "invalidLogin");
@@ -50,7 +50,7 @@ onDatabase("file", (suite) => {
     for (const code of [5212, 5212, 5212, 5213]) expect(await attempt(ctx, "invalidLogin")).toBe(code);
   });
 
-  test("of many concurrent wrong attempts three run, one after another", async () => {
+  test("of many concurrent wrong attempts, only three run, one after another", async () => {
     const ctx = await openStore();
     let [running, most, tried] = [0, 0, 0];
     const codes = await Promise.all(
@@ -71,7 +71,7 @@ onDatabase("file", (suite) => {
     expect(codes.toSorted()).toEqual([...Array(3).fill(5212), ...Array(17).fill(5213)]);
   });
 
-  test("accounts do not wait for each other", async () => {
+  test("attempts for different accounts do not wait for each other", async () => {
     const ctx = await openStore();
     const gate = Promise.withResolvers<void>();
     const slow = limitFailures(ctx, email, () => gate.promise);
@@ -80,7 +80,7 @@ onDatabase("file", (suite) => {
     await slow;
   });
 
-  test("the number of waiting attempts for an account is limited, and none waits forever", async () => {
+  test("the number of waiting attempts for an account is limited, and no attempt waits forever", async () => {
     const ctx = await openStore();
     const codes = await Promise.all(Array.from({ length: 200 }, () => attempt(ctx)));
     expect(codes.filter((code) => code === undefined)).toHaveLength(129);
@@ -88,7 +88,7 @@ onDatabase("file", (suite) => {
     expect(await attempt(ctx)).toBeUndefined();
   });
 
-  test("no counter contains the typed email, because a user may type a password there", async () => {
+  test("no counter of failures contains the typed email, because a user may type a password there", async () => {
     const ctx = await openStore();
     const slip = "correct horse battery";
     await attempt(ctx, "invalidLogin", slip);

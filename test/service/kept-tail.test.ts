@@ -14,7 +14,7 @@ const repeat = (length: number, make: () => string) => {
   return text.slice(0, length);
 };
 
-/** Functions that make texts of a length in UTF-16 units. */
+/** Functions that return a text of the given length in UTF-16 units. */
 const kinds = {
   "a product list": (length: number) =>
     repeat(length, () =>
@@ -40,7 +40,7 @@ function expectText(bytes: Uint8Array, text: string) {
   expect(Buffer.compare(bytes, Buffer.from(text))).toBe(0);
 }
 
-describe("a new head and a cached tail together are one valid message of the coding", () => {
+describe("a new head and a cached tail together are one valid compressed message", () => {
   for (const kind of Object.keys(kinds) as Kind[]) {
     test(kind, async () => {
       for (const length of [...lengths, below(200_000)]) {
@@ -58,13 +58,13 @@ describe("a new head and a cached tail together are one valid message of the cod
   }
 });
 
-test("a tail of many windows is one message", async () => {
+test("a cached tail of many compression windows is one message", async () => {
   const text = kinds["a product list"](5_000_000);
   const tail = new KeptTail(text);
   for (const coding of codings) expectText(decoders[coding].node(await tail.join("{", coding)), `{${text}`);
 });
 
-test("the gzip command accepts the checksum and the length", async () => {
+test("the gzip command accepts checksum and length of a message with a cached tail", async () => {
   const text = kinds["a product list"](50_000);
   const message = await new KeptTail(text).join(heads[1] as string, "gzip");
   const { stdout, stderr, exitCode } = Bun.spawnSync(["gzip", "-dc"], { stdin: message });
@@ -72,7 +72,7 @@ test("the gzip command accepts the checksum and the length", async () => {
   expectText(stdout, heads[1] + text);
 });
 
-test("the window of a zstd message holds the tail and is one that browsers accept", async () => {
+test("the window of a zstd message is large enough for the tail, and small enough for browsers", async () => {
   // The size of the window (RFC 8878, section 3.1.1.1.2).
   const windowOf = (message: Bytes) => 2 ** (10 + ((message[5] as number) >> 3));
   for (const [length, window] of [
@@ -84,7 +84,7 @@ test("the window of a zstd message holds the tail and is one that browsers accep
   }
 });
 
-test("a short tail is compressed at once, a long one in a thread, once for concurrent replies", async () => {
+test("a short tail is compressed at once, and a long tail in a thread, once for concurrent replies", async () => {
   const inThread = spyOn(Bun, "zstdCompress");
   for (const coding of codings) {
     expect(new KeptTail("a".repeat(65_536)).join("{", coding)).toBeInstanceOf(Uint8Array);

@@ -33,18 +33,21 @@ import { type AdversarialKind, adversarialKinds } from "../support/adversarial.t
 const mebibyte = 1_048_576;
 /** Sizes of texts in bytes. Each is four times the previous one. */
 const sizes = [1, 4, 16, 64].map((kibibytes) => kibibytes * 1024);
-/** Up to this size, all texts are tried. Of longer texts, each size tries the slowest eighth of the size before. */
+/** Up to this size, all texts are tried. Beyond it, each size tries only the slowest eighth of the previous size. */
 const allUpTo = 4096;
 /**
  * The allowed growth of the time from one size to the next. Linear work takes four times as long, quadratic work
  * sixteen times.
  */
 const maxGrowth = 10;
-/** A growth that shows that no part of the work is quadratic. */
+/** With this growth or less, no part of the work is quadratic. */
 const linearGrowth = 6;
 /** Compilation and garbage collection sometimes take this long. */
 const noiseMs = 4;
-/** If a text took longer, its growth is reliable: if it is linear, longer texts of the kind are not tried. */
+/**
+ * If a text took longer than this, its growth is reliable. If the growth is linear, longer texts of the kind are not
+ * tried.
+ */
 const enoughMs = 1;
 
 type Parse = (text: string) => unknown;
@@ -58,8 +61,8 @@ const receive = async (body: string, more: Record<string, string> = {}) => {
   return (await readBody(request, limits, { left: 64 * mebibyte })).value;
 };
 /**
- * Cuts a text into pieces, as a file is read. Yields an eighth of it, because csv-parse needs a microsecond for each
- * byte.
+ * Cuts a text into pieces, like a file that is read. Yields an eighth of the text, because csv-parse needs a
+ * microsecond for each byte.
  */
 async function* cut(text: string): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text.slice(0, text.length / 8));
@@ -78,12 +81,12 @@ const subscription = (endpoint: string, p256dh: string, auth: string) =>
   parseTarget("web", { subscription: { endpoint, keys: { p256dh, auth } } }, false);
 const bodies = [...new Set(routes.flatMap(({ body }) => (body ? [body as TObject] : [])))];
 const queries = [...new Set(routes.flatMap(({ query }) => (query ? [query] : [])))];
-/** Returns an object with the fields of a schema, in which each value has the kind that its field needs. */
+/** Returns an object with the fields of a schema, with values of the kinds that the schema requires. */
 const fill = ({ properties = {} }: TObject, text: string) => {
   const kinds: Record<string, unknown> = { array: [text], object: { [text]: { [text.slice(0, 99)]: text } } };
   return Object.fromEntries(Object.entries(properties).map(([name, { type }]) => [name, kinds[type] ?? text]));
 };
-/** Tries all items. A refusal of one must not skip the others. */
+/** Tries all items. If one item is refused, the others must be tried, too. */
 const tryEach = <T>(all: readonly T[], attempt: (one: T) => unknown) => {
   for (const one of all) {
     try {
@@ -167,7 +170,7 @@ const parsers: Record<string, Parse> = {
     tryEach(["ios", "android"] as const, (platform) => parseTarget(platform, { token: text }, false)),
 };
 
-/** Measures processor time in milliseconds. It does not depend on other work of the machine. */
+/** Measures processor time in milliseconds, which does not depend on other work of the machine. */
 async function timeOf(parse: Parse, text: string): Promise<number> {
   const before = process.cpuUsage();
   try {
@@ -205,7 +208,7 @@ async function findSuperlinear(parse: Parse): Promise<string | undefined> {
 
 const written = new Map<string, string>();
 
-/** Returns a text. Short texts are kept, because all parsers get the same ones. */
+/** Returns a text. Short texts are cached, because all parsers get the same texts. */
 function write({ name, write }: AdversarialKind, size: number): string {
   if (size > allUpTo) return write(size);
   const key = `${size} ${name}`;
@@ -214,6 +217,6 @@ function write({ name, write }: AdversarialKind, size: number): string {
   return text;
 }
 
-test.each(Object.entries(parsers))("%s takes linear time for any text", async (_, parse) => {
+test.each(Object.entries(parsers))("%s needs linear time for any text", async (_, parse) => {
   expect(await findSuperlinear(parse)).toBeUndefined();
 });

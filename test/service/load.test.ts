@@ -31,7 +31,7 @@ async function tablesOf(db: Database): Promise<string[]> {
   return rows.map(({ name }) => String(name));
 }
 
-describe.if(hasSqld)("loading a file into a database server", () => {
+describe.if(hasSqld)("loading a database file into a libSQL server", () => {
   let dir: string;
   let source: string;
   let whole: WholeFile;
@@ -52,7 +52,7 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     await givePoints(shop, id, 100);
     await actOn(shop, await makeOrder(shop, [{ product_id: lamp.id }], { customer_id: id, use_points: 50 }), "pay");
     await shop.callAnonymously("POST /likes/", { body: { resource_type: "product", resource_id: lamp.id } });
-    // As if more numbers had been assigned than there are rows. The search index has merged segments.
+    // The counter gets a higher number than there are rows. The search index has merged segments.
     await file.execute("update sqlite_sequence set seq = seq + 100 where name = 'reward_entries'");
     await file.execute("insert into product_search (product_search) values ('optimize')");
     // A deletion from such a segment has a number that is too large for JavaScript.
@@ -82,7 +82,7 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     return readWhole(path);
   }
 
-  test("and dumping it again gives the same rows in every table, also if servers have created the schema", async () => {
+  test("and dumping it again returns the same rows in every table, even if servers have created the schema", async () => {
     await migrate(db);
     await db.execute("update revision set value = 7");
     const progress: [number, number][] = [];
@@ -91,7 +91,7 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     expect(total).toBeGreaterThan(50);
     expect(progress[0]).toEqual([0, total]);
     expect(progress.at(-1)).toEqual([total, total]);
-    // These servers notice the change.
+    // These servers must notice the change.
     const before = whole.rows.revision?.[0]?.[1] as bigint;
     expect(await dump()).toEqual({ ...whole, rows: { ...whole.rows, revision: [[1n, before + 7n]] } });
     expect(Object.values(whole.rows).filter((rows) => rows.length > 0).length).toBeGreaterThan(20);
@@ -104,7 +104,7 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     await app.stop();
   });
 
-  test("is refused over a store, an audit log, or another program's tables, which are not changed", async () => {
+  test("is refused if the server has a store, an audit log, or another program's tables, which are not changed", async () => {
     const refusal = async () => {
       const failures = [await failureOf(inspectTarget(db)), await failureOf(loadDatabase(source, db))];
       expect(failures[0]).toEqual(failures[1] as Error);
@@ -145,7 +145,7 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     expect(await migrate(db)).toEqual({ applied: [] });
   });
 
-  test("begins again after the server was down", async () => {
+  test("starts again after an outage of the server", async () => {
     const own = join(dir, "server");
     let away = await startSqld({ dir: own });
     const remote = await openStoreDatabase({ dataDir: dir, url: away.url });
@@ -163,7 +163,7 @@ describe.if(hasSqld)("loading a file into a database server", () => {
     await away.stop();
   }, 20_000);
 
-  test("beside another load leaves no mixture of both, and a load that fails says why", async () => {
+  test("during another load leaves the rows of only one of them, and the error of the other says why", async () => {
     let second: Promise<unknown> | undefined;
     const outcome = (work: Promise<void>) => work.then(() => null).catch((error: unknown) => error);
     const onProgress = (done: number) => {

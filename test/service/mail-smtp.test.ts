@@ -47,7 +47,7 @@ onDatabase("file", (suite) => {
     return { status: row?.status, error: row?.last_error };
   }
 
-  test("mail is sent over TLS, where the server offers it or requires it", async () => {
+  test("mail is sent over TLS if the server offers or requires it", async () => {
     for (const [security, signIn] of [
       ["starttls", {}],
       ["starttls", { credentials }],
@@ -61,7 +61,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("codes of staff and mail about orders lead to the back office, and mail to customers does not", async () => {
+  test("codes for staff and mail to staff about orders link to the back office, and mail to customers does not", async () => {
     await suite.app.db.execute("delete from mail_outbox");
     const server = await startServer();
     const shop = await suite.shop();
@@ -138,14 +138,14 @@ onDatabase("file", (suite) => {
     expect(await sendOne(server.url)).toMatchObject({ status: "sent" });
   });
 
-  test("with wrong credentials mail waits, and the error does not contain them", async () => {
+  test("with wrong credentials, mail waits, and the error does not contain the credentials", async () => {
     const server = await startServer({ credentials });
     const url = server.url.replace(encodeURIComponent(credentials.password), "wr0ng-passw0rd");
     const error = "the mail server rejected the credentials (EAUTH): 535";
     expect(await sendOne(url)).toEqual({ status: "waiting", error });
   });
 
-  test("an attempt ends if the server hangs, at any step", async () => {
+  test("an attempt to send mail ends if the server hangs at any step", async () => {
     const timeoutMs = 100;
     const hanging = await startServer({ behave: (stage) => (stage === "rcpt" ? "hang" : undefined) });
     for (const url of [await startMute(), await startMute("220 hello\r\n"), hanging.url]) {
@@ -154,14 +154,14 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a server that speaks another protocol is an outage, and the mail stays queued", async () => {
+  test("a server that speaks another protocol counts as an outage, and the mail stays in the queue", async () => {
     for (const words of ["HTTP/1.1 400 Bad Request\r\n\r\n", "\u0000\u0001\u0002\r\n", "220-".repeat(2000)]) {
       const { status } = await sendOne(await startMute(words), { timeoutMs: 200 });
       expect(status).toBe("waiting");
     }
   });
 
-  test("one connection sends many mails", async () => {
+  test("many mails are sent over one connection", async () => {
     const server = await startServer();
     const ctx = await tenantContext(await suite.shop());
     for (let n = 0; n < 15; n++) {
@@ -174,7 +174,7 @@ onDatabase("file", (suite) => {
     await sender.stop(1000);
   });
 
-  test("a title and a name with line breaks and quotes each stay in one header", async () => {
+  test("a title or name with line breaks and quotes stays within one header of a mail", async () => {
     const server = await startServer();
     const shop = await suite.shop();
     const title = 'Evil"\r\nBcc: victim@example.net\r\nX-Evil: 1';
@@ -199,7 +199,7 @@ onDatabase("file", (suite) => {
     await sender.stop(1000);
   });
 
-  /** Sends a test mail as `bodega mail test` does. */
+  /** Sends a test mail in the same way as `bodega mail test`. */
   async function tryServer(url: string | undefined): Promise<TestMail> {
     const ctx = await tenantContext(await suite.shop());
     const smtp = { ...(url !== undefined && { url }), timeoutMs: 1000 };
@@ -212,7 +212,7 @@ onDatabase("file", (suite) => {
     expect(plain.received[0]?.mail.subject).toBe("Message de test");
   });
 
-  test("a test mail that fails reports the step, without a secret", async () => {
+  test("the error of a failed test mail names the step, without a secret", async () => {
     const refusing = await startServer({ behave: (stage) => (stage === "rcpt" ? "550 no such user" : undefined) });
     const unsafe = await startServer({ security: "starttls", credentials });
     const closed = await startServer({ credentials });
@@ -241,7 +241,7 @@ onDatabase("file", (suite) => {
   });
 });
 
-test("the text of a failure says what to do", () => {
+test("the error text of failed mail says what to do", () => {
   const textOf = (code: string, originalCode?: string) =>
     readSmtpFailure(Object.assign(new Error("x"), { code, originalCode }), []).text;
   expect(textOf("ESOCKET", "ERR_SSL_WRONG_VERSION_NUMBER")).toContain("Try STARTTLS: smtp://…");
@@ -249,7 +249,7 @@ test("the text of a failure says what to do", () => {
   expect(textOf("EDNS", "ENOTFOUND")).toContain("Check BODEGA_SMTP_URL (ENOTFOUND)");
 });
 
-test("the text of a failure contains no secret", () => {
+test("the error text of failed mail contains no secret", () => {
   const error = Object.assign(new Error("x"), { code: "EMESSAGE", command: "DATA", responseCode: 554 });
   const secrets = ["hunter2-hunter2", "012345"];
   const response = "554 a@b.example said 012345 with hunter2-hunter2\r\nand more";

@@ -40,7 +40,7 @@ function placeholders(texts: string[]): string[] {
   return [...new Set(found.map(([, name]) => name as string))];
 }
 
-test("every template file is a language", () => {
+test("the name of every file with mail texts is a language", () => {
   const folder = join(import.meta.dir, "../../src/server/modules/mail/templates");
   const names = readdirSync(folder).map((name) => name.replace(".json", ""));
   expect(languages).toEqual(names.toSorted());
@@ -72,7 +72,7 @@ describe.each(languages)("%s", (language) => {
     }
   });
 
-  test("says how long a code is valid, and shows the code alone on a line", () => {
+  test("says how long a code is valid, and has the code alone on a line", () => {
     const { text, html } = render("reset_code", { languages: [language] });
     expect(text).toMatch(/15|١٥/);
     expect(text).toMatch(/\n\n012345\n\n/);
@@ -80,7 +80,7 @@ describe.each(languages)("%s", (language) => {
     expect(html).toContain(`<html lang="${language}" dir="${templates.direction}">`);
   });
 
-  test("names an order, its link and what is withdrawn, in subject, text and HTML", () => {
+  test("names an order, its link and the withdrawn items, in subject, text and HTML", () => {
     const mail = render("order_link", { languages: [language] });
     expect(mail.subject).toContain("17");
     expect(mail.html).toContain(`<title>${mail.subject.replace("'", "&#39;")}</title>`);
@@ -101,7 +101,7 @@ describe.each(languages)("%s", (language) => {
     }
   });
 
-  test("says in the mail about a new order how to pay, and nothing of it without a transfer", () => {
+  test("says how to pay in the mail about a new order, but only for a transfer", () => {
     const { text, html } = render("order_placed", { languages: [language] });
     for (const part of [...Object.values(sale), "17"]) expect(text).toContain(part);
     for (const part of ["IBAN DE02<br>Bank", `<a href="${link}"`]) expect(html).toContain(part);
@@ -122,7 +122,7 @@ describe.each(languages)("%s", (language) => {
     expect(html.length).toBeLessThan(100_000);
   });
 
-  test("fills every placeholder and names the store in every mail", () => {
+  test("has a text for every placeholder, and the store's name in every mail", () => {
     for (const kind of kinds) {
       const mail = render(kind, { languages: [language] });
       expect(mail.language).toBe(language);
@@ -132,7 +132,7 @@ describe.each(languages)("%s", (language) => {
   });
 });
 
-test("the language is the requested one, or a more general form, or the next requested one, or English", () => {
+test("the language of a mail is the requested one, else its base language, else the next requested one, else English", () => {
   const cases: [wanted: (string | null | undefined)[], language: string][] = [
     [["fr"], "fr"],
     [["FR-ca"], "fr"],
@@ -151,14 +151,14 @@ test("the language is the requested one, or a more general form, or the next req
   }
 });
 
-test("the store's language comes after those of the request and of the user", () => {
+test("the store's language is used after the languages of the request and of the user", () => {
   const german = { ...store, language: "de-CH" };
   expect(render("test", { store: german }).language).toBe("de");
   expect(render("test", { store: german, languages: [undefined, "ja", null] }).language).toBe("de");
   expect(render("test", { store: german, languages: ["ja", "pt-PT"] }).language).toBe("pt");
 });
 
-test("titles, names and codes are escaped in HTML", () => {
+test("titles, names and codes are escaped in the HTML of a mail", () => {
   const evil = `"><script>alert('1')</script>&amp;`;
   const { html } = render("reset_code", {
     store: { ...store, title: evil, url: `https://shop.example/?a="><b>`, logo: `https://shop.example/"onload="x` },
@@ -170,12 +170,12 @@ test("titles, names and codes are escaped in HTML", () => {
   expect(html).toContain("&#38;amp;");
 });
 
-test("a value that looks like a placeholder is not filled in", () => {
+test("a value in a mail that looks like a placeholder is not replaced", () => {
   const { text } = render("reset_code", { store: { ...store, title: "{code} {name}" } });
   expect(text).toContain("your {code} {name} account");
 });
 
-test("a blank name, and a name that looks like an advertisement, are left out", () => {
+test("a mail omits a blank name, and a name that looks like an advertisement", () => {
   const names = ["Win at https://evil.example", "evil.example", "www.evil", "a@b", "<b>", "x".repeat(61), " \r\n ", ""];
   for (const name of names)
     expect([name, render("test", { name }).text]).toEqual([name, expect.stringMatching(/^Hello,\n/)]);
@@ -184,7 +184,7 @@ test("a blank name, and a name that looks like an advertisement, are left out", 
   }
 });
 
-test("a name in another text direction does not affect the line around it", () => {
+test("a name in another text direction does not affect the rest of its line", () => {
   expect(render("test", { name: "آدا" }).text).toContain("Hello \u2068آدا\u2069,");
   expect(render("test", { languages: ["ar"] }).text).toContain("مرحبًا \u2068Ada\u2069،");
   expect(render("test").text).not.toMatch(/[\u2066-\u2069]/);
@@ -208,7 +208,7 @@ test("a mail links to the store's URL or domain, and shows its logo if it has on
   expect(html).toContain('<img src="https://shop.example/logo.png" alt="Lamp Shop"');
 });
 
-test("a sender is an address, with or without a name", () => {
+test("the sender of mail is an address, with or without a name", () => {
   const domain = "example.com";
   expect(parseFromAddress(" shop@example.com ")).toEqual({ address: "shop@example.com", domain, name: "" });
   expect(parseFromAddress("<shop@example.com>")).toEqual({ address: "shop@example.com", domain, name: "" });

@@ -88,7 +88,7 @@ onEachDatabase((suite) => {
     expect(row).not.toHaveProperty("values");
   });
 
-  onFile("a mail that is rolled back with its transaction is never sent", async () => {
+  onFile("a mail whose transaction is rolled back is never sent", async () => {
     const { ctx, sender, smtp, email, outbox } = await openPost(suite);
     await failureOf(
       inTransaction(ctx, async (tx) => {
@@ -100,17 +100,20 @@ onEachDatabase((suite) => {
     expect({ rows: await outbox(), received: smtp.received }).toEqual({ rows: [], received: [] });
   });
 
-  describe("to an address", () => {
-    onFile("is sent to the active user who has the address at that time, with their language and name", async () => {
-      const { queue, sender, smtp, addUser, email } = await openPost(suite);
-      await queue({ to: { emailKey: email } });
-      await addUser({ email: email.replace("a", "A"), lang: "de", name: "Ada" });
-      await sender.runUntilIdle();
-      expect(smtp.received).toMatchObject([{ to: [email.replace("a", "A")] }]);
-      expect(smtp.received[0]?.mail.text).toStartWith("Guten Tag Ada,");
-    });
+  describe("a mail to an address", () => {
+    onFile(
+      "is sent to the active user who has the address when it is sent, in this user's language and with their name",
+      async () => {
+        const { queue, sender, smtp, addUser, email } = await openPost(suite);
+        await queue({ to: { emailKey: email } });
+        await addUser({ email: email.replace("a", "A"), lang: "de", name: "Ada" });
+        await sender.runUntilIdle();
+        expect(smtp.received).toMatchObject([{ to: [email.replace("a", "A")] }]);
+        expect(smtp.received[0]?.mail.text).toStartWith("Guten Tag Ada,");
+      },
+    );
 
-    onFile("without an active user of the store is dropped and erased, and reaches no mail server", async () => {
+    onFile("without an active user is dropped and erased, and reaches no mail server", async () => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       const disabled = `disabled-${one.email}`;
       await one.addUser({ email: disabled, status: "disabled" });
@@ -125,7 +128,7 @@ onEachDatabase((suite) => {
   });
 
   describe("expiry", () => {
-    onFile("an outdated mail is expired and erased, not sent", async () => {
+    onFile("an outdated mail is not sent, but marked as expired and erased", async () => {
       const { queue, sender, smtp, outbox, clock } = await openPost(suite);
       await queue({ usefulUntil: clock.now() + 15 * minuteMs });
       await queue({ kind: "password_changed", values: {} });
@@ -148,7 +151,7 @@ onEachDatabase((suite) => {
       expect(await outbox()).toMatchObject([{ status: "expired" }]);
     });
 
-    onFile("ended mail is purged after thirty days; waiting mail stays", async () => {
+    onFile("finished mail is purged after thirty days, and waiting mail is not", async () => {
       const { ctx, queue, sender, outbox, clock } = await openPost(suite);
       await queue();
       await sender.runUntilIdle();
@@ -165,7 +168,7 @@ onEachDatabase((suite) => {
   describe("a later mail for the same subject", () => {
     const about = (replaces: string) => ({ replaces, to: { emailKey: replaces } });
 
-    onFile("replaces waiting mails, which are ended and erased", async () => {
+    onFile("replaces waiting mails, which are erased", async () => {
       const { queue, sender, smtp, outbox, email, addUser, clock } = await openPost(suite);
       await addUser();
       await queue(about(email));
@@ -191,7 +194,7 @@ onEachDatabase((suite) => {
       expect(await other.outbox()).toMatchObject([{ status: "waiting" }]);
     });
 
-    test("replaces the others, so that of many concurrent mails only the last one waits", async () => {
+    test("replaces the others even if many are queued at once, so that only the last one waits", async () => {
       const { ctx, outbox, email } = await openPost(suite);
       const elsewhere = { ...ctx, db: await suite.database.openAgain() };
       const mail = { kind: "reset_code" as const, values: { code }, ...about(email) };
@@ -200,7 +203,7 @@ onEachDatabase((suite) => {
       expect(rows.map(({ status }) => status).toSorted()).toEqual([...Array(11).fill("expired"), "waiting"]);
     });
 
-    onFile("does not stop a mail that is being sent: it is recorded as sent, and not sent again", async () => {
+    onFile("does not stop a mail that is being sent, which is recorded as sent and not sent again", async () => {
       const { ctx, queue, outbox, email } = await openPost(suite);
       await queue(about(email));
       const [held] = (await mailQueue.claim(ctx)) as [ClaimedMail];
@@ -218,7 +221,7 @@ onEachDatabase((suite) => {
 
   describe("failures", () => {
     onFile(
-      "attempts come after 5 s, 15 s, 1, 5, 15, 60 minutes, then three times 6 hours, and the tenth is the last",
+      "failed mail is tried again after 5 s, 15 s, 1, 5, 15, 60 minutes, then three times after 6 hours; the tenth attempt is the last",
       async () => {
         const { queue, sender, outbox, clock, behave, notices } = await openPost(suite);
         behave((stage) => (stage === "rcpt" ? "451 not now" : undefined));
@@ -254,7 +257,7 @@ onEachDatabase((suite) => {
       ["connect", "421 too busy", "waiting"],
     ];
     onFile(
-      "a refusal of the mail itself is final; after any other answer the mail waits for another attempt",
+      "if the mail server refuses the mail itself, this is final; after any other answer, the mail waits for another attempt",
       async () => {
         const { queue, openSender, outbox, behave, clock, smtp } = await openPost(suite);
         for (const [stage, answer, outcome] of answers) {
@@ -276,7 +279,7 @@ onEachDatabase((suite) => {
       },
     );
 
-    onFile("a mail that is sent twice because the connection was cut has the same Message-ID", async () => {
+    onFile("a mail that is sent twice after a cut connection has the same Message-ID both times", async () => {
       const { queue, sender, outbox, behave, clock, smtp } = await openPost(suite);
       const cutAt: number[] = [];
       behave((stage) => {
@@ -296,7 +299,7 @@ onEachDatabase((suite) => {
       expect(await outbox()).toMatchObject([{ status: "sent", attempts: 2 }]);
     });
 
-    onFile("a mail that another key has encrypted fails, and the other mails are sent", async () => {
+    onFile("a mail that was encrypted with another key fails, and the other mails are sent", async () => {
       const { ctx, queue, sender, outbox, smtp, email } = await openPost(suite);
       const other = { ...ctx, vault: createVault(() => "another secret of at least 32 characters") };
       const id = await queueMail(other, { kind: "password_changed", to: { email }, values: {} });
@@ -313,7 +316,7 @@ onEachDatabase((suite) => {
     });
 
     onFile(
-      "while the mail server is down, one mail at a time is tried; the outage and its end are each reported once",
+      "while the mail server is down, one mail at a time is tried, and the outage and its end are each logged once",
       async () => {
         const { queue, sender, outbox, clock, behave, notices } = await openPost(suite);
         behave((stage) => (stage === "connect" ? "cut" : undefined));
@@ -335,7 +338,7 @@ onEachDatabase((suite) => {
   });
 
   describe("several processes", () => {
-    test("two processes with thirty mails send each exactly once", async () => {
+    test("two processes send each of thirty mails exactly once", async () => {
       const post = await openPost(suite);
       const elsewhere = post.openSender(await suite.database.openAgain());
       const ids = await Promise.all(Array.from({ length: 30 }, () => post.queue()));
@@ -346,7 +349,7 @@ onEachDatabase((suite) => {
       await elsewhere.stop(0);
     });
 
-    onFile("mail claimed by a process that died is sent by another after the lease", async () => {
+    onFile("mail that a killed process had claimed is sent by another process after the lease", async () => {
       const { ctx, queue, sender, smtp, clock } = await openPost(suite);
       const id = await queue();
       expect(await mailQueue.claim(ctx)).toMatchObject([{ id, attempts: 1 }]);
@@ -358,7 +361,7 @@ onEachDatabase((suite) => {
       expect(smtp.received).toHaveLength(1);
     });
 
-    onFile("a mail that crashes every process that claims it is finally marked as failed", async () => {
+    onFile("a mail that crashes each process that claims it finally fails", async () => {
       const { ctx, queue, sender, outbox, clock, smtp } = await openPost(suite);
       await queue();
       for (let n = 0; n < 10; n++) {
@@ -371,7 +374,7 @@ onEachDatabase((suite) => {
     });
 
     onFile(
-      "an expired claim can neither reschedule nor end a mail that another process has claimed since",
+      "a process whose claim has expired can neither reschedule nor finish a mail that another process has claimed",
       async () => {
         const { ctx, queue, outbox, clock } = await openPost(suite);
         await queue();
@@ -381,7 +384,7 @@ onEachDatabase((suite) => {
         await ctx.db.execute(mailQueue.postponed(late, { status: null, error: "late" }, clock.now()));
         await ctx.db.execute(mailQueue.ended(late, { outcome: "failed", status: null, error: "late" }, ctx.now()));
         expect(await outbox()).toMatchObject([{ status: "waiting", next_attempt_at: current.lease, last_error: null }]);
-        // A mail that was sent must not be sent again.
+        // A sent mail must not be sent again.
         await ctx.db.execute(mailQueue.delivered(late, { status: null, error: null }, ctx.now()));
         await ctx.db.execute(mailQueue.postponed(current, { status: null, error: "later" }, clock.now()));
         expect(await outbox()).toMatchObject([{ status: "sent", last_error: null }]);
@@ -389,8 +392,8 @@ onEachDatabase((suite) => {
     );
   });
 
-  describe("stopping", () => {
-    onFile("waits for attempts in progress, and claims nothing more", async () => {
+  describe("a stopping engine", () => {
+    onFile("waits for running attempts, and claims no more mail", async () => {
       const { queue, sender, outbox, behave } = await openPost(suite);
       for (let n = 0; n < 8; n++) await queue();
       let stopped: Promise<void> | undefined;
@@ -410,7 +413,7 @@ onEachDatabase((suite) => {
   });
 
   describe("mail commands", () => {
-    onFile("retry with --all queues all unexpired mail of the given store", async () => {
+    onFile("mail retry --all queues all failed, unexpired mail of the given store", async () => {
       const [one, other] = [await openPost(suite), await openPost(suite)];
       for (const { behave, queue, sender, clock } of [one, other]) {
         behave((stage) => (stage === "rcpt" ? "550 no such user" : undefined));

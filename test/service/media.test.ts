@@ -58,7 +58,7 @@ const kindOf = async (work: Promise<unknown>) => ((await failureOf(work)) as App
 const altsOf = (images: { alt: string }[]) => images.map(({ alt }) => alt);
 
 onDatabase("file", (suite) => {
-  test("a wrong number of uses is found and fixed", async () => {
+  test("doctor finds and fixes a wrong number of uses of a picture", async () => {
     const ctx = await openStore(suite);
     const { id } = await addPicture(ctx, newPng());
     await createProduct(ctx, { title: "Mug", price: 1, images: [{ media_id: id }] });
@@ -70,7 +70,7 @@ onDatabase("file", (suite) => {
     expect((await doctor()).inconsistencies).toEqual([]);
   });
 
-  test("pictures are added to a product and removed from it by id or address", async () => {
+  test("pictures are added to a product, and removed from it by id or address", async () => {
     const ctx = await openStore(suite);
     await createProduct(ctx, {
       title: "Mug",
@@ -92,7 +92,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an import uploads the pictures that the file names by path, and a second import changes nothing", async () => {
+  test("an import uploads the pictures whose paths are in the file, and a second import changes nothing", async () => {
     const ctx = await openStore(suite);
     const folder = folderOf({ "mug.png": newPng(), "pics/red one.png": newPng(), "bad.png": new Uint8Array(9) });
     const text = [
@@ -127,7 +127,7 @@ onDatabase("file", (suite) => {
     expect((await listPictures(ctx, await resolveStockItem(ctx, "TS-S"))).length).toBe(1);
   });
 
-  test("a first view of a width does not wait for an upload that is being decoded", async () => {
+  test("the first request for a width does not wait for an upload that is being decoded", async () => {
     const ctx = await openStore(suite);
     const { id } = await addPicture(ctx, makePng(400, 200));
     let isDecoded = false;
@@ -139,7 +139,7 @@ onDatabase("file", (suite) => {
     await upload;
   }, 30_000);
 
-  test("with S3, pictures and their widths are there, and are removed after backups have expired", async () => {
+  test("with S3, pictures and their widths are stored in the bucket, and removed 35 days after their deletion", async () => {
     const s3 = startS3Server("pictures");
     const account = { ...s3.account, endpoint: s3.url, region: "eu-central-1" };
     const media = openMediaBucket({ media: "s3://pictures/shop", s3: account });
@@ -178,14 +178,14 @@ afterEach(async () => {
   await until("the process has ended", () => decoders().length === 0);
 });
 
-test("pictures are decoded in one process, which is kept for the next", async () => {
+test("pictures are decoded in one process, which stays alive for the next picture", async () => {
   expect(await decode(50)).toMatchObject({ width: 50, height: 50 });
   const [first] = decoders();
   expect(await decode(60)).toMatchObject({ width: 60, height: 60 });
   expect(decoders()).toEqual([first as number]);
 });
 
-test("a picture that is not decoded before the deadline is refused, and the next one is decoded", async () => {
+test("a picture that is not decoded before the deadline is refused, and the next picture is decoded", async () => {
   expect(await failureOf(decode(1000, 1))).toMatchObject({
     kind: "validationFailed",
     message: expect.stringContaining("takes too long to decode"),
@@ -193,7 +193,7 @@ test("a picture that is not decoded before the deadline is refused, and the next
   expect(await decode(50)).toMatchObject({ width: 50 });
 });
 
-test("a picture whose process is killed is unavailable, and the next one is decoded", async () => {
+test("a picture whose decoder is killed gets 5001, and the next picture is decoded", async () => {
   await decode(50);
   const killed = failureOf(decode(1000));
   for (const pid of decoders()) process.kill(pid, "SIGKILL");

@@ -36,7 +36,7 @@ describe("a meter", () => {
     expect([meterOf("PROPFIND").method, meterOf("DELETE").method]).toEqual(["other", "DELETE"]);
   });
 
-  test("reads a limited number of stores, the busiest", () => {
+  test("returns only a limited number of stores, those with most requests", () => {
     const meter = new Meter();
     for (let round = 0; round < 3; round++) meter.recordTenant("busy", round === 0);
     for (let number = 0; number < 5000; number++) meter.recordTenant(`store-${number}`, false);
@@ -100,7 +100,7 @@ describe("the page for Prometheus", () => {
     expect(page.value("bodega_last_backup_timestamp_seconds")).toBe(1_894_705_200);
   });
 
-  test("says when a restore test last succeeded, and whether one has failed since then", () => {
+  test("says when a restore test last succeeded, and whether a later one has failed", () => {
     const page = parseMetrics(renderMetrics(status));
     expect(page.value("bodega_restore_test_timestamp_seconds")).toBe(1_894_707_000);
     expect(page.value("bodega_restore_test_success")).toBe(1);

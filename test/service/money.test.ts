@@ -33,7 +33,7 @@ async function render(amounts: number[], digits: number): Promise<string[]> {
   return rows.map(({ written }) => written);
 }
 
-/** A new seed in each run. A failure prints it, and `MONEY_SEED` repeats its amounts. */
+/** Each run has a new seed. A failure prints it, and `MONEY_SEED` repeats its amounts. */
 const seed = Number(process.env.MONEY_SEED ?? Math.floor(Math.random() * 2 ** 32));
 const count = Number(process.env.BODEGA_TEST_ROUNDS ?? 10_000);
 
@@ -45,7 +45,7 @@ function randomAmounts(random: Generator<number, never>, most: number, count: nu
   });
 }
 
-/** Returns the decimal text of minor units. Only moves the point, without arithmetic. */
+/** Returns the decimal text of minor units. It only moves the decimal point, without arithmetic. */
 function decimalText(minor: number, digits: number): string {
   const text = String(minor).padStart(digits + 1, "0");
   return digits === 0 ? text : `${text.slice(0, -digits)}.${text.slice(-digits)}`;
@@ -76,7 +76,7 @@ for (const digits of [0, 2, 3, 4]) {
   });
 }
 
-test("the parts of a split add up exactly, are never negative, and differ from their exact share by less than one unit", () => {
+test("the parts of a split amount add up exactly, are never negative, and differ from their exact share by less than one unit", () => {
   const random = uniform(seed);
   const next = (most: number) => Math.floor(random.next().value * (most + 1));
   for (let round = 0; round < count; round++) {
@@ -96,13 +96,13 @@ test("the parts of a split add up exactly, are never negative, and differ from t
   }
 });
 
-test("a split gives equal weights equal parts, except for remaining units, which go to the first", () => {
+test("equal weights get equal parts of a split amount, except for remaining units, which the first ones get", () => {
   expect(splitAmount(100, [1, 1, 1])).toEqual([34, 33, 33]);
   expect(splitAmount(1, [0, 5, 5])).toEqual([0, 1, 0]);
   expect(splitAmount(0, [3, 4])).toEqual([0, 0]);
   expect(splitAmount(7, [])).toEqual([]);
   expect(splitAmount(7, [0, 0])).toEqual([7, 0]);
-  // The part with the largest remainder gets the rest, at any position.
+  // The part with the largest remainder gets the remaining unit, at any position.
   expect(splitAmount(10, [1, 2, 3])).toEqual([2, 3, 5]);
   const most = largestMinor(2);
   expect(splitAmount(most, [most, most])).toEqual([Math.ceil(most / 2), Math.floor(most / 2)]);

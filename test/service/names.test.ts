@@ -49,7 +49,7 @@ describe("slugs", () => {
     ["💡", ""],
     ["", ""],
   ] as const) {
-    test(`${JSON.stringify(title)} becomes ${JSON.stringify(slug)}`, () => expect(slugFrom(title)).toBe(slug));
+    test(`the slug of ${JSON.stringify(title)} is ${JSON.stringify(slug)}`, () => expect(slugFrom(title)).toBe(slug));
   }
 
   test("the slug of any title is empty or valid", () => {
@@ -68,7 +68,7 @@ describe("slugs", () => {
     expect(invalid).toEqual([]);
   });
 
-  test("a long title makes a slug of at most 80 characters that does not end in a hyphen", () => {
+  test("the slug of a long title has at most 80 characters and does not end in a hyphen", () => {
     expect(slugFrom("a".repeat(500))).toBe("a".repeat(80));
     expect(slugFrom(`${"a".repeat(79)} b`)).toBe("a".repeat(79));
     expect([...slugFrom("𝒳".repeat(300))].length).toBeLessThanOrEqual(80);
@@ -95,19 +95,19 @@ describe("currencies", () => {
     }
   });
 
-  test("are accepted in any case and stored in capitals; invalid codes are refused", () => {
+  test("are accepted in upper and lower case and stored in upper case; invalid codes are refused", () => {
     expect(parseCurrency("eur")).toBe("EUR");
     for (const code of ["", "EURO", "EU", "ZZZ", "€", "12", "EUR ", "constructor"]) {
       expectRefused("currency", () => parseCurrency(code));
     }
   });
 
-  test("have their usual sign, or the code", () => {
+  test("have their usual sign, or else their code", () => {
     expect(["EUR", "USD", "JPY", "GBP", "CHF"].map(currencySign)).toEqual(["€", "$", "¥", "£", "CHF"]);
   });
 });
 
-test("a language is a BCP 47 tag in its canonical case; others are refused", () => {
+test("a language is a BCP 47 tag, stored in its canonical case; other texts are refused", () => {
   for (const [tag, canonical] of [
     ["en", "en"],
     ["PT-br", "pt-BR"],
@@ -121,7 +121,7 @@ test("a language is a BCP 47 tag in its canonical case; others are refused", () 
   }
 });
 
-test("a namespace is valid as part of a host name; others are refused", () => {
+test("a namespace can be part of a host name; other texts are refused", () => {
   for (const name of ["a", "5", "shop", "my-shop-2", "a".repeat(63), "a--b"]) expect(parseNamespace(name)).toBe(name);
   for (const name of ["", "-a", "a-", "Shop", "a b", "a.b", "a_b", "a/b", "é", "a".repeat(64), "a\n", "a\0"]) {
     expectRefused("namespace", () => parseNamespace(name));
@@ -158,7 +158,7 @@ describe("ids", () => {
 });
 
 describe("scopes", () => {
-  test("are stored without duplicates and in one order; unknown ones and an empty list are refused", () => {
+  test("are stored without duplicates and in a fixed order; unknown scopes and an empty list are refused", () => {
     expect(parseScopes(["products:write", "products:read", "products:write"])).toEqual([
       "products:read",
       "products:write",
@@ -169,7 +169,7 @@ describe("scopes", () => {
     expectRefused("scopes", () => parseScopes([]));
   });
 
-  test("of a family, such as products:*, expand to its scopes and to no others", () => {
+  test("with a wildcard, such as products:*, include the scopes of this resource and no others", () => {
     expect(parseScopes(["orders:*"])).toEqual(["orders:read", "orders:write", "orders:place"]);
     expect(parseScopes(["orders:*", "users:read", "orders:read"])).toEqual([
       "orders:read",
@@ -180,7 +180,7 @@ describe("scopes", () => {
     expect(parseScopes(["events:*"])).toEqual(["events:read"]);
   });
 
-  test("include other scopes only as *", () => {
+  test("include the scopes of other resources only as *", () => {
     for (const wanted of knownScopes) {
       if (wanted === "*") continue;
       expect(hasScope(new Set(["*"]), wanted)).toBe(true);

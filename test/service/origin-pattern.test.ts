@@ -29,7 +29,7 @@ test("an entry of an allowlist is stored in the form that browsers send", () => 
   }
 });
 
-test("an entry that is no host, with or without scheme and port, is refused", async () => {
+test("an entry of an allowlist that is not a host, with or without scheme and port, is refused", async () => {
   for (const entry of [
     "",
     " ",
@@ -55,7 +55,7 @@ test.each(
   https://a.b.example.org https://A.b.EXAMPLE.org https://pay.example.net https://pay.example.net:443
   http://local.example.net:3000 https://local.example.net:3000 http://a.dev.example.net:8080 https://tls.example.net
   https://xn--bcher-kva.example https://[2001:db8::1] https://[2001:DB8:0:0:0:0:0:1]:8443`),
-)("the list allows %s", (origin) => {
+)("the list of origins allows %s", (origin) => {
   expect(matchOrigin(list, origin)).not.toBeNull();
 });
 
@@ -71,7 +71,7 @@ test.each([
     https://a.dev.example.net:8080 http://dev.example.net:8080 http://tls.example.net`),
   // Names that only look the same.
   ...words("https://bucher.example https://xn--bcher-kva.example.com"),
-  // Texts that are no origin of a page.
+  // Texts that are not an origin of a page.
   ...words(`null NULL shop.example.com //shop.example.com file://shop.example.com ftp://shop.example.com
     chrome-extension://shop.example.com data:text/html,https://shop.example.com about:blank *`),
   // Texts with more than scheme, host and port.
@@ -88,7 +88,7 @@ test.each([
   "https://evil.com\\@shop.example.com",
   "https:\\\\shop.example.com",
   "https://shop.exam\tple.com",
-])("the list does not allow %j", (origin) => {
+])("the list of origins does not allow %j", (origin) => {
   expect(matchOrigin(list, origin)).toBeNull();
 });
 
@@ -98,7 +98,7 @@ onDatabase("file", (suite) => {
     appId = (await suite.shop()).key.app_id;
   });
 
-  describe("a refused origin gets advice", () => {
+  describe("advice for a refused origin", () => {
     test.each([
       ["https://new.example", "To allow it: bodega origin add $ https://new.example"],
       ["http://new.example:3000", "To allow it: bodega origin add $ http://new.example:3000"],

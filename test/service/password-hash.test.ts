@@ -36,7 +36,7 @@ afterAll(() => void Object.assign(Bun.password, cachedHashing));
 afterEach(() => Object.assign(hashing.limits, { permits: availableParallelism(), maxWaiting: 128, maxWaitMs: 10_000 }));
 
 describe("our own hashes", () => {
-  test("a password matches its own hash only; the hash is argon2id with 19 MiB and two passes", async () => {
+  test("a password matches only its own hash, which is argon2id with 19 MiB and two passes", async () => {
     const hash = await hashPassword(goodPassword);
     expect(hash).toStartWith("$argon2id$v=19$m=19456,t=2,p=1$");
     expect(hash).not.toBe(await hashPassword(goodPassword));
@@ -48,19 +48,19 @@ describe("our own hashes", () => {
     expect(isUsableHash(hash)).toBe(true);
   });
 
-  test("a letter in one or two code points is the same letter", async () => {
+  test("a letter in one code point equals the same letter in two code points", async () => {
     const hash = await hashPassword("Passe-Partout-É1");
     expect(await verifyPassword("Passe-Partout-E\u03011", hash)).toBe(true);
   });
 
-  test("passwords differ beyond the 72nd byte as well", async () => {
+  test("passwords that differ only after the 72nd byte have different hashes", async () => {
     const hash = await hashPassword(`${long}a`);
     expect(await verifyPassword(`${long}a`, hash)).toBe(true);
     expect(await verifyPassword(`${long}b`, hash)).toBe(false);
   });
 });
 
-test("a missing or unusable hash matches no password, not even the empty one", async () => {
+test("a missing or unusable hash matches no password, not even an empty password", async () => {
   const verify = spyOn(Bun.password, "verify");
   const costly = [`$argon2id$v=19$m=262144,t=10,p=1$${salt}$${tag}`, foreign[0]?.[2].replace("$05$", "$13$") as string];
   for (const hash of [null, "", "$2a$05$short", ...costly, goodPassword]) {
@@ -68,7 +68,7 @@ test("a missing or unusable hash matches no password, not even the empty one", a
       expect([hash, password, await verifyPassword(password, hash)]).toEqual([hash, password, false]);
     }
   }
-  // Only the dummy hash was computed, none of these: they are broken, or take too long.
+  // Only the dummy hash was computed. These hashes were not, because they are broken or take too long.
   const computed = verify.mock.calls.map(([, hash]) => String(hash).slice(0, 31));
   expect(new Set(computed)).toEqual(new Set(["$argon2id$v=19$m=19456,t=2,p=1$"]));
   verify.mockRestore();
@@ -76,7 +76,7 @@ test("a missing or unusable hash matches no password, not even the empty one", a
 
 describe("imported hashes", () => {
   for (const [name, password, hash] of foreign) {
-    test(`${name} is accepted, matches only its password, and is to be replaced`, async () => {
+    test(`${name} is accepted, matches only its password, and is replaced at a login`, async () => {
       expect(parsePasswordHash("password_hash", hash)).toBe(hash);
       expect(await verifyPassword(password, hash)).toBe(true);
       expect(await verifyPassword(`${password.slice(0, -1)}x`, hash)).toBe(false);
@@ -84,7 +84,7 @@ describe("imported hashes", () => {
     });
   }
 
-  test("bcrypt compares only the first 72 bytes of a longer password, at the cost of one hash", async () => {
+  test("bcrypt compares only the first 72 bytes of a longer password, and computes one hash", async () => {
     const verify = spyOn(Bun.password, "verify");
     for (const [password, isRight] of [
       [`${long} and more`, true],
@@ -133,7 +133,7 @@ describe("imported hashes", () => {
     }
   });
 
-  test("hashes of the highest accepted costs can be verified", async () => {
+  test("hashes with the highest accepted costs can be verified", async () => {
     for (const hash of [
       `$argon2id$v=19$m=65536,t=3,p=4$${salt}$${tag}`,
       cheap.replace("$04$", "$12$"),
@@ -146,8 +146,8 @@ describe("imported hashes", () => {
   });
 });
 
-describe("the queue", () => {
-  /** Starts work that runs until the test ends it. */
+describe("the queue of hashes", () => {
+  /** Starts work that runs until the test finishes it. */
   function startWork() {
     const state = { hasBegun: false, end: () => {} };
     const work = () =>
@@ -158,7 +158,7 @@ describe("the queue", () => {
     return Object.assign(state, { done: hashing.run(work) });
   }
 
-  test("runs as many at once as permitted, and then the others in order of arrival", async () => {
+  test("runs as many hashes at once as permitted, and then the others in order of arrival", async () => {
     Object.assign(hashing.limits, { permits: 2 });
     const work = Array.from({ length: 4 }, () => startWork());
     const begun = () => work.map(({ hasBegun }) => hasBegun);

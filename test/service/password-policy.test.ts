@@ -16,7 +16,7 @@ test("a password of 16 characters of all four kinds is strong, in any script", (
     "灯灯灯灯灯灯灯灯灯灯灯灯aA1!",
     "Aa1💡💡💡💡💡💡💡💡💡💡💡💡💡",
     `Aa1!${"xyz-".repeat(255)}`,
-    // Only the beginning is common.
+    // Only the beginning of this password is common.
     "NewPassword123!@",
     "TestPassword123!",
   ]) {
@@ -24,7 +24,7 @@ test("a password of 16 characters of all four kinds is strong, in any script", (
   }
 });
 
-describe("the error names what a password needs, and does not repeat it", () => {
+describe("the error of a weak password says what it needs, and does not repeat the password", () => {
   const rules = {
     length: "at least 16 characters",
     lower: "a lowercase letter",
@@ -44,7 +44,8 @@ describe("the error names what a password needs, and does not repeat it", () => 
     // The length is counted in composed characters, not in bytes or UTF-16 units.
     ["Aa1💡💡💡💡💡💡💡💡💡💡💡💡", ["length"]],
     ["Ae\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u0301e\u03011!", ["length"]],
-    // Letters without case are neither lower nor upper. Letters and marks are not special, fractions are no digits.
+    // Letters without case are neither lower nor upper. Letters and marks are not special, and fractions are not
+    // digits.
     ["灯灯灯灯灯灯灯灯灯灯灯灯灯灯1!", ["lower", "upper"]],
     ["VermilionKettleनि4871", ["special"]],
     ["Vermilion-Kettle-½²Ⅷ", ["digit"]],
@@ -70,7 +71,7 @@ for (const password of [
   ..."Qwertyuiop123456! Summer2024!!!!!! LetMeIn1!LetMeIn1!LetMeIn1! Ｐassword1234567!!".split(" "),
   ..."Passw0rd1Passw0rd1!".split(" "),
 ]) {
-  test(`${password} is a common password in disguise`, async () => {
+  test(`${password} is refused as a variant of a common password`, async () => {
     const error = await judge(password);
     expect(error).toMatchObject({ code: 5217, details: [{ field: "password" }] });
     expect(JSON.stringify(error)).toContain("common");
@@ -78,7 +79,7 @@ for (const password of [
   });
 }
 
-test("random passwords are not mistaken for common ones", () => {
+test("random passwords are not refused as common passwords", () => {
   const signs = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!@#$%^&*()-_=+";
   let at = 5;
   for (let n = 0; n < 50; n++) {
@@ -96,9 +97,9 @@ for (const [name, password] of [
   ["more than 1,024 bytes in few characters", `Aa1!${"灯".repeat(341)}`],
   ["a line break", "Vermilion\nKettle-4871"],
   ["NUL", "Vermilion\0Kettle-4871"],
-  ["half a character", "Vermilion-Kettle-4871\ud800"],
+  ["half of a surrogate pair", "Vermilion-Kettle-4871\ud800"],
 ] as const) {
-  test(`${name} is 5102, not 5217`, async () => {
+  test(`${name} is refused with 5102, not 5217`, async () => {
     expect(await judge(password)).toMatchObject({ code: 5102, details: [{ field: "password" }] });
   });
 }

@@ -53,7 +53,7 @@ onDatabase("file", (suite) => {
     ["is used", 5216, ({ ctx }) => ctx.db.execute("update mail_codes set used_at = 'now'")],
     // The transaction uses the clock of the request, which is later.
     ["expires", 5216, async () => suite.app.clock.advance(15 * 60_000)],
-    ["is of a user who is deleted", 5216, ({ ctx, id }) => deleteUser(ctx, id, null)],
+    ["belongs to a user who is deleted", 5216, ({ ctx, id }) => deleteUser(ctx, id, null)],
   ];
   test.each(races)("a code that %s after it was checked changes nothing (%i)", async (_what, refusal, happen) => {
     const { ctx, id, code, reset } = await sent();
@@ -66,13 +66,13 @@ onDatabase("file", (suite) => {
   const readHash = (id: string) =>
     suite.app.db.execute({ sql: "select password_hash from users where id = ?", args: [id] });
 
-  test("a code made with another key of the server is wrong", async () => {
+  test("a reset code that was made with another secret key is wrong", async () => {
     const { ctx, reset } = await sent();
     const rekeyed = { ...ctx, vault: createVault(() => "another secret of the server, 32 characters or more") };
     expect(await codeOf(reset(rekeyed))).toBe(5216);
   });
 
-  test("a wrong code is not hashed, and a hash that waits too long does not use up the code (5001)", async () => {
+  test("for a wrong code, no password is hashed; if hashing waits too long (5001), the code is not used up", async () => {
     const { ctx, code, reset, isChanged } = await sent();
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     Object.assign(hashing.limits, { permits: 1, maxWaiting: 0 });
@@ -89,7 +89,7 @@ onDatabase("file", (suite) => {
     expect(await isChanged()).toBe(true);
   });
 
-  test("a purge removes codes that expired over a day ago, and changes no reply", async () => {
+  test("a purge removes reset codes that expired over a day ago, which changes no reply", async () => {
     const { ctx, reset } = await sent();
     const clock = createClock(ctx.now());
     const later = { ...ctx, now: clock.now };

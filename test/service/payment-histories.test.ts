@@ -5,10 +5,10 @@ import { createClock } from "../support/clock.ts";
 import { openStage, runHistory, type Stage } from "../support/payment-history.ts";
 import { uniform } from "../support/random.ts";
 
-// The library waits between its attempts; histories have many.
+// The library waits between attempts, and histories contain many attempts.
 Object.assign(Stripe.prototype, { getInitialNetworkRetryDelay: () => 0 });
 
-/** `BODEGA_TEST_HISTORIES=2000,200,7`: on a file, on a server, and the first seed. CONTRIBUTING describes it. */
+/** `BODEGA_TEST_HISTORIES=2000,200,7`: histories on a file, histories on a libSQL server, and the first seed. */
 const [onFile = 26, onServer = 2, given] = (process.env.BODEGA_TEST_HISTORIES ?? "")
   .split(",")
   .filter(Boolean)
@@ -32,7 +32,7 @@ for (const [kind, processes, count] of [
       await database.close();
     });
 
-    test("payments, refunds and disputes here are those at Stripe, however calls are lost, repeated, delayed and killed", async () => {
+    test("payments, refunds and disputes equal those at Stripe, even if calls are lost, repeated, delayed or killed", async () => {
       for (let index = 0; index < count; index++) {
         const seed = firstSeed + index;
         const numbers = uniform(seed);

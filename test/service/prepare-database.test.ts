@@ -32,7 +32,7 @@ function configure(given: string, more: Record<string, string> = {}) {
   return readConfig({ "data-dir": dirs.at(-1) as string }, { BODEGA_SECRET: given, ...more });
 }
 
-test("a server audits its change of the schema once", async () => {
+test("a server records its change of the schema in the audit log once", async () => {
   const db = await open();
   await prepareDatabase(configure(secret), db, log);
   await prepareDatabase(configure(secret), db, log);
@@ -42,7 +42,7 @@ test("a server audits its change of the schema once", async () => {
   ]);
 });
 
-test("a server does not start with another key", async () => {
+test("a server does not start with another secret key", async () => {
   const db = await open();
   await prepareDatabase(configure(secret), db, log);
   expect(await failureOf(prepareDatabase(configure(`${secret}, another`), db, log))).toMatchObject({ code: 5306 });

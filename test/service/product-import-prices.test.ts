@@ -73,7 +73,7 @@ onDatabase("file", (suite) => {
     expect([await prices(other), await prices(third)]).toEqual([[asMade], [asMade]]);
   });
 
-  test("a new product price in an exported file is inherited; a new variant price is its own", async () => {
+  test("variants inherit a new product price in an exported file; a new variant price is the variant's own", async () => {
     await makeShirt();
     const [document] = (await products()) as [ProductReply];
     const [small, medium] = document.variants as [VariantReply, VariantReply];
@@ -85,12 +85,12 @@ onDatabase("file", (suite) => {
     const changed = { ...document, variants: [{ ...small, price: 9 }, medium] };
     expect(await ndjson([changed])).toEqual({ ...nothing, updated: 1 });
     expect(await prices()).toEqual([[5, [9, 6, true], [5, null, true]]]);
-    // Imports the older file again: its `has_own_price` applies.
+    // Imports the older file again, whose `has_own_price` applies.
     expect(await ndjson([document])).toEqual({ ...nothing, updated: 1 });
     expect(await prices()).toEqual([asMade]);
   });
 
-  test("without has_own_price, a price is the variant's own, and null inherits", async () => {
+  test("without has_own_price, a given price is the variant's own price, and null means the product's price", async () => {
     await makeShirt();
     const [{ id, variants }] = (await products()) as [ProductReply];
     const [small] = variants as [VariantReply];
@@ -131,7 +131,7 @@ onDatabase("file", (suite) => {
     expect(await prices()).toEqual([[100, [100, null, false], [100, null, false]]]);
   });
 
-  test("a product is found by its hidden SKU, and SKUs are compared in stored form", async () => {
+  test("an import finds a product by its hidden SKU, and compares SKUs in their stored form", async () => {
     const { json } = await createProduct(ctx, { title: "Lamp", price: 1, sku: "L" });
     const { id } = JSON.parse(json) as ProductReply;
     await addVariant(ctx, id, { title: "Red", sku: "L-R" });
@@ -141,7 +141,7 @@ onDatabase("file", (suite) => {
     expect(await prices()).toEqual([[2, [2, null, false]]]);
   });
 
-  test("more than the maximum stock is refused with the field", async () => {
+  test("an import refuses more than the maximum stock, and names the field", async () => {
     const { errors } = await csv("title,price,stock\nLamp,1,1000000000001\n");
     expect(errors).toEqual(["stock must be a whole number from 0 to 1000000000000 or null"]);
   });
@@ -184,7 +184,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a line with a category that does not exist is an error that names its place", async () => {
+  test("the error of a line with an unknown category names its place in the file", async () => {
     const ctx = await tenantContext(await suite.shop());
     const result = await run(ctx, readCsv(whole("title,price,categories\nTorch,3,lamps\n")));
     expect(result.errors).toEqual([expect.objectContaining({ line: 2, field: "categories" })]);

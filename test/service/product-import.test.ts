@@ -109,7 +109,7 @@ onEachDatabase((suite) => {
       ctx = await tenantContext(await suite.shop());
       if (form === "csv") await importCsv(csv.replaceAll(/^prod_\w+,/gm, ","));
       else await importNdjson(lines.map((line) => line.replace(/"id":"prod_\w+",/, "")).join("\n"));
-      // In CSV, an empty cell means no text.
+      // In CSV, an empty cell means that there is no text.
       const kept = (text: string | null) => (form === "csv" ? text || null : text);
       const expected = originals.map((product) => ({ ...product, description: kept(product.description) }));
       expect(told(await products())).toEqual(expected);
@@ -138,31 +138,28 @@ onEachDatabase((suite) => {
     },
   );
 
-  onFile(
-    "a product is found by its title only if the titles are equal, not just the slugs made from them",
-    async () => {
-      for (const title of ["C++", "😀", "Mug"]) await createProduct(ctx, { title, price: 1 });
-      const before = [await exported(), await countEvents()];
-      for (const [title, slug, other] of [
-        ["C#", "c", "C++"],
-        ["★", "product", "😀"],
-        ["mug", "mug", "Mug"],
-      ]) {
-        const { errors, ...counts } = await importCsv(`title,price\n${title},2\n`);
-        expect(counts).toMatchObject({ created: 0, updated: 0, failed: 1 });
-        const message = `makes the slug "${slug}", which the product "${other}" has. Give the row a sku or a slug of its own`;
-        expect(errors).toEqual([{ line: 2, field: "title", message: expect.stringContaining(message) }]);
-      }
-      expect([await exported(), await countEvents()]).toEqual(before);
-      expect(await importCsv("title,slug,sku,price\nC#,c-sharp,,2\nmug,mug,,2\n★,,STAR,2\n")).toMatchObject({
-        created: 2,
-        updated: 1,
-      });
-      expect((await products()).map(({ title }) => title).toSorted()).toEqual(["C#", "C++", "mug", "★", "😀"]);
-    },
-  );
+  onFile("an import finds a product by its title only if the titles are equal, not only their slugs", async () => {
+    for (const title of ["C++", "😀", "Mug"]) await createProduct(ctx, { title, price: 1 });
+    const before = [await exported(), await countEvents()];
+    for (const [title, slug, other] of [
+      ["C#", "c", "C++"],
+      ["★", "product", "😀"],
+      ["mug", "mug", "Mug"],
+    ]) {
+      const { errors, ...counts } = await importCsv(`title,price\n${title},2\n`);
+      expect(counts).toMatchObject({ created: 0, updated: 0, failed: 1 });
+      const message = `makes the slug "${slug}", which the product "${other}" has. Give the row a sku or a slug of its own`;
+      expect(errors).toEqual([{ line: 2, field: "title", message: expect.stringContaining(message) }]);
+    }
+    expect([await exported(), await countEvents()]).toEqual(before);
+    expect(await importCsv("title,slug,sku,price\nC#,c-sharp,,2\nmug,mug,,2\n★,,STAR,2\n")).toMatchObject({
+      created: 2,
+      updated: 1,
+    });
+    expect((await products()).map(({ title }) => title).toSorted()).toEqual(["C#", "C++", "mug", "★", "😀"]);
+  });
 
-  test("an invalid row is rolled back alone; stop ends there, skip continues", async () => {
+  test("an invalid row is rolled back alone; --on-error stop ends the import there, and skip continues", async () => {
     await createProduct(ctx, { title: "Lamp", price: 1, sku: "TAKEN" });
     const file = [
       { title: "First", price: 1, sku: "A" },
@@ -192,7 +189,7 @@ onEachDatabase((suite) => {
     expect(JSON.parse((await listProducts(ctx, { q: "Last" })).json)).toHaveLength(1);
   });
 
-  onFile("rows find products by id, then SKU, add and change variants, and change nothing else", async () => {
+  onFile("rows find products by id, then by SKU, add and change variants, and change nothing else", async () => {
     const { json } = await createProduct(ctx, {
       title: "Shirt",
       price: 10,
@@ -215,7 +212,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  onFile("an export restores each column, even an empty one, and empty cells change nothing", async () => {
+  onFile("importing an export restores each column, even an empty one; empty cells change nothing", async () => {
     for (const fields of [
       { title: "Mug" },
       { title: "Shirt", variants: [{ title: "One" }, { title: "Two", options: { n: "2" } }] },
@@ -258,7 +255,7 @@ onEachDatabase((suite) => {
   });
 
   onFile(
-    "a hyphen in a cell means no value, also for a new product; with an apostrophe before it, a hyphen is text",
+    "a hyphen in a cell means no value, even for a new product; after an apostrophe, a hyphen is text",
     async () => {
       let id = "";
       const csv = (stock: string, sku: string) =>
@@ -298,19 +295,22 @@ onEachDatabase((suite) => {
     expect(lines).toMatchObject({ created: 1, errors: [{ ...utf8, line: 1 }] });
   });
 
-  onFile("products before a misplaced quote are written, except one whose variants may continue there", async () => {
-    const rows = "sku,title,price,option:size,variant_sku\nA,One,1,,\nB,Two,2,,\n";
-    for (const onError of ["stop", "skip"] as const) {
-      const plain = await importCsv(`${rows}C,a"b"c,3,,\nD,Four,4,,\n`, { onError });
-      expect(plain).toMatchObject({ failed: 1, stopped: "error", errors: [{ line: 4 }] });
-      expect(plain.created + plain.unchanged).toBe(2);
-    }
-    const open = await importCsv(`${rows},Shirt,3,S,S-1\n,Shirt,,"M,M-1\n`);
-    expect(open).toMatchObject({ created: 0, unchanged: 2, failed: 1, errors: [{ line: 5 }] });
-    expect(await products()).toHaveLength(2);
-  });
+  onFile(
+    "an import writes the products before a misplaced quote, except a product whose variants may continue there",
+    async () => {
+      const rows = "sku,title,price,option:size,variant_sku\nA,One,1,,\nB,Two,2,,\n";
+      for (const onError of ["stop", "skip"] as const) {
+        const plain = await importCsv(`${rows}C,a"b"c,3,,\nD,Four,4,,\n`, { onError });
+        expect(plain).toMatchObject({ failed: 1, stopped: "error", errors: [{ line: 4 }] });
+        expect(plain.created + plain.unchanged).toBe(2);
+      }
+      const open = await importCsv(`${rows},Shirt,3,S,S-1\n,Shirt,,"M,M-1\n`);
+      expect(open).toMatchObject({ created: 0, unchanged: 2, failed: 1, errors: [{ line: 5 }] });
+      expect(await products()).toHaveLength(2);
+    },
+  );
 
-  onFile("rows with the same slug are one product, as are consecutive ones with the same title", async () => {
+  onFile("rows with the same slug are one product, and so are consecutive rows with the same title", async () => {
     const csv = [
       "sku,slug,title,price,option:size,variant_sku",
       ",shirt,Shirt,10,S,",
@@ -341,7 +341,7 @@ onEachDatabase((suite) => {
 
   const variantsOf = (sku: string) => ["S", "M"].map((size) => ({ options: { size }, sku: `${sku}-${size}` }));
 
-  onFile("rows of an export in a changed order are errors that name their lines, and erase nothing", async () => {
+  onFile("rows of an export in another order are errors with line numbers, and erase nothing", async () => {
     for (const title of ["Shirt", "Hat"]) {
       const texts = { description: "Soft", tags: ["new"], metadata: { a: 1 }, translations: { de: { title: "X" } } };
       const images = [{ url: "https://example.com/a.png" }];
@@ -370,7 +370,7 @@ onEachDatabase((suite) => {
     expect(await exported()).toEqual(lines);
   });
 
-  onFile("a product that a file names twice, also by different fields, is an error naming both lines", async () => {
+  onFile("a product that a file names twice, even by different fields, is an error that names both lines", async () => {
     const create = async (title: string, fields: object) =>
       (JSON.parse((await createProduct(ctx, { title, price: 1, ...fields })).json) as ProductReply).id;
     const mug = await create("Mug", { sku: "MUG" });
@@ -396,7 +396,7 @@ onEachDatabase((suite) => {
   });
 
   onFile(
-    "product fields that are only in a later row of the product are an error that says where they belong",
+    "product fields that are only in a later row of a product are an error that says where to put them",
     async () => {
       const refused = async (csv: string) => (await importCsv(csv)).errors;
       expect(await refused("slug,price,option:size\nshirt,,S\nshirt,9,M\n")).toEqual([
@@ -412,7 +412,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  onFile("a SKU or stock that belongs to a variant is refused on the product", async () => {
+  onFile("an import refuses a SKU or stock of a product that has variants", async () => {
     const variants = [
       { options: { n: "x" }, sku: "C1", stock: 3 },
       { options: { n: "y" }, stock: 4 },
@@ -433,7 +433,7 @@ onEachDatabase((suite) => {
     expect(await importCsv(edited)).toMatchObject({ unchanged: 1, failed: 0 });
   });
 
-  onFile("texts of a file are in the product's own language", async () => {
+  onFile("an import writes texts in the product's own language", async () => {
     const translations = { en: { title: "Lamp" } };
     await createProduct(ctx, { title: "Lampe", price: 1, sku: "L", translations }, "fr");
     expect(await importCsv("sku,title\nL,Lampadaire\n")).toMatchObject({ updated: 1 });
@@ -441,7 +441,7 @@ onEachDatabase((suite) => {
     expect(JSON.parse(line ?? "")).toMatchObject({ title: "Lampadaire", lang: "fr", translations });
   });
 
-  onFile("a stopped import has written exactly what it counts", async () => {
+  onFile("an import that is stopped has written exactly the products that it counts", async () => {
     const stop = new AbortController();
     const lines = Array.from({ length: 600 }, (_, index) => `S-${index},Lamp,1`);
     const onProgress = () => stop.abort();

@@ -15,7 +15,7 @@ const parse = ({ json }: { json: string }) => JSON.parse(json) as ProductReply;
 
 onEachDatabase((suite) => {
   const { onFile } = suite;
-  test("a restored product has everything that it had, except what was deleted before or meanwhile", async () => {
+  test("a restored product has all its earlier data, except what was deleted before or meanwhile", async () => {
     const ctx = await tenantContext(await suite.shop());
     const picture = await addPicture(ctx, newPng());
     const [gone, kept] = [
@@ -54,7 +54,7 @@ onEachDatabase((suite) => {
     expect((await findInconsistencies(ctx)).inconsistencies).toEqual([]);
   });
 
-  onFile("a product cannot be restored if its slug or SKU is taken meanwhile, even by a variant", async () => {
+  onFile("a product cannot be restored if another product or a variant now has its slug or SKU", async () => {
     const ctx = await tenantContext(await suite.shop());
     const { id } = parse(
       await createProduct(ctx, { title: "Cup", price: 1, variants: [{ title: "Red", sku: "C-1" }] }),

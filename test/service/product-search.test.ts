@@ -41,7 +41,7 @@ onEachDatabase((suite) => {
     expect(await wordsOf(gone)).toBe(0);
   });
 
-  onFile("a search finds only the store's products, also if two stores have the same prefix in the index", async () => {
+  onFile("a search finds only the store's products, even if two stores have the same prefix in the index", async () => {
     const [ctx, other] = [await open(), await open()];
     const [mine, theirs] = [await make(ctx), await make(other)];
     const row = "(select row_number from products where id = ?)";
@@ -81,7 +81,7 @@ onEachDatabase((suite) => {
   });
 });
 
-test("a search expression has quoted letters, digits and emoji only, for any text", () => {
+test("the search expression of any text contains only quoted letters, digits and emoji", () => {
   const bare = new Set<string>();
   for (let code = 0; code < 0x3000; code++) {
     const words = searchWords("tnt_abc123", `a${String.fromCharCode(code)}"b`);
@@ -92,7 +92,7 @@ test("a search expression has quoted letters, digits and emoji only, for any tex
   expect(bare).toEqual(new Set(["word", "(word OR word)"]));
 });
 
-test("a word is found by each of its beginnings and by each other form, and by nothing else", () => {
+test("a word is found only by its beginnings and by its other forms", () => {
   const words =
     "bench benches berri berry berries taxi taxy taxis table tables tabl bureau bureaux wood wooden woode axe axes Ära".split(
       " ",
@@ -108,13 +108,13 @@ test("a word is found by each of its beginnings and by each other form, and by n
   }
 });
 
-test("the tokenizer of the index splits tokens exactly as they were written", () => {
+test("the tokenizer of the index keeps our tokens unchanged", () => {
   // FTS5's tokenizer `ascii` splits at ASCII characters other than letters and digits, and folds ASCII capitals.
   const words = indexTokens("tnt_abc123", ["ÀB-c'd_e.f 1/2 ½ ﬁ ™ K İ ß 日本 กำ 🎉 \0 \ud800 x\u0301"]);
   for (const word of words.split(" ")) expect(word).toMatch(/^[a-z0-9\u0080-\u{10ffff}]+$/u);
 });
 
-test("texts are folded piece by piece, which splits no word and ends after 65,536 folded characters", () => {
+test("texts are case-folded in pieces, which splits no word and ends after 65,536 folded characters", () => {
   const indexOf = (...texts: string[]) => new Set(indexTokens("tnt_abc123", texts).split(" "));
   const words = ["Lampe", "t-shirt", "größer", "日本、", "ﷺ", "e\u0301te\u0301", "한국어", "🎉"];
   const text = Array.from({ length: 4000 }, (_, n) => words[n % words.length]).join(" ");
@@ -123,11 +123,11 @@ test("texts are folded piece by piece, which splits no word and ends after 65,53
   expect(indexOf("wide ".repeat(13_000), "lamp")).toContain("abc123lamp");
   expect(indexOf("ﷺ ".repeat(3000), "lamp")).toContain("abc123lamp");
   expect(indexOf("wide ".repeat(13_200), "lamp")).not.toContain("abc123lamp");
-  // Of a text that becomes longer by folding, only a part of the text's own length counts.
+  // If folding makes a text longer, only its beginning, up to the original length, counts.
   expect(indexOf("ﷺ ".repeat(5000), "lamp")).toContain("abc123lamp");
 });
 
-test("of a run of marks only the first eight count, more than any language needs", () => {
+test("of several marks in a row, only the first eight count, which is enough for any language", () => {
   const marks = (count: number) => `a${"\u0316\u0315".repeat(count)}`;
   // Thai marks are part of the word.
   for (const begin of ["a", "ก"]) {

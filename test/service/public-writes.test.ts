@@ -20,7 +20,7 @@ type Limits = Pick<Tenant, "addressWrites" | "visitorWrites">;
 const minute = 60_000;
 let tenants = 0;
 
-/** Returns the part of a store that the limiter reads, with these limits. */
+/** Returns the fields of a store that the limiter reads, with these limits. */
 const store = (limits: Partial<Limits> = {}) =>
   ({ id: `tnt_${tenants++}`, addressWrites: 3, visitorWrites: 3, ...limits }) as Tenant;
 
@@ -37,7 +37,7 @@ async function ask(limiter: WriteLimiter, tenant: Tenant, address: string | null
   }
 }
 
-/** Makes so many writes. Returns how many were accepted. */
+/** Makes this many writes. Returns how many were accepted. */
 async function admitted(times: number, limiter: WriteLimiter, ...write: [Tenant, string | null, (string | null)?]) {
   let count = 0;
   for (let n = 0; n < times; n++) if ((await ask(limiter, ...write)) === "counted") count += 1;
@@ -50,7 +50,7 @@ function alone(clock: FakeClock = createClock()) {
   return { clock, limiter: new WriteLimiter({ db, vault, now: clock.now, notice: () => {} }) };
 }
 
-test("no minute has more hits than allowed, and Retry-After is exactly the time to wait", async () => {
+test("no minute has more writes than allowed, and Retry-After is the exact time to wait", async () => {
   const tenant = store({ addressWrites: 7, visitorWrites: 0 });
   const { clock, limiter } = alone();
   const address = newAddress();
@@ -66,7 +66,7 @@ test("no minute has more hits than allowed, and Retry-After is exactly the time 
         expect(recent).toBeLessThan(7);
         taken.push(clock.now());
       } else {
-        // Hits of the same second expire together. So the minute may last up to a second longer, but never less.
+        // Hits of the same second expire together. So a minute may last up to a second longer, but is never shorter.
         const exact = minute - (clock.now() - (taken.at(-7) as number));
         expect(answer).toBeGreaterThanOrEqual(Math.max(1, Math.ceil(exact / 1000)));
         expect(answer).toBeLessThanOrEqual(Math.min(60, Math.ceil((exact + 1000) / 1000)));
@@ -106,7 +106,7 @@ test("a write refused by one limit counts for neither, and the longer wait is re
   for (let n = 0; n < 4; n++) expect(await ask(limiter, tenant, elsewhere, visitor())).toBe("counted");
 });
 
-test("a refusal names the limit, in words without settings", async () => {
+test("the error of a refused write names the limit, without names of settings", async () => {
   const { limiter } = alone();
   const tenant = store({ addressWrites: 1, visitorWrites: 1 });
   const refusalOf = async (address: string | null, actor: string | null) => {
@@ -136,7 +136,7 @@ test("stores, addresses and visitors have separate limits; an IPv6 /64 counts as
   }
 });
 
-test("a limit of 0 means no limit, and a changed one applies from the next write on", async () => {
+test("a limit of 0 means no limit, and a changed limit applies to the next write", async () => {
   const { clock, limiter } = alone();
   const tenant = store({ addressWrites: 0, visitorWrites: 0 });
   const [address, actor] = [newAddress(), visitor()];
@@ -152,7 +152,7 @@ test("a limit of 0 means no limit, and a changed one applies from the next write
   expect(await ask(limiter, tenant, address, actor)).toBe("counted");
 });
 
-test("a clock set back by up to a minute admits nobody sooner, and one set back further blocks nobody", async () => {
+test("if the clock is set back by up to a minute, nobody is admitted sooner; if it is set back further, nobody is blocked", async () => {
   for (const backMs of [5000, minute, minute + 1, 86_400_000]) {
     const { clock, limiter } = alone();
     const tenant = store();
@@ -172,7 +172,7 @@ test("a clock set back by up to a minute admits nobody sooner, and one set back 
   }
 });
 
-test("hits that another process reports late count by their own time", async () => {
+test("hits that another process reports late count at their own time", async () => {
   const counts = new Map<string, HitBucket[]>();
   const now = createClock().now();
   for (const ms of [30_000, 10_000, 20_900, 10_900, 20_000]) addHit(counts, "one", now + ms);
@@ -183,12 +183,12 @@ test("hits that another process reports late count by their own time", async () 
 onEachDatabase((suite) => {
   const { onFile } = suite;
   const notices: string[] = [];
-  /** Makes the limiter of one process. */
+  /** Creates the limiter of one process. */
   function makeLimiter(clock: FakeClock = createClock(), { db = suite.app.db } = {}): WriteLimiter {
     return new WriteLimiter({ db, vault, now: clock.now, notice: (message) => notices.push(message) });
   }
 
-  test("however often processes exchange counts, no row is counted twice, and no process counts its own rows", async () => {
+  test("processes that exchange counts never count a row twice, and never their own rows", async () => {
     const clock = createClock();
     const limiters = [makeLimiter(clock), makeLimiter(clock), makeLimiter(clock)] as const;
     const tenant = store({ visitorWrites: 10 });
@@ -200,7 +200,7 @@ onEachDatabase((suite) => {
   });
 
   onFile("the database contains no address and no id, and expired rows are purged", async () => {
-    // A time after that of other tests' rows.
+    // This time is later than the rows of other tests.
     const clock = createClock(Date.UTC(2031, 0, 15, 12));
     const limiter = makeLimiter(clock);
     const tenant = store();
@@ -218,7 +218,7 @@ onEachDatabase((suite) => {
     await limiter.stop();
   });
 
-  onFile("a machine whose clock is a little ahead blocks nobody for longer than a minute", async () => {
+  onFile("a machine whose clock is slightly ahead blocks nobody for more than a minute", async () => {
     const clock = createClock();
     const [here, there] = [makeLimiter(clock), makeLimiter(createClock(clock.now() + 4000))];
     const tenant = store();
@@ -230,7 +230,7 @@ onEachDatabase((suite) => {
     await Promise.all([here.stop(), there.stop()]);
   });
 
-  onFile("with many new visitors, all of them are counted", async () => {
+  onFile("all visitors are counted, even if many are new", async () => {
     const clock = createClock();
     const [here, there] = [makeLimiter(clock), makeLimiter(clock)];
     const tenant = store({ addressWrites: 0, visitorWrites: 2 });

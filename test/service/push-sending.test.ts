@@ -112,7 +112,7 @@ onEachDatabase((suite) => {
     expect((await deliveries())[0]?.last_error).toContain("503");
   });
 
-  onFile("registrations that the push service no longer knows are removed, and their deliveries dropped", async () => {
+  onFile("registrations that the push service no longer knows are removed, and so are their deliveries", async () => {
     const codes: Record<string, number> = { "/send/1": 404, "/send/2": 410 };
     const { service, register, queue, sender, deliveries, registrations } = await openPushes(suite, {
       answer: (response, { path }) => response.writeHead(codes[path] ?? 201).end(),
@@ -148,9 +148,9 @@ onDatabase("file", (suite) => {
 
   test.each([
     ["an error", 500, undefined],
-    ["too much at once", 429, undefined],
-    ["too much at once, for far too long", 429, "1000000000"],
-  ])("an error about one device (%s) delays that device only", async (_, code, after) => {
+    ["a reply 429", 429, undefined],
+    ["a reply 429 with a very long Retry-After", 429, "1000000000"],
+  ])("an error about one device (%s) delays only this device", async (_, code, after) => {
     const { service, register, queue, openSender, clock, rows } = await openPushes(suite, {
       answer: (response, { path }) => {
         const isBad = path === "/send/1";
@@ -161,7 +161,7 @@ onDatabase("file", (suite) => {
     const bad = service.subscribe();
     const badId = await register({ target: bad.subscription });
     for (let round = 1; round < 4; round++) {
-      // In the first round, this device fails alone; in the second, before all others.
+      // In the first round, only this device fails; in the second, it fails before all others.
       const others = Array.from({ length: round === 1 ? 0 : 6 }, () => service.subscribe());
       for (const { subscription } of others) await register({ target: subscription, isProven: round === 2 });
       await queue();
@@ -177,7 +177,7 @@ onDatabase("file", (suite) => {
     else expect(waits).toBe(3600);
   });
 
-  test("the circuit of a service where many devices fail opens for a minute at most, then one message at a time is tried", async () => {
+  test("after many failures at a push service, its circuit opens for at most a minute; then one message at a time is tried", async () => {
     let isDown = true;
     const { service, register, queue, sender, clock, notices } = await openPushes(suite, {
       answer: (response) => response.writeHead(isDown ? 503 : 201, { "retry-after": "3600" }).end(),
@@ -211,7 +211,7 @@ onDatabase("file", (suite) => {
     expect(new Set(errors.map(String))).toEqual(new Set(["failed,Notifications are sent to browsers only"]));
   });
 
-  test("a target sealed with another key is dropped", async () => {
+  test("a delivery to an address that was encrypted with another key is dropped", async () => {
     const { service, register, queue, openSender, deliveries } = await openPushes(suite);
     await register({ target: service.subscribe().subscription });
     await queue();
@@ -246,11 +246,15 @@ onDatabase("file", (suite) => {
 
   const refused: [string, string, Record<string, string[]>][] = [
     ["a private network", "https://10.1.2.3/push", {}],
-    ["a name that leads there", "https://push.example.com/x", { "push.example.com": ["93.184.216.34", "192.168.0.1"] }],
+    [
+      "a name that resolves to a private network",
+      "https://push.example.com/x",
+      { "push.example.com": ["93.184.216.34", "192.168.0.1"] },
+    ],
     ["http", "http://push.example.com/x", { "push.example.com": ["93.184.216.34"] }],
   ];
   test.each(refused)(
-    "an endpoint on %s is not connected to unless private ones are permitted",
+    "the sender connects to an endpoint on %s only if private endpoints are allowed",
     async (_, endpoint, names) => {
       const { register, queue, sender, deliveries } = await openPushes(suite, {
         web: { allowPrivate: false, lookup: async (name) => names[name] ?? [] },
@@ -263,7 +267,7 @@ onDatabase("file", (suite) => {
     },
   );
 
-  test("messages go first to registrations that have received one", async () => {
+  test("messages go first to registrations that have already received a message", async () => {
     const sent: string[] = [];
     const sendPush: SendPush = async ({ endpoint }) => {
       sent.push(new URL(endpoint).host);
@@ -278,7 +282,7 @@ onDatabase("file", (suite) => {
     expect(sent).toEqual(["old", "new"]);
   });
 
-  test("a message to ten thousand devices is fanned out in batches, once for each", async () => {
+  test("a message to ten thousand devices is queued in batches, once for each device", async () => {
     const { queue, rows, ctx, clock } = await openPushes(suite);
     const now = new Date(clock.now()).toISOString();
     await suite.app.db.execute({
@@ -312,7 +316,7 @@ onDatabase("file", (suite) => {
     expect([await purgePushes(ctx), await purgeMessages(ctx)]).toEqual([2, 1]);
   });
 
-  test("a registration that was neither renewed nor received a message for 180 days is purged", async () => {
+  test("a registration is purged after 180 days without a renewal or a received message", async () => {
     const { service, register, queue, sender, rows, clock } = await openPushes(suite);
     const used = await register({ target: service.subscribe().subscription, isProven: true, topics: ["news"] });
     await register({ target: service.subscribe().subscription, isProven: true });

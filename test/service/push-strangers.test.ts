@@ -16,7 +16,9 @@ const { keys } = createBrowser();
 const junkHosts = 200;
 const taken: Answer = { result: "accepted", status: 201, retryAfterMs: 0, error: null };
 
-/** Opens push services. Those on hosts that begin with `junk` never answer. All others accept messages at once. */
+/**
+ * Opens push services. Services on hosts that begin with `junk` never answer, and all others accept messages at once.
+ */
 function openServices() {
   const heard: string[] = [];
   let hanging = 0;
@@ -55,8 +57,8 @@ async function queueNotice({ queue, rows }: Opened, userId: string): Promise<voi
 }
 
 /**
- * Polls as a server does, until `isDone`. The number of polls is not fixed, because attempts that hang end only after
- * real time.
+ * Polls like a server until `isDone`. The number of polls is not fixed, because hanging attempts end only after real
+ * time.
  */
 async function lookUntil({ sender, clock }: Opened, isDone: () => boolean | Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 15_000;
@@ -68,9 +70,9 @@ async function lookUntil({ sender, clock }: Opened, isDone: () => boolean | Prom
   }
 }
 
-describe("with many registrations of strangers that never answer", () => {
+describe("many registrations of strangers that never answer", () => {
   onDatabase("file", (suite) => {
-    test("new devices of the same store receive messages, those about orders first", async () => {
+    test("new devices of the same store receive messages, first those about orders", async () => {
       const { heard, peak, sendPush } = openServices();
       const opened = await openPushes(suite, { sender: { sendPush } });
       const { id: userId } = await createUser(opened.ctx, { email: "ann@example.com" });
@@ -89,7 +91,7 @@ describe("with many registrations of strangers that never answer", () => {
       await opened.sender.stop(0);
     });
 
-    test("a device that hangs counts as one that never received a message", async () => {
+    test("a device that hangs counts like a device that never received a message", async () => {
       const { heard, sendPush } = openServices();
       const opened = await openPushes(suite, { sender: { sendPush, timeoutMs: 50 } });
       const { id: userId } = await createUser(opened.ctx, { email: "eve@example.com" });
@@ -107,7 +109,7 @@ describe("with many registrations of strangers that never answer", () => {
       await opened.sender.stop(0);
     });
 
-    test("at a large push service a new device does not wait for the strangers' devices, even directly after a start", async () => {
+    test("at a large push service, a new device does not wait for devices of strangers, even directly after a start", async () => {
       const { heard, sendPush } = openServices();
       const opened = await openPushes(suite, { sender: { sendPush } });
       await registerJunk(opened, 400);
@@ -143,7 +145,7 @@ describe("with many registrations of strangers that never answer", () => {
 });
 
 onDatabase("file", (suite) => {
-  test("without a configured contact, push services get a neutral address, and nothing about the store", async () => {
+  test("without a configured contact, push services get a neutral address and no data of the store", async () => {
     const { service, register, queue, sender, ctx, rows, clock } = await openPushes(suite, {
       web: { contact: undefined },
     });

@@ -37,7 +37,7 @@ test("an endpoint of a push service is accepted unchanged", () => {
   }
 });
 
-test("an endpoint is the same for any spelling of its host", () => {
+test("an endpoint with another spelling of its host is the same endpoint", () => {
   const written = [
     "https://PUSH.example.com/Ab",
     "HTTPS://push.example.com:443/Ab",
@@ -46,7 +46,7 @@ test("an endpoint is the same for any spelling of its host", () => {
   for (const one of written) expect(ofEndpoint(one)).toMatchObject({ endpoint: "https://push.example.com/Ab" });
 });
 
-// `webhook-address.test.ts` tries the addresses themselves.
+// `webhook-address.test.ts` tests more addresses.
 const privateHosts = [
   ...["127.0.0.1", "127.1", "2130706433", "0x7f.1", "017700000001", "127.0.0.1.", "①②⑦.0.0.1", "[::ffff:8.8.8.8]"],
   ..."localhost LOCALHOST localhost. a.localhost push push. printer.local db.internal a.b.lan".split(" "),
@@ -58,7 +58,7 @@ test("an endpoint that is not on the public internet is refused", () => {
   }
 });
 
-test("allowed private endpoints may be on this machine, by name or address, and http", () => {
+test("if private endpoints are allowed, an endpoint may be on this machine, by name or address, and use http", () => {
   for (const endpoint of ["http://127.0.0.1:9/x", "http://[::1]:9/x", "https://localhost/x", "http://push/x"]) {
     expect(ofEndpoint(endpoint, true)).toEqual({ endpoint, keys: usual.keys });
   }
@@ -82,7 +82,7 @@ test("an invalid endpoint is refused", () => {
   }
 });
 
-test("keys may be base64 in either alphabet, padded or not, and are the same key", () => {
+test("a key may be base64 in both alphabets, with or without padding", () => {
   const padded = (text: string) => text.padEnd(Math.ceil(text.length / 4) * 4, "=");
   const classic = (text: string) => text.replaceAll("-", "+").replaceAll("_", "/");
   for (let n = 0; n < 10; n++) {
@@ -132,7 +132,7 @@ test("an Apple token is hex of 32 to 100 bytes, in any case", () => {
   }
 });
 
-test("a Google token is the id of an installation, a colon and any text", () => {
+test("a Google token is an installation id, a colon and any text", () => {
   for (const token of [
     newGoogleToken(),
     `c1Zb0aXY_-k:APA91b${"x".repeat(134)}`,
@@ -148,7 +148,7 @@ test("a Google token is the id of an installation, a colon and any text", () => 
   for (const token of wrong) expect([token, outcome("android", { token })]).toEqual([token, "token"]);
 });
 
-test("a platform accepts only its own kind of target", () => {
+test("a platform accepts only its own kind of address", () => {
   const token = newAppleToken();
   expect(outcome("web", {})).toBe("subscription");
   expect(outcome("web", { token })).toBe("token");

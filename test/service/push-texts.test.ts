@@ -11,7 +11,7 @@ import {
 
 const folder = join(import.meta.dir, "../../src/server/modules/notifications/messages/texts");
 
-test("every text file is a language, and each language of the mails has one", () => {
+test("the name of every file with texts is a language, and each language of mail has such a file", () => {
   const languages = readdirSync(folder).map((name) => name.replace(".json", ""));
   expect(Object.keys(orderTexts)).toEqual(languages.toSorted());
   expect(Object.keys(orderTexts)).toEqual(Object.keys(mailTemplates));
@@ -25,7 +25,7 @@ for (const [language, texts] of Object.entries(orderTexts)) {
   });
 }
 
-test("the text is in the first wanted language that has one, otherwise in English", () => {
+test("a notification is in the first wanted language that has texts, otherwise in English", () => {
   for (const [wanted, language] of [
     [["tlh", "fr-CA"], "fr"],
     [[null, "es"], "es"],
@@ -37,7 +37,7 @@ test("the text is in the first wanted language that has one, otherwise in Englis
   }
 });
 
-test("payloads fit a push service, with any title of the store", () => {
+test("notifications are small enough for push services, with any title of the store", () => {
   const content = { type: "order.fulfilled", order_id: `ord_${"0".repeat(26)}`, number: 10 ** 9, status: "completed" };
   const task = { kind: "order", content: JSON.stringify(content), messageId: "msg_1", language: "ar" } as const;
   for (const lang of Object.keys(orderTexts)) {

@@ -25,19 +25,19 @@ test("a query is parsed as a form", () => {
   }
 });
 
-test("a repeated name, in any encoding, is 5100", () => {
+test("a repeated name in a query, in any encoding, is refused with 5100", () => {
   for (const search of ["?a=1&a=1", "?a&a", "?a=1&%61=2", "?a+b=1&a%20b=2", "?__proto__=1&__proto__=2", "?=1&=2"]) {
     expect(() => read(search)).toThrow(expect.objectContaining({ code: 5100 }));
   }
 });
 
-test("invalid percent-encoding is 5100", () => {
+test("invalid percent-encoding in a query is refused with 5100", () => {
   for (const search of ["?a=%", "?a=%1", "?a=%zz", "?%=1", "?a=%ff", "?a=%c3%28", "?a=%ed%a0%80", "?a=%f5%80%80%80"]) {
     expect(() => read(search)).toThrow(expect.objectContaining({ code: 5100 }));
   }
 });
 
-test("no name of a query has a special meaning", () => {
+test("names of a query such as __proto__ have no special meaning", () => {
   const { query } = parseQuery("http://h/?__proto__=x&constructor=y&toString=z");
   expect(Object.keys(query)).toEqual(["__proto__", "constructor", "toString"]);
   expect(Object.getPrototypeOf(query)).toBeNull();
@@ -52,7 +52,7 @@ test("the six common parameters are taken from query and body", () => {
   expect([{ ...query }, body]).toEqual([{ x: "1" }, { y: 1 }]);
 });
 
-test("a request id is kept if it is safe and not too long", () => {
+test("a request id of a caller is kept if it is safe and not too long", () => {
   const idOf = (given: string) => requestIdOf(new Headers({ "x-request-id": given }));
   for (const id of ["abcdefgh", "A.b_c-1.2", "x".repeat(128)]) expect(idOf(id)).toBe(id);
   for (const id of ["", "short", "x".repeat(129), "a b c d e", "a,b,c,d,e", "ünïcödé-", "a\tbcdefgh", '{"a":12345}']) {
@@ -61,7 +61,7 @@ test("a request id is kept if it is safe and not too long", () => {
   expect(requestIdOf(new Headers())).not.toBe(requestIdOf(new Headers()));
 });
 
-test("If-Match is a version, * or missing; an unknown tag is 5303, anything else 5100", () => {
+test("If-Match may be a version, * or missing; an unknown ETag gets 5303, and any other text 5100", () => {
   expect([null, "*", " * ", '"1"', '"15"', ' "7" ', 'W/"4"'].map(parseIfMatch)).toEqual([
     null,
     null,

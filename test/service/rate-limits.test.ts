@@ -8,14 +8,14 @@ let subjects = 0;
 const newSubject = () => `subject-${Bun.randomUUIDv7()}-${subjects++}`;
 
 onEachDatabase((suite) => {
-  /** Makes a counter of one subject, with its own clock. */
+  /** Creates a counter of one subject, with its own clock. */
   function counter(max = limit) {
     const clock = createClock();
     const subject = newSubject();
     return { clock, hit: () => countHit({ db: suite.app.db, now: clock.now }, max, subject) };
   }
 
-  test("no period of the window's length has more hits than allowed", async () => {
+  test("no time of the window's length contains more hits than allowed", async () => {
     const { clock, hit } = counter();
     const taken: number[] = [];
     let state = 3;
@@ -25,13 +25,13 @@ onEachDatabase((suite) => {
       const recent = taken.filter((at) => at > clock.now() - limit.windowMs);
       const wait = await hit();
       if (wait === 0) taken.push(clock.now());
-      // Exactly as many as a list of all hits would allow.
+      // The counter must allow exactly as many as a list of all hits.
       const oldest = recent[0] as number;
       expect(wait).toBe(recent.length < limit.max ? 0 : oldest + limit.windowMs - clock.now());
     }
   });
 
-  test("of thirty concurrent hits from two processes, exactly ten are counted", async () => {
+  test("of thirty concurrent hits from two processes, exactly ten are admitted", async () => {
     const elsewhere = await suite.database.openAgain();
     const { now } = createClock();
     const subject = newSubject();
@@ -43,7 +43,7 @@ onEachDatabase((suite) => {
     expect(waits.filter((wait) => wait === limit.windowMs)).toHaveLength(20);
   });
 
-  test("hits of a machine whose clock is ahead by up to a window count for their time on that machine", async () => {
+  test("hits of a machine whose clock is ahead by up to a window count at the time of that machine", async () => {
     const { clock, hit } = counter({ ...limit, max: 1 });
     expect(await hit()).toBe(0);
     clock.advance(-limit.windowMs);
@@ -54,7 +54,7 @@ onEachDatabase((suite) => {
     expect(await hit()).toBe(0);
   });
 
-  test("a clock that was set back blocks nobody for longer than the window", async () => {
+  test("a clock that is set back blocks nobody for longer than the window", async () => {
     for (const backMs of [limit.windowMs + 1, 86_400_000]) {
       const clock = createClock();
       const ctx = { db: suite.app.db, now: clock.now };
@@ -87,7 +87,7 @@ onEachDatabase((suite) => {
     expect(await hit()).toBe(0);
   });
 
-  test("a purge removes expired hits, and none that still count", async () => {
+  test("a purge removes expired hits, and no hits that count", async () => {
     const early = createClock(Date.UTC(1999, 0, 1));
     const db = suite.app.db;
     const [old, young] = [newSubject(), newSubject()];

@@ -69,7 +69,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("rekeying with the same key keeps everything; with another key, it deletes what the old key encrypted", async () => {
+  test("db rekey with the same key keeps everything; with another key, it deletes what the old key encrypted", async () => {
     expect(await rekeyDatabase(suite.app.system, oldKey)).toEqual({
       rekeyed: false,
       mail_dropped: 0,
@@ -85,8 +85,8 @@ onDatabase("file", (suite) => {
     expect((await ensureVapidKeys(ctx)).publicKey).toBe(vapidKey);
     expect(await rekeyings()).toEqual([]);
 
-    // With another key, everything that only the old key can decrypt is deleted, and the users are listed whose second
-    // factor no longer works.
+    // With another key, everything that only the old key can decrypt is deleted. The users whose second factor no
+    // longer works are listed.
     expect(String(await failureOf(async () => (await openVault(newKey, ctx.db)).fingerprint()))).toContain("db rekey");
     expect(await rekeyDatabase(suite.app.system, newKey)).toEqual({
       rekeyed: true,

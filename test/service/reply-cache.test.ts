@@ -16,7 +16,7 @@ function replyOf(length: number): KeptReply {
   };
 }
 
-/** Returns which of the first `count` replies of a store are cached. Looking for a reply does not count as its use. */
+/** Returns which of the first `count` replies of a store are cached. This does not count as a use of these replies. */
 function kept(cache: ReplyCache, tenantId: string, count: number): number {
   return Array.from({ length: count }, (_, n) => cache.find(tenantId, `${n}`)).filter(Boolean).length;
 }
@@ -28,7 +28,7 @@ test("a reply is cached at its second request, and never if the cache has no mem
   expect([off.wants("a"), off.wants("a")]).toEqual([false, false]);
 });
 
-test("the least recently used reply is removed first", () => {
+test("a full cache first removes the least recently used reply", () => {
   const cache = new ReplyCache(100_000);
   for (let n = 0; n < 3; n++) cache.keep("t", `${n}`, replyOf(20_000));
   cache.find("t", "0");
@@ -36,7 +36,7 @@ test("the least recently used reply is removed first", () => {
   expect(["0", "1", "2", "3"].map((name) => cache.find("t", name) !== undefined)).toEqual([true, false, true, true]);
 });
 
-test("the replies of a store displace only replies of the same store", () => {
+test("the replies of a store displace only replies of this store", () => {
   const cache = new ReplyCache(1_000_000);
   for (let n = 0; n < 10; n++) cache.keep("small", `${n}`, replyOf(10_000));
   for (let n = 0; n < 500; n++) cache.keep("large", `${n}`, replyOf(10_000));
@@ -44,7 +44,7 @@ test("the replies of a store displace only replies of the same store", () => {
   expect(kept(cache, "large", 500)).toBeWithin(40, 60);
 });
 
-test("a reply that is cached again uses memory once, and one larger than the cache is not cached", () => {
+test("a reply that is cached again uses memory only once, and a reply larger than the cache is not cached", () => {
   const cache = new ReplyCache(100_000);
   for (let n = 0; n < 100; n++) cache.keep("t", "0", replyOf(20_000));
   cache.keep("t", "1", replyOf(20_000));

@@ -26,7 +26,7 @@ const everything: RequestLogEntry = {
 };
 const forged = "/a b\n2030-01-01T00:00:00.000Z GET /forged/\r\x1b[31m\u2028\u009b灯";
 
-test("a line of text has the known fields, in one order", () => {
+test("a log line in text form has the known fields, in a fixed order", () => {
   expect(formatRequest(entry, "text")).toBe(
     "2030-01-15T12:00:00.000Z GET /products/ 200 1.23ms request_id=request-1\n",
   );
@@ -35,7 +35,7 @@ test("a line of text has the known fields, in one order", () => {
   );
 });
 
-test("a line of JSON has the same fields, and the level", () => {
+test("a log line in JSON has the same fields, and the level", () => {
   expect(JSON.parse(formatRequest(entry, "json"))).toEqual({
     time: "2030-01-15T12:00:00.000Z",
     level: "info",
@@ -50,7 +50,7 @@ test("a line of JSON has the same fields, and the level", () => {
   expect(JSON.parse(formatRequest(everything, "json"))).toEqual(all);
 });
 
-test("no text of a caller can add a line, a colour, or a field", () => {
+test("no text of a caller can add a line, a colour, or a field to the log", () => {
   for (const form of ["text", "json"] as const) {
     const texts = { path: forged, namespace: `x code=1 ${forged}`, origin: forged, fault: forged };
     const line = formatRequest({ ...everything, ...texts }, form);
@@ -61,7 +61,7 @@ test("no text of a caller can add a line, a colour, or a field", () => {
   }
 });
 
-test("a secret or a guest's order token that was sent in a path is not logged", () => {
+test("a secret, or a guest's order token, that was sent in a path is not logged", () => {
   const [id, token] = ["ord_01h455vb4pex5vsknk084sn02q", "0123456789abcdef".repeat(4)];
   for (const form of ["text", "json"] as const) {
     for (const start of ["sk_", "v2.", `${id}.`, `${id}%2E`, `${id}/`]) {
@@ -74,13 +74,13 @@ test("a secret or a guest's order token that was sent in a path is not logged", 
   }
 });
 
-test("a line stays short, with any path or namespace", () => {
-  // Longer than an atomic write to a pipe, so the lines of several workers could mix.
+test("a log line is short, with any path or namespace", () => {
+  // This is longer than an atomic write to a pipe, so lines of several workers could mix.
   const long = { ...everything, path: "/x".repeat(50_000), namespace: "n".repeat(50_000) };
   for (const form of ["text", "json"] as const) expect(formatRequest(long, form).length).toBeLessThan(1500);
 });
 
-test("an internal error is one short line with kinds and messages, without stack or path", () => {
+test("the log has one short line for an internal error, with kinds and messages, without stack or path", () => {
   const cause = new TypeError("cannot read /usr/lib/node/place.js:5\n    at work (/srv/app/x.ts:1:2)");
   const fault = describeFault(new AppError("unavailable", "Busy.", { cause }));
   expect(fault).toContain("AppError: Busy.");
@@ -117,7 +117,7 @@ async function write(form: "text" | "json", least?: LogLevel): Promise<string[]>
   return text.trimEnd().split("\n");
 }
 
-test("the log has messages of its level and above, of requests and notices alike", async () => {
+test("the log has messages of its level and above, for requests and for notices", async () => {
   for (const [index, least] of logLevels.entries()) {
     const lines = await write("json", least);
     const louder = logLevels.slice(index);
@@ -127,19 +127,19 @@ test("the log has messages of its level and above, of requests and notices alike
   expect((await write("text")).length).toBe((await write("text", "info")).length);
 });
 
-test("time and level come first in every line of JSON, and in a notice of text", async () => {
+test("time and level are first in every JSON line, and in every notice in text form", async () => {
   for (const line of await write("json")) expect(Object.keys(JSON.parse(line)).slice(0, 2)).toEqual(["time", "level"]);
   expect((await write("text")).at(-1)).toMatch(/^\S+Z ERROR notice of error$/);
 });
 
-test("internal errors are errors, refusals are warnings, all else is information", () => {
+test("the level of a line is error for 5xx, warn for 401, 403 and 429, and info for other replies", () => {
   const levels = (...statuses: number[]) => statuses.map(levelOf);
   expect(levels(500, 503)).toEqual(["error", "error"]);
   expect(levels(401, 403, 429)).toEqual(["warn", "warn", "warn"]);
   expect(levels(200, 201, 400, 404, 409, 422)).toEqual(Array(6).fill("info"));
 });
 
-test("several processes write so small pieces that they do not mix in a pipe; one process alone writes larger ones", async () => {
+test("several processes write pieces to the log that are too small to mix in a pipe; a single process writes larger pieces", async () => {
   const longest = async (writers?: "ofOne") => {
     const sizes: number[] = [];
     const log = createLogWriter("text", async (piece) => sizes.push(piece.length), "info", writers);

@@ -145,7 +145,7 @@ test.each([
   ["another place", () => vault.open("mail", "b", vault.seal("mail", "a", "x"))],
   ["nothing", () => vault.open("mail", "a", "")],
   ["noise", () => vault.open("mail", "a", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")],
-])("%s decrypts nothing", (_, open) => {
+])("%s cannot decrypt a sealed value", (_, open) => {
   expect(open()).toBeNull();
 });
 

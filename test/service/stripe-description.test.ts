@@ -34,7 +34,7 @@ afterAll(() => {
 });
 
 test.skipIf(mock === null)(
-  "Stripe's own description accepts each request that the server sends, and refuses one that it does not know",
+  "Stripe's own API description accepts each request that the server sends, and refuses an unknown request",
   async () => {
     const port = findPort();
     const url = `http://127.0.0.1:${port}/v1/`;

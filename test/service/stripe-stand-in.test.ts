@@ -22,7 +22,7 @@ beforeEach(async () => {
 });
 afterEach(() => stripe.stop());
 
-/** What a shop sends for an order of 24 EUR. */
+/** The request of a shop for an order of 24 EUR. */
 const order = (more: Partial<Library.Checkout.SessionCreateParams> = {}): Library.Checkout.SessionCreateParams => ({
   mode: "payment",
   payment_method_types: ["card"],
@@ -50,8 +50,8 @@ const sell = async () => {
 const act = (page: string, name: string) =>
   fetch(page, { method: "POST", body: new URLSearchParams({ act: name }), redirect: "manual" });
 
-describe("the stand-in of Stripe, asked by Stripe's library,", () => {
-  test("takes a session to its page, on which a visitor is declined and then pays", async () => {
+describe("the simulated Stripe, called by Stripe's library,", () => {
+  test("opens a page for a session, on which a visitor is declined and then pays", async () => {
     const { id, url, status, amount_total } = await library.checkout.sessions.create(order());
     expect({ status, amount_total }).toEqual({ status: "open", amount_total: 2400 });
     const page = await (await fetch(String(url))).text();
@@ -75,7 +75,7 @@ describe("the stand-in of Stripe, asked by Stripe's library,", () => {
     expect(stripe.books.lists.charges.length).toBe(1);
   });
 
-  test("ends a session when its time is over or when it is told to, and then takes no money", async () => {
+  test("ends a session after its time or on request, and then accepts no payment", async () => {
     const first = await library.checkout.sessions.create(order());
     clock.advance(31 * minute);
     expect(await library.checkout.sessions.retrieve(first.id)).toMatchObject({ status: "expired", url: null });
@@ -86,7 +86,7 @@ describe("the stand-in of Stripe, asked by Stripe's library,", () => {
     expect(await failureOf(library.checkout.sessions.expire(second.id))).toMatchObject({ statusCode: 400 });
   });
 
-  test("repeats its reply to an Idempotency-Key for 24 hours, and refuses other parameters under it", async () => {
+  test("repeats its reply to an Idempotency-Key for 24 hours, and refuses the key with other parameters", async () => {
     const send = (more = {}) => library.checkout.sessions.create(order(more), { idempotencyKey: "chk_1" });
     const expires_at = Math.floor(clock.now() / 1000) + 24 * 3600;
     const { id } = await send({ expires_at });
@@ -102,8 +102,8 @@ describe("the stand-in of Stripe, asked by Stripe's library,", () => {
   });
   test.each([
     ["an amount below the minimum", line("gbp", 29), "amount_too_small"],
-    ["a currency that Stripe does not take", line("ghs", 2900), undefined],
-    ["half a crown of Iceland", line("isk", 9950), "parameter_invalid_integer"],
+    ["a currency that Stripe does not accept", line("ghs", 2900), undefined],
+    ["half an Icelandic króna", line("isk", 9950), "parameter_invalid_integer"],
     ["no lines", { line_items: [] }, undefined],
     ["less than 30 minutes", { expires_at: 1 }, undefined],
     ["an address without a scheme", { success_url: "shop.example" }, "url_invalid"],
@@ -119,7 +119,7 @@ describe("the stand-in of Stripe, asked by Stripe's library,", () => {
     expect(stripe.books.lists["checkout/sessions"]).toEqual([]);
   });
 
-  test("refunds at most what is left, and lists refunds and disputes of a payment, newest first", async () => {
+  test("refunds at most the remaining amount, and lists refunds and disputes of a payment, newest first", async () => {
     const { id, intent } = await sell();
     const other = await sell();
     const refund = (amount?: number) =>

@@ -17,7 +17,7 @@ const usual: UnitOptions = {
 
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-/** Returns the complaints of systemd about a unit. Empty without complaints, or without systemd. */
+/** Returns the warnings of systemd about a unit. Empty without warnings, or without systemd. */
 function askSystemd(unit: string): string {
   if (analyze === null) return "";
   const path = join(base, "bodega.service");
@@ -28,7 +28,7 @@ function askSystemd(unit: string): string {
 
 const linesOf = (unit: string, name: string) => unit.split("\n").filter((line) => line.startsWith(`${name}=`));
 
-test("below /var/lib the unit has its own account with minimal permissions", () => {
+test("for a data directory below /var/lib, the unit has its own account with minimal permissions", () => {
   const unit = renderUnit(usual);
   expect(askSystemd(unit)).toBe("");
   expect(unit).toContain("\nExecStart=/usr/bin/env serve --data-dir /var/lib/bodega\n");
@@ -42,12 +42,12 @@ test("below /var/lib the unit has its own account with minimal permissions", () 
   expect(unit).not.toContain("MemoryDenyWriteExecute");
 });
 
-test("the directories of a replica and backups can be written to, and need not exist when the server starts", () => {
+test("the unit can write to the directories of replica and backups, which need not exist when the server starts", () => {
   const folders = ["/mnt/backups", "/mnt/replica"];
   const own = renderUnit({ ...usual, folders });
   expect(askSystemd(own)).toBe("");
   expect(linesOf(own, "ReadWritePaths")).toEqual(["ReadWritePaths=-/mnt/backups", "ReadWritePaths=-/mnt/replica"]);
-  // The account gets its number only at the first start.
+  // The account gets its user id only at the first start.
   expect(linesOf(own, "ExecStartPre")).toContain("ExecStartPre=-+chown --reference=/var/lib/bodega /mnt/replica");
   const account = { kind: "static", user: "shop", group: "shop" } as const;
   const others = ["/home/ada/replica", "/tmp/replica"];
@@ -78,7 +78,7 @@ test("with a data directory outside /var/lib, the unit runs as the given account
   expect([linesOf(unit, "ReadWritePaths"), linesOf(unit, "DynamicUser")]).toEqual([["ReadWritePaths=/srv/shop"], []]);
 });
 
-test("homes, temporary directories and ports below 1024 are available only if they are needed", () => {
+test("the unit can use home directories, temporary directories and ports below 1024 only if it needs them", () => {
   const account = { kind: "static", user: "1000", group: "1000" } as const;
   const table: [unit: Partial<UnitOptions>, line: string][] = [
     [{ dataDir: "/home/ada/shop", account }, "ProtectHome=read-only"],
@@ -98,7 +98,7 @@ test("homes, temporary directories and ports below 1024 are available only if th
   }
 });
 
-test("paths with spaces, quotes, percent and dollar signs are quoted correctly", () => {
+test("paths with spaces, quotes, percent and dollar signs are quoted correctly in the unit", () => {
   const folder = join(base, "my %n $HOME dir");
   const program = join(folder, "bodega");
   mkdirSync(folder);
@@ -133,7 +133,7 @@ test("systemd manages only a directory directly below /var/lib", () => {
   expect(names.map(stateDirectoryOf)).toEqual(["bodega", "my-shop.1", undefined, undefined, undefined, undefined]);
 });
 
-test("only a server with a replica stays stopped after exit code 4", () => {
+test("the unit does not restart a server with a replica after exit code 4, and restarts others", () => {
   expect(renderUnit(usual)).not.toContain("RestartPreventExitStatus");
   expect(renderUnit({ ...usual, hasReplica: true })).toContain("\nRestartPreventExitStatus=4\n");
 });

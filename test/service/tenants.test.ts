@@ -8,7 +8,7 @@ import { newNamespace } from "../support/factories.ts";
 import { failureOf } from "../support/failure.ts";
 import { onDatabase } from "../support/suite.ts";
 
-/** Invalid inputs, and the field that the error names. */
+/** Invalid inputs, each with the field that the error names. */
 const refused: [field: string, input: TenantInput][] = [
   ["title", { title: "" }],
   ["title", { title: "a".repeat(201) }],
@@ -47,7 +47,7 @@ onDatabase("file", (suite) => {
     ctx = suite.app.system;
   });
 
-  test("every given field is stored, in its canonical form", async () => {
+  test("every given field of a tenant is stored in its canonical form", async () => {
     const namespace = newNamespace();
     const input = {
       title: "Été 灯 & Söhne",
@@ -64,7 +64,7 @@ onDatabase("file", (suite) => {
     expect(await getTenant(ctx, namespace)).toMatchObject(expected);
   });
 
-  test("a store keeps its currency while it has products", async () => {
+  test("the currency of a store cannot be changed while it has products", async () => {
     const shop = await suite.shop();
     const { id } = await shop.createProduct({});
     expect(await failureOf(updateTenant(ctx, shop.namespace, { currency: "JPY" }))).toMatchObject({ code: 5306 });
@@ -73,7 +73,7 @@ onDatabase("file", (suite) => {
     expect(await updateTenant(ctx, shop.namespace, { currency: "JPY" })).toMatchObject({ currency: "JPY" });
   });
 
-  test("of ten concurrent creates with one name one succeeds", async () => {
+  test("of ten concurrent creates of a tenant with one namespace, only one succeeds", async () => {
     const namespace = newNamespace();
     const outcomes = await Promise.allSettled(Array.from({ length: 10 }, () => createTenant(ctx, { namespace })));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
@@ -82,7 +82,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an invalid field is refused and named, on create and on update, and nothing changes", async () => {
+  test("an invalid field of a tenant is refused by name, on create and update, and nothing changes", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace });
     const before = await getTenant(ctx, namespace);
@@ -98,7 +98,7 @@ onDatabase("file", (suite) => {
     expect(await getTenant(ctx, namespace)).toEqual(before);
   });
 
-  test("an update changes the given fields, null clears, and the sign follows the currency", async () => {
+  test("an update of a tenant changes the given fields, null clears a field, and a new currency changes its sign", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace, title: "Shop", domain: "a.example", url: "https://a.example" });
     const before = await getTenant(ctx, namespace);
@@ -112,7 +112,7 @@ onDatabase("file", (suite) => {
     expect(await getTenant(ctx, namespace)).toMatchObject({ currency: "CHF", currency_sign: "Fr." });
   });
 
-  test("points rate and point value apply from the next request on, exactly", async () => {
+  test("a new points rate or point value applies to the next request", async () => {
     const shop = await suite.shop({ tenant: { pointsRate: 0.333, pointValue: 0.07, pointsDays: 30 } });
     const eve = await openAccount(shop);
     const { id } = await shop.createProduct({ price: 1000 });
@@ -132,7 +132,7 @@ onDatabase("file", (suite) => {
     expect(await getTenant(ctx, shop.namespace)).toMatchObject(stored);
   });
 
-  test("in another currency, a point has the value of the smallest unit, unless a value is set", async () => {
+  test("after a change of the currency, a point is worth the smallest unit, unless a value is set", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace, currency: "KWD", pointValue: 0.005 });
     await updateTenant(ctx, namespace, { currency: "KWD" });

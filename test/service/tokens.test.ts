@@ -39,7 +39,7 @@ onEachDatabase((suite) => {
   const statesOf = async (ctx: Ctx, userId: string) =>
     (await listTokens(ctx, { userId, allStates: true })).map(({ state }) => state);
 
-  test("of twenty concurrent rotations of one token from two processes, one succeeds", async () => {
+  test("of twenty concurrent rotations of one token from two processes, only one succeeds", async () => {
     const { ctx, as, userId, codeOf } = await openHolder();
     const elsewhere = { ...as(), db: await suite.database.openAgain() };
     const results = await Promise.all(
@@ -54,7 +54,7 @@ onEachDatabase((suite) => {
     expect((await statesOf(ctx, userId)).filter((state) => state === "active")).toHaveLength(1);
   });
 
-  test("of twenty tokens issued at once to one user by two processes, one is active", async () => {
+  test("if two processes issue twenty tokens to one user at once, only one token is active", async () => {
     const { ctx, userId, codeOf } = await openHolder();
     const elsewhere = { ...ctx, db: await suite.database.openAgain() };
     const issued = await Promise.all(
@@ -77,7 +77,7 @@ onEachDatabase((suite) => {
     expect(await purgeTokens(ctx)).toBe(0);
   });
 
-  onFile("changes of tokens are audited with the user and the token's id, never the token", async () => {
+  onFile("the audit log has changes of tokens with the user and the token's id, but without the token", async () => {
     const { ctx, userId, as, issue } = await openHolder();
     await refreshSession(as());
     await endOwnToken(as(await issue()));

@@ -28,7 +28,7 @@ onDatabase("file", (suite) => {
   test("a concurrent enrolment does not replace a secret that was confirmed meanwhile (5306)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
-    // Writes directly, as another process would. In one process, the two would wait for each other.
+    // Writes directly, like another process. In one process, the two calls would wait for each other.
     const confirmed = { sql: "update two_factor set confirmed_at = ? where user_id = ?", args: ["now", account.id] };
     const before = interruptedFor(ctx, account.id, () => ctx.db.execute(confirmed));
     expect(await codeOf(beginTwoFactor(before, { password: goodPassword }))).toBe(5306);
@@ -37,7 +37,7 @@ onDatabase("file", (suite) => {
     expect(await inTransaction(ctx, (tx) => consumeCode(tx, account.id, otp))).toBe(true);
   });
 
-  test("a code confirms nothing if its secret was replaced meanwhile (5212)", async () => {
+  test("a code cannot confirm an enrolment whose secret was replaced meanwhile (5212)", async () => {
     const { ctx, account, isOn } = await prepare();
     await account.begin();
     const otp = await account.code();
@@ -57,7 +57,7 @@ onDatabase("file", (suite) => {
     expect(await isOn()).toBe(false);
   });
 
-  test("if two-factor is turned off meanwhile, no recovery codes are made (5306), and it does not count as a failure", async () => {
+  test("if two-factor is disabled meanwhile, no recovery codes are created (5306), and this does not count as a failure", async () => {
     const { ctx, account } = await prepare();
     await account.enrol();
     const given = { password: goodPassword, otp: await account.code() };

@@ -12,7 +12,7 @@ import { readOutbox } from "../support/mail.ts";
 import { onDatabase } from "../support/suite.ts";
 import { codeAt } from "../support/totp.ts";
 
-/** Uses a code. Returns "used" if the code is refused without counting as a failure. */
+/** Uses a code. Returns "used" if the code is refused but does not count as a failure. */
 const spend = (ctx: Ctx, userId: string, otp: string): Promise<boolean | "used"> =>
   inTransaction(ctx, (tx) => consumeCode(tx, userId, otp)).catch((error) => {
     if ((error as AppError).kind !== "invalidLogin") throw error;
@@ -24,14 +24,14 @@ async function countAudit({ db }: Ctx, ...args: [userId: string, event: string])
 }
 
 onDatabase("file", (suite) => {
-  /** Creates a user with two-factor sign-in. Returns also the context of the store. */
+  /** Creates a user with two-factor sign-in. Also returns the context of the store. */
   async function enrolled(): Promise<{ ctx: Ctx; account: Account; codes: string[] }> {
     const shop = await suite.shop();
     const account = await openAccount(shop);
     return { ctx: await tenantContext(shop), account, codes: await account.enrol() };
   }
 
-  test("of many concurrent calls with one code in two processes, one is accepted", async () => {
+  test("of many concurrent calls with one code in two processes, only one is accepted", async () => {
     const { ctx, account } = await enrolled();
     const elsewhere = { ...ctx, db: await suite.database.openAgain() };
     const code = await account.code();
@@ -41,7 +41,7 @@ onDatabase("file", (suite) => {
     expect(outcomes.toSorted()).toEqual([true, ...Array(19).fill("used")]);
   });
 
-  test("a code is used up only if its act succeeds", async () => {
+  test("a code is used up only if the call succeeds", async () => {
     const { ctx, account, codes } = await enrolled();
     for (const otp of [await account.code(), codes[0] as string]) {
       const stopped = inTransaction(ctx, async (tx) => {
@@ -93,7 +93,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a reset removes secret and recovery codes, mails the user and is audited", async () => {
+  test("a reset of two-factor removes secret and recovery codes, mails the user, and is recorded in the audit log", async () => {
     const { ctx, account, codes } = await enrolled();
     expect(await resetTwoFactor(ctx, account.id)).toBe(true);
     for (const otp of [await account.code(), codes[0] as string]) expect(await spend(ctx, account.id, otp)).toBe(false);
@@ -124,7 +124,7 @@ describe("codes", () => {
     }
   });
 
-  test("a code is valid in its half minute and the two beside it, to the millisecond", async () => {
+  test("a code is valid exactly in its half minute and in the half minutes before and after", async () => {
     const code = await codeAt(secret, at);
     const step = at / 30_000;
     expect(await matchStep(secret, code, at - 30_001)).toBeNull();
@@ -133,7 +133,7 @@ describe("codes", () => {
     expect(await matchStep(secret, code, at + 60_000)).toBeNull();
   });
 
-  test("only the same six digits match", async () => {
+  test("only a text of the same six digits matches a code", async () => {
     const code = await codeAt(secret, at);
     for (const other of ["", code.slice(1), `${code}0`, `0${code}`, "abcdef", "١٢٣٤٥٦"]) {
       expect(await matchStep(secret, other, at)).toBeNull();
@@ -142,7 +142,7 @@ describe("codes", () => {
 });
 
 describe("the data for an authenticator", () => {
-  test("a colon in a name does not shift the separator of the names", async () => {
+  test("a colon in the name of store or user is not read as the separator of the names", async () => {
     const uri = new URL(await otpauthUri(secret, "Shop: Berlin", "ada@example.com"));
     expect(decodeURIComponent(uri.pathname)).toBe("/Shop  Berlin:ada@example.com");
   });

@@ -11,7 +11,7 @@ function send(memory: BodyMemory, store: string, bytes = 20 * MiB) {
   return readUpload(request, upload, memory, store);
 }
 
-test("uploads reserve memory until their reply, and the uploads of one store cannot reserve all of it", async () => {
+test("uploads reserve memory until their reply, and one store's uploads cannot reserve all memory", async () => {
   const memory: BodyMemory = { left: 128 * MiB };
   const { left } = memory;
   const held = [];

@@ -22,7 +22,7 @@ onDatabase("file", (suite) => {
     return createUser(ctx, { email: `person-${numbers}@example.com`, ...fields });
   };
 
-  test("the user service checks values that no schema has checked", async () => {
+  test("the user service validates values that no schema has checked", async () => {
     const user = await make();
     for (const [field, input] of [
       ["email", { email: "ada" }],
@@ -43,7 +43,7 @@ onDatabase("file", (suite) => {
     expect(await getUser(ctx, user.id)).toEqual(user);
   });
 
-  test("a new password ends the session, resets the failures, and is then the only valid one", async () => {
+  test("a new password ends the session, resets the failures, and makes the old password invalid", async () => {
     const account = await openAccount(shop);
     const login = (password: string) =>
       shop.callAnonymously("POST /auth/login/", { body: { email: account.email, password } });
@@ -59,7 +59,7 @@ onDatabase("file", (suite) => {
     expect(events).toContain("password.changed");
   });
 
-  test("a renewed hash replaces only the hash that was verified, and is no new password", async () => {
+  test("a renewed hash replaces only the hash that was verified, and does not count as a new password", async () => {
     const { id } = await make();
     const stored = async () => {
       const sql = "select password_hash as hash, password_changed_at as at from users where id = ?";
@@ -75,7 +75,7 @@ onDatabase("file", (suite) => {
     expect((await getUser(ctx, id)).version).toBe(1);
   });
 
-  test("deleting a user keeps their tokens as ended, and deletes the second factor", async () => {
+  test("when a user is deleted, the tokens are kept as ended, and the second factor is deleted", async () => {
     const account = await openAccount(shop);
     await account.enrol();
     const count = async (table: string) => {

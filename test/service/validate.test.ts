@@ -12,7 +12,7 @@ const fieldsOf = async (value: unknown) => {
   return details.map(({ field }) => field);
 };
 
-test("every invalid field is named once", async () => {
+test("the errors of a validation name every invalid field once", async () => {
   expect(await fieldsOf({ tags: ["", "a", ""], extra: 1 })).toEqual(["title", "extra", "tags.0", "tags.2"]);
 });
 
@@ -20,7 +20,7 @@ test("a value that is too large is not checked for further errors", async () => 
   expect(await fieldsOf({ title: "A", tags: ["", "", "", ""] })).toEqual(["tags"]);
 });
 
-test("in an object that may be null, the error names the field of the object", async () => {
+test("for an object that may be null, the error names the invalid field of the object", async () => {
   const address = Type.Object({ city: Type.String(), country: Type.String() }, { additionalProperties: false });
   const order = Type.Object({
     to: Type.Union([address, Type.Null()]),
@@ -35,7 +35,7 @@ test("in an object that may be null, the error names the field of the object", a
   expect(await faults({ sort: "a", to: "Bern" })).toEqual(["to"]);
 });
 
-test("messages describe the accepted values, in plain words", async () => {
+test("messages of validation errors describe the accepted values in plain words", async () => {
   const fields = {
     code: Type.String({ minLength: 2, maxLength: 2 }),
     title: Type.String({ maxLength: 300 }),

@@ -24,7 +24,7 @@ test("durations are formatted in their largest unit, and parsed from their short
   expect(["", "24", "h", "1.5h", "-1h", "1y"].map(parseDuration)).toEqual(Array(6).fill(undefined));
 });
 
-test("words are quoted for a POSIX shell if necessary", () => {
+test("arguments are quoted for a POSIX shell if necessary", () => {
   expect(["/srv/shop", "it's here", ""].map(quoteWord)).toEqual(["/srv/shop", "'it'\\''s here'", "''"]);
 });
 
@@ -40,11 +40,11 @@ test.each([
   ["Mug;=cmd()", "Mug;'=cmd()"],
   ["Mug;;@x\t+1;'-2", "Mug;;'@x\t'+1;''-2"],
   ["list:\n- one\r\n- two\r＝3", "list:\n'- one\r\n'- two\r'＝3"],
-])("%j is written as %j and read back", (text, cell) => {
+])("a CSV cell with %j is written as %j, and read back unchanged", (text, cell) => {
   expect([guardFormula(text), readGuarded(cell)]).toEqual([cell, text]);
 });
 
-test("no part of a cell begins a formula, with any separator of cells, and every text can be read back", () => {
+test("no part of a CSV cell can begin a formula, with any separator, and every text can be read back", () => {
   const random = uniform(12);
   const characters = ["=", "+", "-", "@", "＝", "'", "'", ";", ";", "\t", "\r", "\n", "a", " "];
   for (let round = 0; round < 4000; round++) {
@@ -57,7 +57,7 @@ test("no part of a cell begins a formula, with any separator of cells, and every
   }
 });
 
-describe("a number that a double can represent is parsed exactly, in any notation", () => {
+describe("a JSON number that a double can represent is parsed exactly, in any notation", () => {
   test.each([
     ["19.99", 19.99],
     ["1.1000000000000", 1.1],
@@ -76,7 +76,7 @@ describe("a number that a double can represent is parsed exactly, in any notatio
   });
 });
 
-describe("a number that a double would round is an InexactNumber", () => {
+describe("a JSON number that a double would round is parsed as an InexactNumber", () => {
   test.each([
     ..."19.990000000000000001 9007199254740993 1e400 1e-400 0.1000000000000000055511151231257827".split(" "),
     ..."1.10000000000000000".split(" "),
@@ -86,7 +86,7 @@ describe("a number that a double would round is an InexactNumber", () => {
   });
 });
 
-test("a number is checked at any place in the text", () => {
+test("numbers are checked at any place in a JSON text", () => {
   for (const number of ["9007199254740993", "-9007199254740993", "9007199254740992.5", "1e400", "-1.5E400"]) {
     for (const [before, after] of ["|", " |", "[|]", "[1,|]", '{"a":|}', '{"a":\n|}'].map((form) => form.split("|"))) {
       const text = `${before}${number}${after}`;
@@ -100,7 +100,7 @@ test("a number is checked at any place in the text", () => {
   }
 });
 
-test("digits in strings are not changed", () => {
+test("digits in JSON strings are not changed", () => {
   expect(parseExactJson('{"a":"12345678901234567890e5","b":[1e1]}')).toEqual({ a: "12345678901234567890e5", b: [10] });
 });
 
@@ -108,6 +108,6 @@ test("in metadata an inexact number becomes the nearest double", () => {
   expect(JSON.stringify(parseExactJson('{"pi":3.14159265358979323846}'))).toBe('{"pi":3.141592653589793}');
 });
 
-test("invalid JSON is refused by both parsers", () => {
+test("both JSON parsers refuse invalid JSON", () => {
   for (const text of ["{", "1e5}", "[12345678901234567,]"]) expect(() => parseExactJson(text)).toThrow(SyntaxError);
 });

@@ -44,7 +44,7 @@ onEachDatabase((suite) => {
     dedupKey,
   });
 
-  test("waiting views do not count if their resource is hidden before they are written", async () => {
+  test("buffered views do not count if their resource is unpublished before they are written", async () => {
     const { shop, id } = await open();
     const publish = (status: string) => shop.call(`PATCH /products/${id}/`, { body: { status } });
     await look(shop, id);
@@ -57,7 +57,7 @@ onEachDatabase((suite) => {
     expect(await countOf(shop, id)).toBe(1);
   });
 
-  onFile("views of a deleted store do not delay others", async () => {
+  onFile("buffered views of a deleted store do not delay others", async () => {
     const [gone, other] = [await open(), await open()];
     await look(gone.shop, gone.id);
     await look(other.shop, other.id);
@@ -67,7 +67,7 @@ onEachDatabase((suite) => {
     expect(await countRows("view_dedup_keys", `resource_id = '${gone.id}'`)).toBe(0);
   });
 
-  test("views wait while the database fails, and are counted when it works again; the failure is logged once", async () => {
+  test("views stay buffered while the database fails, and are counted when it works again; the failure is logged once", async () => {
     const { shop, id } = await open();
     const told: string[] = [];
     const buffer = new ViewBuffer({ db: suite.app.db, notice: (text) => told.push(text) });
@@ -84,7 +84,7 @@ onEachDatabase((suite) => {
     expect(told.length).toBe(1);
   });
 
-  onFile("a server that stops retries, and logs views that it could not write in time", async () => {
+  onFile("a stopping server tries again to write views, and logs those that it could not write in time", async () => {
     const { shop, id } = await open();
     const told: string[] = [];
     const notice = (text: string) => told.push(text);
@@ -104,7 +104,7 @@ onEachDatabase((suite) => {
     expect(await countOf(shop, id)).toBe(1);
   });
 
-  onFile("at the maximum of waiting views, new views get 5001, and known viewers still get a reply", async () => {
+  onFile("at the maximum of buffered views, views of new viewers get 5001, and known viewers get a reply", async () => {
     const { shop, id } = await open();
     const views = new ViewBuffer({ db: suite.app.db, notice: () => {}, maxWaiting: 2 });
     const memory = { ...suite.app.memory, views };
@@ -128,7 +128,7 @@ onEachDatabase((suite) => {
     expect(await countOf(shop, id)).toBe(3);
   });
 
-  onFile("new views are limited by address and visitor; repeated views are not", async () => {
+  onFile("new views are limited by address and visitor; repeated views are not limited", async () => {
     const shop = await suite.shop({ tenant: { addressWrites: 2 } });
     const { id } = await shop.createProduct();
     const address = newAddress();
@@ -142,31 +142,34 @@ onEachDatabase((suite) => {
     expect(await countOf(shop, id)).toBe(2);
   });
 
-  onFile("dedup keys of yesterday and today are kept; older ones are purged, and counts stay", async () => {
-    const { shop, id } = await open();
-    const { clock } = suite.app;
-    const marks = () => countRows("view_dedup_keys", `resource_id = '${id}'`);
-    await look(shop, id, 3);
-    await flush();
-    clock.advance(dayMs);
-    await look(shop, id, 2);
-    await flush();
-    while ((await purgeViewDedupKeys(suite.app.system)) > 0);
-    expect(await marks()).toBe(5);
-    // One more hour, because clocks may be behind.
-    clock.advance(dayMs - (clock.now() % dayMs) + 3_599_000);
-    expect(await purgeViewDedupKeys(suite.app.system)).toBe(0);
-    clock.advance(2000);
-    expect(await purgeViewDedupKeys(suite.app.system)).toBeGreaterThanOrEqual(3);
-    expect(await marks()).toBe(2);
-    clock.advance(2 * dayMs);
-    await purgeViewDedupKeys(suite.app.system);
-    expect(await marks()).toBe(0);
-    expect(await countOf(shop, id)).toBe(5);
-    expect((await findInconsistencies(suite.app.system, { namespace: shop.namespace })).inconsistencies).toEqual([]);
-  });
+  onFile(
+    "dedup keys of yesterday and today are kept, older ones are purged, and the counts do not change",
+    async () => {
+      const { shop, id } = await open();
+      const { clock } = suite.app;
+      const marks = () => countRows("view_dedup_keys", `resource_id = '${id}'`);
+      await look(shop, id, 3);
+      await flush();
+      clock.advance(dayMs);
+      await look(shop, id, 2);
+      await flush();
+      while ((await purgeViewDedupKeys(suite.app.system)) > 0);
+      expect(await marks()).toBe(5);
+      // Keys are kept for one more hour, because clocks may be behind.
+      clock.advance(dayMs - (clock.now() % dayMs) + 3_599_000);
+      expect(await purgeViewDedupKeys(suite.app.system)).toBe(0);
+      clock.advance(2000);
+      expect(await purgeViewDedupKeys(suite.app.system)).toBeGreaterThanOrEqual(3);
+      expect(await marks()).toBe(2);
+      clock.advance(2 * dayMs);
+      await purgeViewDedupKeys(suite.app.system);
+      expect(await marks()).toBe(0);
+      expect(await countOf(shop, id)).toBe(5);
+      expect((await findInconsistencies(suite.app.system, { namespace: shop.namespace })).inconsistencies).toEqual([]);
+    },
+  );
 
-  onFile("the doctor checks totals by days, and fixes them", async () => {
+  onFile("doctor compares totals of views with the counts of days, and fixes them", async () => {
     const { shop, id } = await open();
     const [lost, made] = [await shop.createProduct(), await shop.createProduct()];
     for (const product of [id, lost.id]) await look(shop, product, 3);

@@ -7,7 +7,7 @@ const noLookup = async (name: string): Promise<string[]> => {
   throw new Error(`${name} was looked up`);
 };
 
-test("only unicast addresses of the internet are public", () => {
+test("only unicast addresses on the internet count as public", () => {
   for (const address of ["93.184.216.34", "1.1.1.1", "172.15.0.1", "172.32.0.1", "2606:4700:4700::1111"]) {
     expect([address, isPublic(address)]).toEqual([address, true]);
   }
@@ -15,19 +15,25 @@ test("only unicast addresses of the internet are public", () => {
     ["this machine", "127.0.0.1", "127.255.255.254", "::1"],
     ["any address", "0.0.0.0", "0.1.2.3", "::"],
     ["a private network", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "fc00::1", "fd12::1", "fec0::1"],
-    ["the link, where clouds keep their secrets", "169.254.169.254", "fe80::1", "fe80::1%eth0"],
-    ["a carrier's network", "100.64.0.1", "100.127.255.255"],
+    ["link-local addresses, where clouds serve credentials", "169.254.169.254", "fe80::1", "fe80::1%eth0"],
+    ["a carrier's private network", "100.64.0.1", "100.127.255.255"],
     ["a group", "224.0.0.1", "255.255.255.255", "ff02::1"],
     ["reserved", "240.0.0.1", "192.0.0.1", "192.0.2.1", "198.18.0.1", "198.51.100.1", "203.0.113.1", "2001:db8::1"],
     ["IPv4 inside IPv6", "::ffff:127.0.0.1", "::ffff:93.184.216.34", "::7f00:1", "::127.0.0.1", "::ffff:0:127.0.0.1"],
-    ["a translator's", "64:ff9b::7f00:1", "64:ff9b:1::a00:1", "2002:7f00:1::", "2001:0:7f00:1::"],
-    ["no address at all", "example.com", ""],
+    [
+      "an address of a translator between IPv6 and IPv4",
+      "64:ff9b::7f00:1",
+      "64:ff9b:1::a00:1",
+      "2002:7f00:1::",
+      "2001:0:7f00:1::",
+    ],
+    ["a text that is not an address", "example.com", ""],
   ]) {
     expect([what, addresses.filter(isPublic)]).toEqual([what, []]);
   }
 });
 
-describe("a URL", () => {
+describe("the URL of a webhook", () => {
   test.each([
     ["ftp://example.com/", true],
     ["http://example.com/", false],
@@ -46,7 +52,7 @@ describe("a URL", () => {
     expect(parseWebhookUrl("http://10.0.0.1/", true)).toBe("http://10.0.0.1/");
   });
 
-  test("of a private host is refused, in any spelling, when it is added and at each attempt", async () => {
+  test("of a private host is refused in any spelling, when it is added and at each attempt", async () => {
     for (const host of ["127.0.0.1", "2130706433", "0x7f.1", "[::ffff:7f00:1]"]) {
       expect(await failureOf(() => parseWebhookUrl(`https://${host}/`, false))).toMatchObject({ code: 5102 });
       const url = new URL(parseWebhookUrl(`https://${host}/`, true));

@@ -32,7 +32,7 @@ onDatabase("file", (suite) => {
     await run;
   });
 
-  test("a receiver that is down gets one message at a time, with longer pauses, until it is back", async () => {
+  test("a receiver that is down gets one message at a time, with increasing pauses, until it replies again", async () => {
     let code = 500;
     const { record, sender, receiver, clock } = await openHook(suite, {
       answer: (response) => response.writeHead(code).end(),
@@ -60,7 +60,7 @@ onDatabase("file", (suite) => {
     expect((await deliveries()).filter(({ status }) => status === "delivered")).toHaveLength(5);
   });
 
-  test("a delivery succeeds as soon as its status arrives; if the body is slow, the sender closes the connection", async () => {
+  test("a delivery succeeds when its status arrives; if the body of the reply is slow, the sender closes the connection", async () => {
     const held: ServerResponse[] = [];
     const { record, sender, deliveries } = await openHook(suite, {
       answer: (response) => held.push(response.writeHead(200, { "content-length": "100" })) && response.write("x"),
@@ -73,7 +73,7 @@ onDatabase("file", (suite) => {
     await until("the connection is closed", () => held.every((response) => response.closed));
   });
 
-  test("Retry-After applies to all waiting deliveries of the receiver", async () => {
+  test("Retry-After of a reply applies to all waiting deliveries of the receiver", async () => {
     const { record, sender, clock, deliveries } = await openHook(suite, {
       answer: (response) => response.writeHead(429, { "retry-after": "120" }).end(),
     });

@@ -20,7 +20,7 @@ const status = (code: number) => (response: ServerResponse) => response.writeHea
 
 onEachDatabase((suite) => {
   const { onFile } = suite;
-  test("after it was added, a webhook receives each event once, signed", async () => {
+  test("a webhook receives each event after its creation once, with a signature", async () => {
     const { record, sender, receiver, webhook, shop, clock, deliveries } = await openHook(suite);
     const other = await suite.shop();
     await other.createProduct();
@@ -44,7 +44,7 @@ onEachDatabase((suite) => {
     ]);
   });
 
-  onFile("a webhook receives only its types, and no earlier event or one of another store", async () => {
+  onFile("a webhook receives only its types, no earlier events, and no events of other stores", async () => {
     const { record, sender, receiver, ctx, shop } = await openHook(suite, { types: ["order.*", "stock.changed"] });
     for (const type of ["product.created", "order.paid", "user.updated", "stock.changed"] as const) await record(type);
     const late = await openReceiver();
@@ -85,7 +85,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  onFile("a suspended store sends nothing, and catches up when it is resumed", async () => {
+  onFile("a suspended store sends nothing, and sends its waiting deliveries when it is resumed", async () => {
     let code = 503;
     const { record, sender, receiver, ctx, shop, clock } = await openHook(suite, {
       answer: (response) => response.writeHead(code).end(),
@@ -102,7 +102,7 @@ onEachDatabase((suite) => {
     expect(receiver.received).toHaveLength(3);
   });
 
-  onFile("a removed webhook receives nothing more, and its deliveries are deleted", async () => {
+  onFile("a removed webhook receives no more events, and its deliveries are deleted", async () => {
     const { record, sender, receiver, ctx, webhook } = await openHook(suite, { answer: status(500) });
     await record();
     await sender.runUntilIdle();
@@ -113,7 +113,7 @@ onEachDatabase((suite) => {
     expect((await suite.app.db.execute("select 1 from webhook_deliveries")).rows).toEqual([]);
   });
 
-  onFile("replay sends again one event, all events after one, or all failed ones", async () => {
+  onFile("replay repeats one event, all events after an event, or all failed deliveries", async () => {
     let code = 410;
     const { record, sender, receiver, ctx, webhook, deliveries } = await openHook(suite, {
       answer: (response) => response.writeHead(code).end(),
@@ -145,7 +145,7 @@ onEachDatabase((suite) => {
     expect(await failureOf(replayDeliveries(stranger.ctx, own, { event: first }))).toMatchObject({ code: 5301 });
   });
 
-  onFile("ended deliveries are purged after thirty days", async () => {
+  onFile("finished deliveries are purged after thirty days", async () => {
     const { record, sender, clock, deliveries, ctx } = await openHook(suite, {
       answer: (response, { body }) => response.writeHead(body.subject === "bad" ? 410 : 200).end(),
     });
@@ -167,7 +167,7 @@ onDatabase("file", (suite) => {
     ["closes the connection", (response) => response.destroy(), /./],
     ["never answers", () => {}, /^no answer within 0.05 s$/],
   ];
-  test.each(failures)("an attempt to a receiver that %s fails, and is repeated later", async (_, answer, error) => {
+  test.each(failures)("a delivery to a receiver that %s fails, and is tried again later", async (_, answer, error) => {
     const { record, sender, receiver, deliveries } = await openHook(suite, { answer, sender: { timeoutMs: 50 } });
     await record();
     expect(await sender.runUntilIdle()).toBe(1);
@@ -176,7 +176,7 @@ onDatabase("file", (suite) => {
     expect(await deliveries()).toMatchObject([{ status: "waiting", attempts: 1, last_error }]);
   });
 
-  test("long and endless replies count as successes, and are not read to their end", async () => {
+  test("replies with a long or endless body count as successes, and are not read to their end", async () => {
     let written = 0;
     let closed = 0;
     const { record, sender, deliveries } = await openHook(suite, {
@@ -214,7 +214,7 @@ onDatabase("file", (suite) => {
     expect(await failureOf(named)).toMatchObject({ code: 5102, details });
   });
 
-  test("the connection goes to the checked address, and the certificate is verified for the name", async () => {
+  test("the connection uses the checked address, and the certificate is verified for the name", async () => {
     const { record, ctx, openSender } = await openHook(suite);
     const secure = await openReceiver(undefined, { secure: true });
     const add = (name: string) => addWebhook(ctx, { url: `https://${name}:${secure.port}/`, allowPrivate: true });
@@ -232,7 +232,7 @@ onDatabase("file", (suite) => {
     expect(secure.received.map(({ host }) => host).toSorted()).toEqual(hosts);
   });
 
-  test("the next address of a name is tried when the first is unreachable", async () => {
+  test("if the first address of a name is unreachable, the next address is tried", async () => {
     const { record, openSender, receiver } = await openHook(suite, {
       url: ({ port }) => `http://two.example:${port}/`,
     });
@@ -241,7 +241,7 @@ onDatabase("file", (suite) => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  test("if the key that encrypted its secret is lost, a webhook sends nothing and says so, until it has a new secret", async () => {
+  test("if the secret key is lost, a webhook sends nothing and reports this, until it gets a new secret", async () => {
     const { record, openSender, receiver, ctx, webhook, deliveries, skipToNext } = await openHook(suite);
     const vault = createVault(() => "another key, with which the server runs by now");
     const sender = openSender({ vault });
@@ -257,7 +257,7 @@ onDatabase("file", (suite) => {
     expect(message?.signature).toBe(expectedSignature(secret, message as never));
   });
 
-  test("a store has twenty webhooks at most, and only known event types", async () => {
+  test("a store has at most twenty webhooks, which accept only known event types", async () => {
     const { ctx } = await openHook(suite);
     const add = (types?: string[]) => addWebhook(ctx, { url: "https://1.1.1.1/", types });
     expect(await failureOf(add(["orders.*"]))).toMatchObject({ code: 5102, details: [{ field: "types" }] });
@@ -265,7 +265,7 @@ onDatabase("file", (suite) => {
     expect(await failureOf(add())).toMatchObject({ code: 5306 });
   });
 
-  test("waiting deliveries of one webhook are limited; further events follow later", async () => {
+  test("the waiting deliveries of a webhook are limited; further events are delivered later", async () => {
     const { record, sender, receiver, ctx, webhook, clock } = await openHook(suite, { answer: status(503) });
     const { webhook_id: id } = webhook;
     const later = new Date(clock.now() + dayMs).toISOString();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { createChannel, type IpcRequest } from "../../src/server/monitoring/worker-registry.ts";
 
-/** Connects two ends of a pipe. Messages arrive later, as between processes. */
+/** Connects two ends of a pipe. Messages arrive in a later turn, as between processes. */
 function connect(answers: [(request: IpcRequest) => unknown, (request: IpcRequest) => unknown]) {
   const ends = answers.map((answer, index) =>
     createChannel({
@@ -13,7 +13,7 @@ function connect(answers: [(request: IpcRequest) => unknown, (request: IpcReques
 }
 
 describe("the channel between two processes", () => {
-  test("each answer belongs to its own question, in any order", async () => {
+  test("returns each answer to its own question, in any order", async () => {
     const slow = Promise.withResolvers<string>();
     const [here] = connect([() => undefined, ({ kind }) => (kind === "metrics" ? slow.promise : { answered: kind })]);
     const [metrics, figures] = [here.request({ kind: "metrics" }, 5000), here.request({ kind: "figures" }, 5000)];
@@ -22,7 +22,7 @@ describe("the channel between two processes", () => {
     expect(await metrics).toBe("text");
   });
 
-  test("a process that hangs, fails or has ended gives no answer, and `ask` times out", async () => {
+  test("returns undefined in time if the other process hangs, fails or has ended", async () => {
     const hanging = connect([() => undefined, () => new Promise(() => {})])[0];
     const failing = connect([
       () => undefined,
@@ -39,7 +39,7 @@ describe("the channel between two processes", () => {
     for (const end of [hanging, failing, gone]) expect(await end.request({ kind: "figures" }, 1)).toBeUndefined();
   });
 
-  test("other messages on the same pipe are ignored", () => {
+  test("ignores other messages on the same pipe", () => {
     const [here] = connect([() => undefined, () => undefined]);
     for (const message of ["ready", null, undefined, 5, {}, { kind: "else" }]) {
       expect(() => here.receive(message)).not.toThrow();

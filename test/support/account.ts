@@ -17,7 +17,7 @@ export interface Account {
   token: string;
   /** Calls the API with namespace and token, from a new address each time. */
   call: <T = Record<string, unknown>>(request: string, options?: CallOptions) => Promise<ApiReply<T>>;
-  /** Returns the authenticator's current code, or the code `later` half minutes later. */
+  /** Returns the authenticator's current code, or its code after `later` half minutes. */
   code: (later?: number) => Promise<string>;
   /** Returns a code that is wrong now, and in the half minutes before and after. */
   wrongCode: () => Promise<string>;
@@ -39,7 +39,7 @@ export async function openAccount(
   const ctx = await tenantContext(shop);
   accounts += 1;
   const email = options.email ?? `user-${accounts}@example.com`;
-  // All tests of a process share one hash, because hashing would take most of the time.
+  // All tests of a process share one hash, because computing a hash is slow.
   goodHash ??= hashPassword(goodPassword);
   const { id } = await createUser(ctx, { ...options, email, password_hash: await goodHash });
   const { token } = await inTransaction(ctx, (tx) => issueToken(tx, id));

@@ -37,7 +37,10 @@ interface Order {
 const refusal = (type: string, detail: string, status = 400) =>
   Response.json({ type: `urn:ietf:params:acme:error:${type}`, detail }, { status });
 
-/** A certificate authority (RFC 8555) for machines without Pebble: it checks signatures, calls the names, and issues. */
+/**
+ * A certificate authority (RFC 8555) for machines without Pebble. It checks signatures, connects to the names, and
+ * issues certificates.
+ */
 export function startAcmeServer(validitySeconds: number): Pebble {
   const [dir, httpPort] = [mkdtempSync(join(tmpdir(), "bodega-acme-")), findPort()];
   const pair = makeCertificate();
@@ -75,7 +78,7 @@ export function startAcmeServer(validitySeconds: number): Pebble {
     if (request.method === "HEAD") return new Response(null);
     const jws = (await request.json()) as FlattenedJWS;
     const { alg, url, nonce, kid, jwk } = decodeProtectedHeader(jws) as Record<string, string> & { jwk?: JWK };
-    // Good nonces are refused now and then, as Pebble does.
+    // Like Pebble, it sometimes refuses good nonces.
     if (!nonces.delete(nonce ?? "") || ++calls % 5 === 0) return refusal("badNonce", "The nonce is unknown.");
     const key = jwk ?? accounts.get(kid ?? "");
     if (key === undefined) return refusal("accountDoesNotExist", "The account is unknown.");
@@ -132,7 +135,7 @@ export function startAcmeServer(validitySeconds: number): Pebble {
     return Response.json(order, { status: 201, headers: { location: `${base}/order/${id}` } });
   }
 
-  /** Fetches the answer of HTTP-01 from the address of the name. */
+  /** Fetches the HTTP-01 answer from the address of the name. */
   async function prove(authorization: Authorization, thumbprint: string): Promise<void> {
     const { identifier, challenges } = authorization;
     const [address] = addresses.get(identifier.value) ?? [];
@@ -165,7 +168,7 @@ export function startAcmeServer(validitySeconds: number): Pebble {
   };
 }
 
-/** Splits the content of a DER value into its parts, with their heads. */
+/** Splits the content of a DER value into its parts, including their headers. */
 function partsOf(bytes: Buffer): Buffer[] {
   const head = (at: number) => ((bytes[at + 1] as number) < 0x80 ? 2 : 2 + ((bytes[at + 1] as number) & 0x7f));
   const size = (at: number) => (head(at) === 2 ? (bytes[at + 1] as number) : bytes.readUIntBE(at + 2, head(at) - 2));
@@ -176,7 +179,7 @@ function partsOf(bytes: Buffer): Buffer[] {
   return parts;
 }
 
-/** Returns the key of a signing request (PKCS #10); undefined if the signature or the names are not right. */
+/** Returns the key of a signing request (PKCS #10), or undefined if signature or names are wrong. */
 function readRequest(request: Buffer, names: string[]): KeyObject | undefined {
   const [body = Buffer.of(), , signature = Buffer.of()] = partsOf(request);
   const [, , spki = Buffer.of(), attributes = Buffer.of()] = partsOf(body);

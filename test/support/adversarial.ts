@@ -1,15 +1,15 @@
-/** Characters and short texts. Long runs of them are slow for careless parsers. */
+/** Characters and short texts whose long runs are slow for careless parsers. */
 const units = [
   ...["0", "1", "a", " ", "\t", "\n", "\r\n", "\0", "\\", '"', "'", "`", ",", ";", ":", ".", "-", "_", "/", "|", "#"],
   ...["@", "=", "+", "&", "?", "%", "%41", "%ff", "(", "[", "{", "<", "[]", "{}", "*", "~"],
-  // A letter that folds to eighteen characters, marks that are sorted when a text is composed, and scripts without
+  // A letter that case folding turns into eighteen characters, marks that composition sorts, and scripts without
   // spaces.
   ...["ﷺ", "\u0315\u0316", "e\u0301", "\u1100\u1161\u11a8", "語", "ก", "ß", "ı", "🎉", "\ud800"],
   ...["a-", "a.", "a'", "a@", "a b ", "=1;", ";'=", "\n'-", "''=", "1e", "1.", "xn--", "sk_", "v2.", 'W/"1", ', "::1,"],
   ...["\\u0041", "\\", "&a", "=&", "a=1|", "*.", "bot/", "{[", '{"a":'],
 ];
 
-/** Makes parts that differ only by their number. */
+/** Returns parts that differ only in their number. */
 const numbered: ((n: number) => string)[] = [
   (n) => `a${n} `,
   (n) => `a${n}=${n}&`,
@@ -20,15 +20,15 @@ const numbered: ((n: number) => string)[] = [
   (n) => String.fromCodePoint(0x4e00 + (n % 20_000)),
 ];
 
-/** A kind of text, and a function that makes one of about `size` characters. */
+/** A kind of text, and a function that returns a text of about `size` characters. */
 export interface AdversarialKind {
   name: string;
   write: (size: number) => string;
 }
 
 /**
- * Texts that slow down a parser that reads some part again and again: runs, runs between other characters, and parts
- * that are all different.
+ * Texts that slow down a parser that reads a part repeatedly: runs, runs between other characters, and parts that all
+ * differ.
  */
 export const adversarialKinds: AdversarialKind[] = [
   ...units.flatMap((unit) => {

@@ -25,9 +25,9 @@ export interface TestApp {
   lines: string[];
   /** The application's state in memory. `memory.views.flush()` writes buffered views to the database. */
   memory: ReturnType<typeof createMemory>;
-  /** Where the application finds payment providers; it may be changed. */
+  /** The payment options of the application, which tests may change. */
   payments: PaymentOptions;
-  /** For services above a single tenant. */
+  /** The context for services that do not belong to one tenant. */
   system: SystemCtx;
   /** Returns the API description. It is read once for all applications with the same routes. */
   description: () => Promise<ApiDescription>;
@@ -43,7 +43,7 @@ type TestAppOptions = Partial<Omit<AppDeps, "db" | "now" | "log" | "peerOf">> & 
   clock?: FakeClock;
 };
 
-/** API descriptions, by routes. Undefined are the routes of the product. */
+/** API descriptions by routes. The key undefined means the routes of the product. */
 const descriptions = new Map<AppDeps["routes"], Promise<ApiDescription>>();
 
 const createMemory = (db: Database, key: typeof vault, now: () => number) => ({
@@ -51,7 +51,7 @@ const createMemory = (db: Database, key: typeof vault, now: () => number) => ({
   writes: new WriteLimiter({ db, vault: key, now, notice: () => {} }),
 });
 
-/** Starts the application with a fake clock. The header `x-test-peer` sets the peer of a request. */
+/** Starts the application with a fake clock. The header `x-test-peer` sets the socket address of a request. */
 export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOptions): TestApp {
   const entries: RequestLogEntry[] = [];
   const lines: string[] = [];
@@ -81,7 +81,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
     },
     peerOf: (request) => request.headers.get(peerHeader) ?? "127.0.0.1",
   });
-  // Listens as the product does, except for the port.
+  // Listens like the product, but on a free port.
   const server = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -100,7 +100,7 @@ export function startTestApp({ db, clock = createClock(), ...deps }: TestAppOpti
     lines,
     system: { db, actor: { kind: "terminal" }, vault, requestId: "test", now: clock.now },
     description: () => {
-      // Another application handles the request, so that the test's log does not have it.
+      // Another application handles the request, so that it is not in the test's log.
       const read = () =>
         readDescription(createApp({ ...common, meter: new Meter(), log: () => {}, peerOf: () => null }));
       const description = descriptions.get(deps.routes) ?? read();

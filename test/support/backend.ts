@@ -23,7 +23,7 @@ export interface TestDatabase {
   dataDir: string;
   /** The address of the libSQL server; undefined for a file. */
   url: string | undefined;
-  /** Opens the same data again, as another process would. */
+  /** Opens the same data again, like another process. */
   openAgain: () => Promise<Database>;
   close: () => Promise<void>;
 }
@@ -50,7 +50,7 @@ async function makeMigrated(kind: DatabaseKind): Promise<string> {
   return dir;
 }
 
-/** Opens a new database: a file, or a libSQL server of its own. */
+/** Opens a new database: a file, or a new libSQL server. */
 export async function openTestDatabase(kind: DatabaseKind): Promise<TestDatabase> {
   const dirs: string[] = [];
   const opened: Database[] = [];

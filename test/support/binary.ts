@@ -29,7 +29,7 @@ export interface IssuedKey {
   [name: string]: unknown;
 }
 
-/** The executable alone in a new directory, as users have it. */
+/** The executable in a new directory without other files, as for users. */
 export interface Binary {
   /** The path of the directory, without symbolic links. Commands run there. */
   dir: string;
@@ -42,7 +42,7 @@ export interface Binary {
   json: <T = Record<string, unknown>>(...args: string[]) => Promise<T>;
   /** Starts a server on a free port, unless flags choose one. Waits until it is announced. */
   serve: (...flags: string[]) => Promise<Serving>;
-  /** As `serve`, for any command line that starts a server, such as a shell with redirections. */
+  /** Starts a server like `serve`, with any command line, such as a shell with redirections. */
   serveBy: (command: string[]) => Promise<Serving>;
 }
 
@@ -54,7 +54,7 @@ export interface Binaries {
   makeDir: () => string;
 }
 
-/** For the top of a test file. Bun loads this module once, so each file must add its own hooks. */
+/** Call this at the top of a test file. Bun loads this module once, so each file must add its own hooks. */
 export function useBinaries(): Binaries {
   const dirs: string[] = [];
   const servers: Serving[] = [];
@@ -160,8 +160,8 @@ async function makeShop(binary: Binary, namespace: string): Promise<OpenShop> {
 }
 
 /**
- * Reads the files of a data directory that no process has open. The index of the WAL is not needed: SQLite creates it
- * again.
+ * Reads the files of a data directory that no process has open. The index of the WAL is omitted, because SQLite creates
+ * it again.
  */
 function readFiles(dataDir: string): ModelShop["files"] {
   const names = readdirSync(dataDir).filter((name) => !name.endsWith("-shm"));

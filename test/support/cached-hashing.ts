@@ -2,8 +2,7 @@ const { hash, verify } = Bun.password;
 const results = new Map<string, Promise<unknown>>();
 
 /**
- * Returns a function that remembers results: a repeated call returns the first result, in a later turn of the event
- * loop.
+ * Returns a function that caches results: a repeated call returns the first result, in a later turn of the event loop.
  */
 function cached<Args extends unknown[], T>(name: string, work: (...args: Args) => Promise<T>) {
   return async (...args: Args): Promise<T> => {
@@ -18,6 +17,9 @@ function cached<Args extends unknown[], T>(name: string, work: (...args: Args) =
 
 /** Bun's own functions, for tests of hashing itself. */
 export const realHashing = { hash, verify };
-/** Cached functions: a hash takes 30 ms of a core, and thousands of tests sign in the same few users. */
+/**
+ * The same functions with a cache, because a hash takes 30 ms of a core, and thousands of tests use the same few
+ * passwords.
+ */
 export const cachedHashing = { hash: cached("hash", hash), verify: cached("verify", verify) };
 Object.assign(Bun.password, cachedHashing);

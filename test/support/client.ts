@@ -38,7 +38,7 @@ export interface ApiReply<T = Record<string, unknown>> {
 /** Sends a request such as `"GET /products/"`. */
 export type Call = <T = Record<string, unknown>>(request: string, options?: CallOptions) => Promise<ApiReply<T>>;
 
-/** What a client needs to know of a server: its URL and its API description. */
+/** The properties of a server that a client needs: its URL and its API description. */
 export type DescribedServer = Pick<TestApp, "url" | "description">;
 
 let addresses = 0;
@@ -50,7 +50,7 @@ export function newAddress(): string {
 }
 
 /**
- * Makes a client with defaults for its calls. Each call has a new address, unless one is given. Every reply is checked
+ * Creates a client with defaults for its calls. Each call has a new IP address by default. Every reply is checked
  * against the envelope and the API description.
  */
 export function createClient(

@@ -2,11 +2,11 @@
 export interface FakeClock {
   /** Returns epoch milliseconds. */
   now: () => number;
-  /** Moves the clock forward by so many milliseconds. */
+  /** Moves the clock forward by this many milliseconds. */
   advance: (ms: number) => void;
 }
 
-/** Makes a clock. By default, it is noon of a day in January 2030. */
+/** Creates a clock, which by default shows noon of a day in January 2030. */
 export function createClock(start = Date.UTC(2030, 0, 15, 12)): FakeClock {
   let at = start;
   return {

@@ -40,7 +40,7 @@ export function readWhole(path: string): Promise<WholeFile> {
   });
 }
 
-/** Runs all of the program's checks on the database of a directory. Fails if one finds something. */
+/** Runs all of the program's checks on the database of a directory. Fails if any check finds a problem. */
 export async function checkWholeness(dataDir: string): Promise<void> {
   const db = await openStoreDatabase({ dataDir });
   try {

@@ -37,7 +37,10 @@ export function build(...flags: string[]): void {
   if (exitCode !== 0) throw new Error(`The executable cannot be built: ${stdout}${stderr}`);
 }
 
-/** Returns the time of the latest change to a file in these places, in epoch milliseconds; 0 without files. */
+/**
+ * Returns the time of the latest change to a file in these directories, in epoch milliseconds. Returns 0 if there are
+ * no files.
+ */
 function lastChange(paths: string[]): number {
   let latest = 0;
   for (const path of paths) {

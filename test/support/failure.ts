@@ -1,6 +1,6 @@
 /**
- * Returns the error with which `work` fails. Fails itself if it succeeds. Bun's `rejects` is slow if the work waits for
- * `setImmediate`, because it runs the event loop itself.
+ * Returns the error with which `work` fails, and throws if `work` succeeds. Bun's `rejects` is slow if the work waits
+ * for `setImmediate`, because it runs the event loop itself.
  */
 export async function failureOf(work: Promise<unknown> | (() => unknown)): Promise<unknown> {
   let value: unknown;

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** Searches all files below a directory for texts. Returns `file: text` for each one that is found. */
+/** Searches all files below a directory for texts. Returns `file: text` for each text that it finds. */
 export function findInFiles(dir: string, texts: readonly string[]): string[] {
   const found: string[] = [];
   for (const entry of readdirSync(dir, { recursive: true, withFileTypes: true })) {

@@ -1,7 +1,7 @@
-/** How the program connects to a libSQL server: over HTTP if the server refuses WebSockets. */
+/** The ways in which the program connects to a libSQL server. It uses HTTP if the server refuses WebSockets. */
 export type Way = "websocket" | "http";
 
-/** A proxy before a libSQL server. It refuses WebSockets, as hosted servers do. */
+/** A proxy in front of a libSQL server. Like hosted servers, it refuses WebSockets. */
 export interface HttpFront {
   url: string;
   stop: () => void;

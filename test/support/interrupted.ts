@@ -2,7 +2,7 @@ import type { Ctx } from "../../src/server/context.ts";
 import { sqlOf } from "../../src/server/db/bind-args.ts";
 import { shapeOf } from "../../src/server/db/scan-sql.ts";
 
-/** Returns a context in which `happen` runs just before the first write, as a write of another process can. */
+/** Returns a context in which `happen` runs just before the first write, like a write of another process. */
 export function interrupted(ctx: Ctx, happen: () => Promise<unknown>): Ctx {
   const { db } = ctx;
   let happening: Promise<unknown> | undefined;

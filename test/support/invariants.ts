@@ -16,7 +16,7 @@ const internals = [
   /TypeError|ReferenceError|SyntaxError|LibsqlError|SqliteError|DrizzleError/,
 ];
 
-/** The parts of a reply that are checked here. */
+/** The parts of a reply that this module checks. */
 export interface ReplyShape {
   method: string;
   status: number;
@@ -25,19 +25,19 @@ export interface ReplyShape {
 }
 
 /**
- * Checks what is guaranteed for every reply of the API: content type, request id, envelope, no internals. Returns the
- * body; undefined for HEAD.
+ * Checks the guarantees for every reply of the API: content type, request id, envelope, no internals. Returns the body,
+ * or undefined for HEAD.
  */
 export function checkReply({ method, status, headers, text }: ReplyShape): Envelope | undefined {
   expect(headers.get("content-type")).toBe("application/json; charset=utf-8");
   expect(headers.get("x-content-type-options")).toBe("nosniff");
-  // Reads of the catalogue have a weak tag, with which browsers ask whether anything changed.
+  // Reads of the catalogue have a weak ETag, with which browsers ask whether the reply has changed.
   const isKept = headers.get("etag")?.startsWith("W/");
   expect(headers.get("cache-control")).toBe(isKept ? "private, no-cache" : "no-store");
   const requestId = headers.get("x-request-id");
   expect(requestId).toMatch(/^[A-Za-z0-9._-]{8,128}$/);
-  // Only replies to sign-ins contain a token. Replies to registrations and new visitors contain their own secret. None
-  // contains an app secret.
+  // Only replies to sign-ins contain a token. Replies to registrations and new visitors contain a secret of their own.
+  // No reply contains an app secret.
   const own = /"(?:token":"v2\.|management_secret":"rsec_|visitor":"vis_[0-9a-z]{26}-[0-9a-f]{21})[\w-]{43}"/;
   checkDiscretion(status < 400 ? text.replace(own, "") : text);
   if (status === 429) expect(headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
@@ -59,7 +59,7 @@ export function checkReply({ method, status, headers, text }: ReplyShape): Envel
   return body;
 }
 
-/** Checks what is guaranteed for every file that the API serves: it is cached, and browsers do not guess its type. */
+/** Checks the guarantees for every file that the API serves: browsers cache it, and do not guess its type. */
 export function checkFile(headers: Headers): undefined {
   expect(headers.get("x-content-type-options")).toBe("nosniff");
   expect(headers.get("cache-control")).toBe("public, max-age=31536000, immutable");

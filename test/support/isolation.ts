@@ -11,7 +11,7 @@ const emailForm = /\b[\w.-]+@example\.com\b/g;
 /** Returns the name of a route, such as `"GET /products/:id/"`. */
 export const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 
-/** Returns all texts that identify a store or a person, except emails in `told`, which the caller sent. */
+/** Returns all texts that identify a store or a person, except the emails in `told`, which the caller sent. */
 export function marksIn(text: string, told = ""): Set<string> {
   const marks = [...text.matchAll(idForm), ...text.matchAll(emailForm)].map(([mark]) => mark);
   return new Set(marks.filter((mark) => !(mark.includes("@") && told.includes(mark))));
@@ -33,7 +33,7 @@ export function twinOf(call: RouteCall): RouteCall {
   return { ...(JSON.parse(text) as RouteCall), ...(raw && { raw }) };
 }
 
-/** Returns the text of a reply, without the ids that the call itself named, because errors may repeat them. */
+/** Returns the text of a reply without the ids in the call itself, because errors may repeat these. */
 export function textWithoutEcho(call: RouteCall, { error, text }: Pick<ApiReply, "error" | "text">): string {
   const sent = JSON.stringify({ ...call, by: null });
   return error ? text.replace(idForm, (id) => (sent.includes(id) ? "(id)" : id)) : text;
@@ -45,7 +45,7 @@ export function verdictOf(call: RouteCall, { status, error, data, page }: ApiRep
   return call.request.startsWith("GET") ? { status, data, page } : { status };
 }
 
-/** The tables whose rows belong to a store. They are the same in each database, so they are read once. */
+/** The tables whose rows belong to a store. Their names are read once, because they are the same in each database. */
 let storeTables: string[] | undefined;
 
 /** Returns all rows of a store, as lines of text. */
@@ -65,7 +65,7 @@ export async function rowsOf({ app: { db, memory } }: Suite, { shop }: World): P
   );
 }
 
-/** A caller of another store, and what it adds to a call. */
+/** A caller of another store, and its changes to a call. */
 export interface Stranger {
   name: string;
   send: (call: RouteCall, more?: Pick<CallOptions, "query" | "headers">) => Promise<ApiReply>;
@@ -88,13 +88,13 @@ export function bareOf({ query, body, ...call }: RouteCall): RouteCall {
   };
 }
 
-/** Returns where a route accepts the parameter that names a customer; undefined if it does not. */
+/** Returns where a route accepts the parameter that names a customer, or undefined if it does not accept one. */
 export function namesCustomer(route: Route): "query" | "body" | undefined {
   if (route.query && "customer_id" in route.query.properties) return "query";
   return route.body && "customer_id" in (route.body.properties ?? {}) ? "body" : undefined;
 }
 
-/** Returns the callers of another store, its key, customer and owner, except those whom the route never admits. */
+/** Returns the callers of another store (key, customer and owner), except those whom the route never admits. */
 export function strangersOf(world: World, { access }: Route): Stranger[] {
   const { customer, owner } = world;
   const key: Stranger = {

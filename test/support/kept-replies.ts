@@ -10,7 +10,8 @@ export function walkFrom(seed = Number(process.env.KEPT_SEED ?? Math.floor(Math.
 }
 
 /**
- * Returns the parts of a reply that must be equal: not the request id, the tag, and counts that may be a minute old.
+ * Returns the parts of a reply that must be equal: all except the request id, the ETag, and counts that may be a minute
+ * old.
  */
 export function lastingPart({ text, status, headers }: { text: string; status: number; headers: Headers }) {
   const lasting = text.replace(/"request_id":"[^"]*"/, "").replace(/"(likes|views)_count":\d+/g, "");

@@ -17,7 +17,7 @@ export interface OutboxMail {
   useful_until: string | null;
   last_error: string | null;
   finished_at: string | null;
-  /** This and the following fields are undefined after the content was erased. */
+  /** This field and the following are undefined after the content was erased. */
   to?: MailContents["to"];
   language?: string;
   values?: Record<string, string>;

@@ -16,7 +16,7 @@ export async function openMailbox() {
     get received() {
       return read();
     },
-    /** Waits until an address has received `nth` matching mails. Returns the last one. */
+    /** Waits until an address has received `nth` matching mails. Returns the last mail. */
     waitFor: (to: string, nth: number, matching = /(?:)/) =>
       until(`mail ${nth} to ${to}`, () => read().filter((mail) => mail.to === to && matching.test(mail.text))[nth - 1]),
   };

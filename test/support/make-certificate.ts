@@ -5,7 +5,7 @@ import { isIPv4 } from "node:net";
 export interface MadeCertificate {
   cert: string;
   key: string;
-  /** The SHA-256 of the certificate, in the form in which Node reports a peer's. */
+  /** The SHA-256 of the certificate, in the form in which Node reports that of a peer. */
   fingerprint: string;
 }
 
@@ -15,8 +15,9 @@ const rsaAlgorithm = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b];
 const ecAlgorithm = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02];
 
 /**
- * Makes a certificate with a new key: elliptic curve, or RSA on request. Times are epoch milliseconds. By default, it
- * is valid from yesterday for 90 days. An authority passes its own name and key, and the key of the subject.
+ * Creates a certificate with a new key: elliptic curve, or RSA on request. Times are epoch milliseconds. By default,
+ * the certificate is valid from yesterday for 90 days. An authority passes its own name and key, and the key of the
+ * subject.
  */
 export function makeCertificate({
   names = ["localhost", "127.0.0.1"],

@@ -1,10 +1,12 @@
 import type { Database, Executor, Session } from "../../src/server/db/session.ts";
 
-/** A database whose process can be killed at any call: from then on every call fails, and open transactions are lost. */
+/**
+ * A database whose process can be killed at any call. After the kill, every call fails, and open transactions are lost.
+ */
 export function createMortal(db: Database) {
   let left = Number.POSITIVE_INFINITY;
   const killed = () => new Error("This process was killed.");
-  /** Counts a call down. The process ends before or after the call, at random by its number. */
+  /** Counts down to the call at which the process ends. It ends before or after this call, depending on the number. */
   const step = () => {
     left -= 1;
     if (left < 0) throw killed();
@@ -29,7 +31,7 @@ export function createMortal(db: Database) {
     });
   return {
     db: mortal(db),
-    /** Kills it at the call with this number, from 1 on. */
+    /** Kills the process at the call with this number, counted from 1. */
     killAt(call: number) {
       left = call;
     },

@@ -21,7 +21,7 @@ export async function makeOrder(
   return order;
 }
 
-/** Acts on an order with the shop's key. Fails unless it succeeds. */
+/** Acts on an order with the shop's key. Throws if the call fails. */
 export async function actOn(
   { call }: Shop,
   order: { id: string },
@@ -33,7 +33,7 @@ export async function actOn(
   return data;
 }
 
-/** Returns the stock of a product or variant, and how much of it unpaid orders reserve. */
+/** Returns the stock of a product or variant, and the part of it that unpaid orders reserve. */
 export async function stockOf({ app }: Shop, id: string): Promise<{ stock: number | null; reserved: number }> {
   const table = id.startsWith("var_") ? "product_variants" : "products";
   const sql = `select stock, reserved from ${table} where id = ?`;

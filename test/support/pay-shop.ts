@@ -20,10 +20,10 @@ import { type Stripe, startStripe } from "./stripe.ts";
 export const stripeKey = "sk_test_51standInOfStripe";
 export const returnUrls = { success_url: "http://localhost/paid", cancel_url: "http://localhost/basket" };
 
-/** The stand-in of an application whose stores take card payments. */
+/** The simulated Stripe of an application whose stores take card payments. */
 const standIns = new WeakMap<TestApp, Promise<Stripe>>();
 
-/** Connects a store of any test with a stand-in of Stripe, which ends with the process. */
+/** Connects a store with a simulated Stripe, which ends with the process. */
 export async function connectShop(shop: Shop): Promise<{ stripe: Stripe; ctx: Ctx }> {
   const { app } = shop;
   const starting = standIns.get(app) ?? startStripe({ now: app.clock.now });
@@ -35,7 +35,7 @@ export async function connectShop(shop: Shop): Promise<{ stripe: Stripe; ctx: Ct
   return { stripe, ctx };
 }
 
-/** A store whose orders are paid at a stand-in of Stripe, and the jobs of its server. */
+/** A store whose orders are paid at a simulated Stripe, and the jobs of its server. */
 export async function openPayShop(
   options: { kind?: "file" | "server"; tenant?: TenantInput; timeoutMs?: number; endpoint?: boolean } = {},
 ) {
@@ -66,7 +66,7 @@ export async function openPayShop(
       return data;
     },
     sessionOf: ({ url }: { url: string }) => url.split("/").at(-1) as string,
-    /** Runs what the server does of its own accord, until nothing is left. */
+    /** Runs the server's jobs and deliveries until all are finished. */
     async runJobs(): Promise<void> {
       await readDueCheckouts(deps);
       await pollEvents(deps);

@@ -19,7 +19,7 @@ import { returnUrls, stripeKey } from "./pay-shop.ts";
 import { findInconsistencies } from "./record-check.ts";
 import { type Stripe, startStripe } from "./stripe.ts";
 
-/** A process of the server: its API and its jobs, which die together. */
+/** A process of the server: its API and its jobs, which end together. */
 interface Worker {
   app: TestApp;
   mortal: Mortal;
@@ -58,7 +58,7 @@ export async function openStage(database: TestDatabase, clock: FakeClock, proces
 const minute = 60_000;
 const stock = 3;
 
-/** One history: a store, a few orders of a scarce product, and what happens to them in a random order. */
+/** One history: a store, a few orders of a scarce product, and random events for them. */
 export async function runHistory(stage: Stage, random: () => number, steps: number): Promise<string[]> {
   const { clock, payments } = stage;
   const stripe = await startStripe({ now: clock.now });
@@ -98,7 +98,7 @@ class History {
   readonly #orders: string[] = [];
   /** Sessions whose address a buyer knows. */
   readonly #known = new Set<string>();
-  /** Webhooks that Stripe has not got a 200 for, and those that were lost. */
+  /** Webhook calls to which Stripe has received no 200, and lost calls. */
   readonly #answered = new Set<number>();
   readonly #tampered = new Set<string>();
   /** Pending orders whose payment is being decided. */
@@ -123,7 +123,7 @@ class History {
     return this.#pick(this.#stage.workers) as Worker;
   }
 
-  /** Calls the API at one of the processes. A killed one does not answer. */
+  /** Calls the API at one of the processes. A killed process does not answer. */
   async #call<T = OrderReply>(request: string, body?: object) {
     const worker = this.#worker;
     const { auth, namespace } = this.#shop;
@@ -136,7 +136,7 @@ class History {
     return reply;
   }
 
-  /** Most histories begin with an open page, without which little can happen. */
+  /** Most histories begin with an open payment page, because most events need one. */
   async begin(): Promise<void> {
     await this.place();
     if (this.#random() < 0.3) await this.place();
@@ -192,13 +192,13 @@ class History {
   async place() {
     if (this.#orders.length === 4) return;
     const items = [{ product_id: this.product, quantity: 1 + this.#below(2) }];
-    // A page opened in the last minutes of two hours ends after its order.
+    // A page that is opened in the last minutes of the two hours ends after its order.
     const body = { items, email: "ada@example.com", expires_in: this.#pick([undefined, undefined, 60, 7000]) };
     const { status, data } = await this.#call("POST /orders/", body);
     if (status === 201) this.#orders.push(data.id);
   }
 
-  /** A buyer opens a page shortly before the order ends, and stays too long. */
+  /** A buyer opens a page shortly before the order expires, and pays too late. */
   async openLate() {
     const id = this.#pick(this.#orders);
     if (id === undefined) return;
@@ -235,15 +235,15 @@ class History {
     if (session) this.#stripe.pay(session.id, { async });
   }
 
-  /** The bank decides about the payment later. */
+  /** The bank accepts or refuses the payment later. */
   payLate() {
     return this.pay(true);
   }
 
-  /** Another amount or currency is paid than the page asked for. */
+  /** The buyer pays another amount or currency than the page shows. */
   async tamper() {
     const session = this.#pick(this.#openSessions());
-    // A second change could undo the first.
+    // A second change could restore the first value.
     if (!session || this.#tampered.has(session.id)) return;
     this.#tampered.add(session.id);
     if (this.#random() < 0.5) session.currency = "usd";
@@ -310,7 +310,7 @@ class History {
     if (id === undefined) return;
     const restock = this.#random() < 0.5;
     const body = this.#pick([{ restock }, { amount: 4 }, { amount: 7 }]) as object;
-    // Two clerks may do it at once.
+    // Two members of staff may do it at once.
     const clerks = this.#random() < 0.4 ? 2 : 1;
     await Promise.all(Array.from({ length: clerks }, () => this.#call(`POST /orders/${id}/refund/`, body)));
   }
@@ -375,10 +375,10 @@ class History {
     });
   }
 
-  /** What must be true at any time. */
+  /** Checks the rules that hold at any time. */
   async #checkAlways(): Promise<void> {
     this.#stripe.books.expireDue();
-    // An order that gave up waiting for a page may learn of a payment later.
+    // An order that has stopped waiting for a page may get its payment later.
     const undecided = await this.#ofOrders<{ id: string; status: string }>(
       `select o.id, o.status from checkouts c join orders o on o.id = c.order_id where c.is_processing and o.id in`,
     );
@@ -404,7 +404,10 @@ class History {
     }
   }
 
-  /** Ends all that is under way: faults end, banks decide, webhooks that were not lost arrive, and jobs run. */
+  /**
+   * Finishes everything that is running: faults end, banks decide, webhook calls that were not lost arrive, and jobs
+   * run.
+   */
   async rest(): Promise<void> {
     this.log.push("rest");
     this.#stripe.faults.length = 0;
@@ -427,12 +430,12 @@ class History {
     return (await this.#stage.database.db.execute({ sql, args })).rows as unknown as T[];
   }
 
-  /** Returns rows of the orders of this history. The statement ends with the column of the order's id and `in`. */
+  /** Returns rows of this history's orders. The statement must end with the column of the order's id and `in`. */
   #ofOrders<T>(sql: string, sorted = ""): Promise<T[]> {
     return this.#rows(`${sql} (select value from json_each(?)) ${sorted}`, JSON.stringify(this.#orders));
   }
 
-  /** Compares the facts here with those at Stripe. */
+  /** Compares the stored payments, refunds and disputes with those at Stripe. */
   async check(): Promise<void> {
     const { lists } = this.#stripe.books;
     for (const order of this.#orders) await this.#checkOrder(order);

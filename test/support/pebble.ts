@@ -11,7 +11,7 @@ const bin = join(import.meta.dir, "../../tools/pebble/node_modules/.bin");
 
 /**
  * Finds Pebble, the test server of Let's Encrypt, or builds it once if Go is installed. Returns undefined if there is
- * neither; then a stand-in takes its place.
+ * neither; then our own test authority is used.
  */
 export function findPebble(): Record<(typeof programs)[number], string> | undefined {
   const find = (name: string) => Bun.which(name) ?? [join(bin, name)].find(existsSync);
@@ -26,13 +26,13 @@ export function findPebble(): Record<(typeof programs)[number], string> | undefi
   return undefined;
 }
 
-/** A certificate authority that looks at `httpPort` of this machine, with names of its own. */
+/** A certificate authority that checks names at `httpPort` of this machine, with its own DNS server. */
 export interface Pebble {
   directory: string;
-  /** The file with the certificate that its directory uses. */
+  /** The file with the certificate of the authority's directory. */
   trust: string;
   httpPort: number;
-  /** Calls its DNS server, such as `set("add-a", { host: "shop.test.", addresses: ["127.0.0.1"] })`. */
+  /** Changes its DNS server, for example `set("add-a", { host: "shop.test.", addresses: ["127.0.0.1"] })`. */
   set: (what: string, value: object) => Promise<unknown>;
   /** Suggests when to renew a certificate. */
   suggest: (certificate: string, window: { start: string; end: string }) => Promise<unknown>;

@@ -46,7 +46,7 @@ export function makeBomb(width: number, height: number): Uint8Array<ArrayBuffer>
   );
 }
 
-/** Makes a JPEG with the metadata of a camera: orientation (EXIF, 1 to 8), place and owner. */
+/** Makes a JPEG with the metadata of a camera: orientation (EXIF, 1 to 8), location and owner. */
 export async function makePhoto(png: Uint8Array, orientation: number): Promise<Uint8Array<ArrayBuffer>> {
   const jpeg = await new Bun.Image(png).jpeg({ quality: 95 }).buffer();
   const tags = Buffer.alloc(2 + 2 * 12 + 4);
@@ -73,7 +73,7 @@ export async function makeScans(scans: number, side: number): Promise<Uint8Array
   return new Uint8Array(Buffer.concat([jpeg.subarray(0, scan), ...repeated, jpeg.subarray(end)]));
 }
 
-/** The beginning of two GIFs: one has one red pixel, the other also a second, blue frame. */
+/** The beginning of two GIFs: one has a red pixel, and the other also has a second frame with a blue pixel. */
 const gifHead = "R0lGODlhAQABAIABAP8AAAAA/";
 export const redGif = new Uint8Array(Buffer.from(`${gifHead}yH5BAEKAAEALAAAAAABAAEAAAICRAEAOw==`, "base64"));
 
@@ -88,7 +88,7 @@ export interface Uploaded extends Record<string, unknown> {
 
 let pictures = 0;
 
-/** Makes a small picture that no other test uploads. The WebP of all pictures of one size is the same. */
+/** Makes a small picture whose bytes no other test uploads. The stored WebP of all pictures of one size is the same. */
 export function newPng(width = 8, height = 6): Uint8Array<ArrayBuffer> {
   return makePng(width, height, undefined, [{ type: "tEXt", data: Buffer.from(`Number\0${++pictures}`) }]);
 }

@@ -1,6 +1,9 @@
 import { randomInt } from "node:crypto";
 
-/** The range of ports. Systems pick ports above it, so a port stays free until the program under test opens it. */
+/**
+ * The range of ports. Systems assign ports above this range, so a found port is free until the program under test opens
+ * it.
+ */
 const [lowest, highest] = [20_000, 30_000];
 
 /** Returns a port on which nothing listens. */

@@ -4,7 +4,7 @@ import { createClock, type FakeClock } from "./clock.ts";
 
 /** A clock that stands still until a test moves it, and that other processes share. */
 export interface ProcessClock extends FakeClock {
-  /** The environment with which a Bun program, compiled or not, uses this clock. */
+  /** The environment that makes a Bun program, compiled or not, use this clock. */
   env: Record<string, string>;
 }
 

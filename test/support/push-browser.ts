@@ -11,7 +11,7 @@ export interface PushBrowser {
 const extract = (salt: Uint8Array, key: Uint8Array, info: Uint8Array | string, bytes: number) =>
   Buffer.from(hkdfSync("sha256", key, salt, info, bytes));
 
-/** Makes a browser, by default with new keys. Follows RFC 8291, section 3, and RFC 8188. */
+/** Creates a browser, by default with new keys. Decrypts as in RFC 8291, section 3, and RFC 8188. */
 export function createBrowser(given: { privateKey?: string; auth?: string } = {}): PushBrowser {
   const pair = createECDH("prime256v1");
   if (given.privateKey === undefined) pair.generateKeys();

@@ -19,7 +19,7 @@ export async function closePushServices(): Promise<void> {
   await Promise.all(services.splice(0).map((service) => service.close()));
 }
 
-/** A row of a delivery. */
+/** A delivery's row. */
 export interface DeliveryRow {
   id: string;
   registration_id: string | null;

@@ -8,7 +8,7 @@ export interface RawReply {
   text: string;
 }
 
-/** A request, of which every byte is given. */
+/** A request whose every byte is given. */
 export interface RawRequest {
   /** The request line, such as `GET /path HTTP/1.1`. */
   head: string;
@@ -84,7 +84,7 @@ export function openConnection(app: TestApp): RawConnection {
   };
 }
 
-/** Reads a body in one piece or in chunks. Returns it and its end; undefined while a part is missing. */
+/** Reads a body in one piece or in chunks. Returns the body and its end, or undefined while a part is missing. */
 function takeBody(bytes: Buffer, start: number, headers: Headers): { body: Buffer; end: number } | undefined {
   if (headers.get("transfer-encoding") !== "chunked") {
     const end = start + Number(headers.get("content-length") ?? 0);
@@ -104,8 +104,8 @@ function takeBody(bytes: Buffer, start: number, headers: Headers): { body: Buffe
 }
 
 /**
- * Sends a request as Python's urllib does: writes all of it before it reads. Returns what arrives until the server
- * closes the connection.
+ * Sends a request like Python's urllib, which writes the whole request before it reads. Returns all bytes until the
+ * server closes the connection.
  * @throws Error if the server closes it before the request is written.
  */
 export async function writeThenRead(socket: Socket, [head, body]: readonly [string, Uint8Array]): Promise<string> {

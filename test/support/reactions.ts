@@ -28,7 +28,7 @@ export interface Reacting {
 }
 
 /**
- * Makes the calls of one actor.
+ * Returns functions that make the calls of one actor.
  * @param by the query that identifies the actor: a visitor, or user and token. Empty for nobody.
  */
 export function reacting(call: Call, path: ReactionPath, by: Record<string, string>): Reacting {
@@ -40,7 +40,7 @@ export function reacting(call: Call, path: ReactionPath, by: Record<string, stri
   };
 }
 
-/** Likes or bookmarks something as a new visitor. Returns the visitor's token. */
+/** Likes or bookmarks a resource as a new visitor. Returns the visitor's token. */
 export async function becomeVisitor(call: Call, path: ReactionPath, id: string): Promise<string> {
   const { data, text } = await reacting(call, path, {}).add(id);
   if (data?.visitor === undefined) throw new Error(`No visitor was made: ${text}`);

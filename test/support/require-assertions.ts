@@ -1,6 +1,7 @@
 import { beforeEach, expect } from "bun:test";
 
-// A test without assertions fails. For concurrent tests, Bun cannot count the assertions, and says so.
+// A test without assertions fails. Bun cannot count the assertions of concurrent tests, and throws an error that says
+// so.
 beforeEach(() => {
   try {
     expect.hasAssertions();

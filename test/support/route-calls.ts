@@ -23,9 +23,9 @@ export interface RouteCall {
   raw?: Uint8Array<ArrayBuffer>;
   /** The user who makes the call. Default: the store's key. */
   by?: Account;
-  /** Whether the record belongs to the world's customer, so that only this customer and the store may see it. */
+  /** Whether only the store and its customer in these tests may see the record. */
   isOwned?: boolean;
-  /** The status of a success, if it is not the route's usual one, because the record exists already. */
+  /** The status of a success, if it differs from the route's usual status because the record exists already. */
   status?: number;
 }
 
@@ -38,7 +38,7 @@ export interface World {
 
 /** Opens a store with a customer and an owner. */
 export async function openWorld(shop: Shop): Promise<World> {
-  // No limits of unpaid orders, because each call creates an order.
+  // The limits of unpaid orders are off, because each call creates an order.
   await updateTenant(shop.app.system, shop.namespace, { ...unlimitedOrders, invoiceFrom: "Kiln, 1 Street, Berlin" });
   return { shop, customer: await openAccount(shop), owner: await openAccount(shop, { role: "owner" }) };
 }
@@ -68,7 +68,7 @@ interface OrderMade {
   items: { id: string }[];
 }
 
-/** Creates a product that is not shipped, because orders would need a shipping rate after a call has set rates. */
+/** Creates a product that needs no shipping, because a call sets shipping rates, which orders would then need. */
 async function makeProduct({ shop }: World, fields: Record<string, unknown> = {}): Promise<string> {
   return (await shop.createProduct({ title: "Contraband", stock: 50, requires_shipping: false, ...fields })).id;
 }
@@ -120,7 +120,7 @@ async function failRefund(world: World): Promise<{ id: string; refund: string }>
   await check();
   stripe.finishRefund(made.id, "failed");
   const { data, text } = await check();
-  // Webhooks that come later would change records while a test compares them.
+  // Later webhook calls would change records while a test compares them.
   await stripe.settle();
   if (!data?.refunds[0]) throw new Error(`The refund was not made: ${text}`);
   return { id, refund: data.refunds[0].id };
@@ -175,7 +175,7 @@ async function givePoints(world: World): Promise<{ customer_id: string }> {
   return ofCustomer(world);
 }
 
-/** Further calls of some routes, which run other statements than the first call. */
+/** Additional calls of some routes, which run other statements than the first call. */
 const moreCalls: Record<string, ((world: World) => Promise<RouteCall>)[]> = {
   createOrder: [
     async (world) => ({
@@ -313,7 +313,7 @@ const withCode =
     return { request, body: { password: goodPassword, otp: await by.code() }, by };
   };
 
-/** Makes a successful call of each route, by the route's id. Each makes the records that it needs. */
+/** Functions that make a successful call of each route, by the route's id. Each creates the records that it needs. */
 export const routeCalls: Record<string, Make> = {
   // Products
   listProducts: listOf("GET /products/", makeProduct),

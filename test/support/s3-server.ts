@@ -23,8 +23,8 @@ export interface S3ServerUnderTest {
 const region = "eu-central-1";
 
 /**
- * Starts a small S3 store in memory: objects, parts, lists, ranges. It verifies each signature (version 4), so it
- * refuses the calls that a real service would refuse.
+ * Starts a small S3 store in memory: objects, parts, lists, ranges. Like a real service, it verifies each signature
+ * (version 4).
  */
 export function startS3Server(bucket = "backups"): S3ServerUnderTest {
   const account = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: `secret-${crypto.randomUUID()}` };

@@ -15,7 +15,7 @@ export function addressIn(country = "DE", postal_code = "10115") {
 
 export type GuestOrder = OrderReply & { access_token: string };
 
-/** Places a guest's order with a storefront key. By default, it has one piece. */
+/** Places a guest's order with a storefront key, by default of one item. */
 export async function placeAsGuest(page: Call, product_id: string, fields: Record<string, unknown> = {}) {
   const body = { items: [{ product_id, quantity: 1 }], email: "eve@example.com", ...fields };
   const { status, data, text } = await page<GuestOrder>("POST /orders/", { body });
@@ -23,7 +23,7 @@ export async function placeAsGuest(page: Call, product_id: string, fields: Recor
   return data;
 }
 
-/** Replaces the shipping rates of a shop. Missing fields of a row are those of a rate in Germany for 4.90. */
+/** Replaces the shipping rates of a shop. The defaults for missing fields of a row are a rate in Germany for 4.90. */
 export async function setShipping({ call }: Shop, rows: Record<string, unknown>[]): Promise<{ id: string }[]> {
   const rates = rows.map((row) => ({ zone: "home", countries: ["DE"], name: "Parcel", price: 4.9, ...row }));
   const { status, data, text } = await call<{ id: string }[]>("PUT /shipping/rates/", { body: { rates } });

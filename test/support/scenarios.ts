@@ -21,8 +21,7 @@ export interface ApiScenario {
 }
 
 /**
- * A row: name, what is sent, and the outcome. Then optionally the field or fields that the reply names, or further
- * expectations.
+ * A row: name, call options and expected code. Optionally, the fields that the error names, or further expectations.
  */
 export type ScenarioRow = [
   name: string,
@@ -45,8 +44,8 @@ export function scenariosOf(request: string, rows: readonly ScenarioRow[]): ApiS
 }
 
 /**
- * Runs each row as a test on a file, because both kinds of database accept the same. Each row has a new store, or a
- * shared one if it must change nothing.
+ * Runs each row as a test on a file, because both kinds of database accept the same input. Each row has a new store, or
+ * a shared store if an error is expected.
  */
 export function runScenarios(suite: Suite, scenarios: readonly ApiScenario[]): void {
   let shared: Promise<Shop> | undefined;

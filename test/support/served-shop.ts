@@ -34,7 +34,7 @@ export interface Session {
 /** The authenticator of a user with two-factor sign-in. */
 export interface Authenticator {
   recoveryCodes: string[];
-  /** Returns the code of the current half minute, or the code `later` half minutes later. */
+  /** Returns the code of the current half minute, or the code after `later` half minutes. */
   code: (later?: number) => string;
   /** Returns a code that is wrong now, and in the half minutes before and after. */
   wrongCode: () => string;
@@ -63,7 +63,7 @@ export interface ServedShop {
   createUser: (fields?: Record<string, unknown>) => Promise<ServedUser>;
   /** Logs in. Fails if the login is refused. */
   signIn: (user: ServedUser, more?: Record<string, unknown>) => Promise<Session>;
-  /** Returns the current code of a secret, or the code `later` half minutes later. */
+  /** Returns the current code of a secret, or the code after `later` half minutes. */
   totp: (secret: string, later?: number) => string;
   /** Enables two-factor sign-in and signs the user in. This uses the current code. */
   enrol: (user: ServedUser) => Promise<Authenticator>;
@@ -88,7 +88,7 @@ const realClock: ProcessClock = {
   env: {},
 };
 
-/** For the top of a test file. Its servers stop when the file ends. */
+/** Call this at the top of a test file. Its servers stop when the file ends. */
 export function useServedShops(): { startServedShop: (options?: ServedShopOptions) => Promise<ServedShop> } {
   const { installBinary } = useBinaries();
   const mailboxes: Mailbox[] = [];
@@ -101,7 +101,7 @@ export function useServedShops(): { startServedShop: (options?: ServedShopOption
     const clock = options.fakeClock === false ? realClock : createProcessClock(binary.dir);
     const mailbox = await openMailbox();
     mailboxes.push(mailbox);
-    // The server computes equal password hashes once, as tests within one process do.
+    // The server computes equal password hashes only once, like tests within one process.
     const caching = `--preload ${join(import.meta.dir, "cached-hashing.ts")}`;
     Object.assign(binary.env, {
       ...clock.env,

@@ -14,7 +14,7 @@ export interface Serving {
   /** Resolves when the server accepts requests. Throws with its log if it ends before that. */
   ready: () => Promise<void>;
   signal: (name: NodeJS.Signals) => void;
-  /** Has the server start its successor, which is the server under test from then on. */
+  /** Makes the server start its successor, which is then the server under test. */
   succeed: () => Promise<void>;
   /** The exit code; 128 plus the number of the signal, if a signal ended the process. */
   exited: Promise<number>;

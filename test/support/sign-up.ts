@@ -22,7 +22,7 @@ export async function readCode({ app, namespace }: Shop, kind: string): Promise<
   return code;
 }
 
-/** Sends all queued mail through a real SMTP server. Returns what the recipients of the store get. */
+/** Sends all queued mail through a real SMTP server. Returns the mails that the store's recipients get. */
 export async function deliverMail({ app, namespace }: Shop): Promise<{ to: string; subject: string; text: string }[]> {
   const server = await startSmtpServer();
   const sender = openSender(app, { url: server.url });

@@ -21,12 +21,14 @@ export interface Delivery {
 /** A step of the session, at which the server can misbehave. */
 export type Stage = "connect" | "mail" | "rcpt" | "data";
 
-/** What the server does: replies such as `"450 try later"`, does not reply, or closes the connection. */
+/**
+ * The behaviour of the server: it sends a reply such as `"450 try later"`, does not reply, or closes the connection.
+ */
 export type Behaviour = `${number} ${string}` | "hang" | "cut";
 
 interface SmtpServerOptions {
   port?: number;
-  /** TLS: `plain` (default) has none, `starttls` offers it, `tls` accepts nothing else. */
+  /** TLS: `plain` (default) has no TLS, `starttls` offers TLS, and `tls` accepts only TLS. */
   security?: "plain" | "starttls" | "tls";
   /** The only credentials that the server accepts. */
   credentials?: { user: string; password: string };
@@ -44,7 +46,7 @@ export interface SmtpServerUnderTest {
   received: Delivery[];
   /** Returns the number of connections so far. */
   connections: () => number;
-  /** Waits until so many mails have arrived. Returns the last one. */
+  /** Waits until this many mails have arrived. Returns the last mail. */
   waitFor: (count: number) => Promise<Delivery>;
   close: () => Promise<void>;
 }
@@ -56,7 +58,7 @@ export async function startSmtpServer(options: SmtpServerOptions = {}): Promise<
   const sockets = new Set<Socket>();
   let connections = 0;
 
-  /** Does what `behave` says, or continues normally. */
+  /** Behaves as `behave` returns, or continues normally. */
   function play(stage: Stage, address: string, done: (error?: Error) => void): void {
     const behaviour = behave(stage, address);
     if (behaviour === undefined) done();

@@ -10,14 +10,14 @@ export interface Sqld {
   /** The URL of its admin API. */
   admin: string;
   pid: number;
-  /** Sets the durability for new streams. With `strong`, writes are on disk before they are answered. */
+  /** Sets the durability for new streams. With `strong`, the server answers a write only when it is on disk. */
   setDurability(mode: "strong" | "relaxed"): Promise<void>;
   /** Kills the server with SIGKILL, and waits. Data in a given directory is kept. */
   stop(): Promise<void>;
 }
 
 export interface SqldOptions {
-  /** The data directory. By default a temporary one, which is removed with the server. */
+  /** The data directory. By default, it is temporary and removed with the server. */
   dir?: string;
   /** A fixed port, so that the address stays the same after a restart. */
   port?: number;

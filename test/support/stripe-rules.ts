@@ -1,6 +1,6 @@
 import { type Form, Refusal, readForm } from "../../src/cli/commands/demo/stripe-stand-in/form.ts";
 
-/** Stripe does not take these currencies. */
+/** Stripe does not accept these currencies. */
 const refused = new Set("cup ern ghs irr kpw lyd mru sdg ssp syp ves xts xxx".split(" "));
 /** The smallest amounts in Stripe's units; 50 in others. */
 const smallest: Record<string, number> = { aed: 200, czk: 1500, dkk: 250, gbp: 30, hkd: 400, huf: 17_500, sek: 300 };
@@ -18,7 +18,7 @@ function asInteger(value: unknown, param: string): number {
   throw new Refusal(`Invalid integer: ${value}`, { param, code: "parameter_invalid_integer" });
 }
 
-/** What Stripe refuses about the parameters of a request. @param seconds the time. @throws Refusal */
+/** Refuses the parameters of a request that Stripe refuses. @param seconds the time. @throws Refusal */
 export function checkRequest(call: string, text: string, version: string, seconds: number): void {
   // Version 2026-09-30 gave the list of methods another name.
   const methods = version < "2026-09-30" ? "payment_method_types" : "allowed_payment_method_types";

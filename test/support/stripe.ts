@@ -15,12 +15,12 @@ import { checkRequest } from "./stripe-rules.ts";
 
 /** A webhook on its way to an endpoint. */
 export type Webhook = Record<"url" | "type" | "body" | "secret", string>;
-/** What happens to the next call that begins with `match`, such as "POST refunds". It is used once. */
+/** A fault of the next call that begins with `match`, such as "POST refunds". It is used once. */
 export interface CallFault {
   match: string;
   kind: "cutAfterCommit" | "cutBefore" | "status500" | "status429" | "status403";
 }
-/** What happens to all webhooks from now on. `held` ones wait for `deliver`. */
+/** The delivery of all webhooks from now on. With `held`, they wait for `deliver`. */
 export type Delivery = "auto" | "held" | "lost";
 
 /** A call of the API, such as "POST refunds", with its parameters as they were sent. */
@@ -40,7 +40,9 @@ const replies = {
   status403: api(403, "invalid_request_error", "The provided key does not have the required permissions."),
 };
 
-/** Sends a webhook, signed at a time in epoch milliseconds. Returns the HTTP status of the reply; 0 if none came. */
+/**
+ * Sends a webhook, signed at a time in epoch milliseconds. Returns the HTTP status of the reply, or 0 without a reply.
+ */
 export async function postWebhook({ url, body, secret }: Webhook, now: number): Promise<number> {
   const at = Math.floor(now / 1000);
   const signature = createHmac("sha256", secret).update(`${at}.${body}`).digest("hex");
@@ -75,8 +77,8 @@ function reportEvent(books: Books, type: string, object: Row): Webhook[] {
 }
 
 /**
- * Starts the stand-in of Stripe with webhooks and the faults of a network. Settings can be changed at any time: `delivery`, `faults`
- * and `pause`, which runs before each call is answered. `books.refundsBecome` is the state of new refunds.
+ * Starts the simulated Stripe with webhooks and network faults. The settings `delivery`, `faults` and `pause` can be
+ * changed at any time; `pause` runs before each reply. `books.refundsBecome` is the state of new refunds.
  */
 export async function startStripe({ now = Date.now, port = 0 }: { now?: () => number; port?: number } = {}) {
   const webhooks: Webhook[] = [];
@@ -147,7 +149,7 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
     response.writeHead(reply.status, { "Content-Type": "application/json" }).end(reply.body);
   }
 
-  // Not Bun's server, because that cannot cut a connection.
+  // This does not use Bun's server, which cannot cut a connection.
   const server = createServer((request, response) => serve(request, response).catch(() => request.socket.destroy()));
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -160,10 +162,10 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
     replied,
     /** All webhooks that Stripe would have sent, in order. */
     webhooks,
-    /** Sends a webhook, at any time and as often as wanted. Returns the status of the reply; 0 without one. */
+    /** Sends a webhook, at any time and any number of times. Returns the status of the reply, or 0 without a reply. */
     deliver: (index: number, at = now()) => send(webhooks[index] as Webhook, at),
     send,
-    /** Waits until all webhooks on their way are answered. */
+    /** Waits for the replies to all webhooks that are being sent. */
     settle: async () => {
       while (sending.size > 0) await Promise.all(sending);
     },
@@ -178,7 +180,7 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
     },
     refundInDashboard: (intent: string, amount?: number, status = "succeeded") =>
       books.refund(intent, { status, ...(amount !== undefined && { amount }) }),
-    /** Ends a pending refund, or fails one that had succeeded, as banks do weeks later. */
+    /** Ends a pending refund. Can also make a refund fail that had succeeded, as banks do weeks later. */
     finishRefund(id: string, status: "succeeded" | "failed" | "canceled"): void {
       const refund = books.find("refunds", id);
       Object.assign(refund, { status, ...(status === "failed" && { failure_reason: "lost_or_stolen_card" }) });
@@ -197,7 +199,7 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
       books.report("charge.dispute.created", dispute);
       return dispute;
     },
-    /** Moves a dispute on; `won`, `lost` and `warning_closed` end it. */
+    /** Changes the state of a dispute; `won`, `lost` and `warning_closed` end it. */
     moveDispute(id: string, status: string): void {
       const dispute = Object.assign(books.find("disputes", id), { status });
       const isOver = ["won", "lost", "warning_closed"].includes(status);

@@ -3,16 +3,16 @@ import { startTestApp, type TestApp } from "./app.ts";
 import { canTest, type DatabaseKind, databaseKinds, openTestDatabase, type TestDatabase } from "./backend.ts";
 import { createShop, type Shop } from "./factories.ts";
 
-/** What the tests of a file share for one kind of database. */
+/** The application, database and helpers that the tests of a file share for one kind of database. */
 export interface Suite {
   kind: DatabaseKind;
   readonly app: TestApp;
   readonly database: TestDatabase;
   /** Creates a store with a key and a client. */
   shop: (options?: Parameters<typeof createShop>[1]) => Promise<Shop>;
-  /** As `test`. If the function has a parameter, it gets a new store. */
+  /** Declares a test, like `test`. If the function has a parameter, it gets a new store. */
   test: ShopTest;
-  /** As `test`, but only on a file, for results that do not depend on the kind of database. */
+  /** Declares a test only on a file, for results that do not depend on the kind of database. */
   onFile: ShopTest;
 }
 
@@ -23,8 +23,8 @@ const noTest: ShopTest = Object.assign(() => {}, { each: () => () => {} }) as ne
 type SuiteOptions = Omit<Parameters<typeof startTestApp>[0], "db" | "clock">;
 
 /**
- * Runs the same tests on a file and on a libSQL server. Those of `onFile` run only on the file: results of rules,
- * which both compute with the same statements. `isolation/walk.test.ts` runs each route's statements on a server.
+ * Runs the same tests on a file and on a libSQL server. Tests of `onFile` run only on the file: they test rules, which
+ * both databases compute with the same statements. `isolation/walk.test.ts` runs each route's statements on a server.
  */
 export function onEachDatabase(define: (suite: Suite) => void, options: SuiteOptions = {}): void {
   for (const kind of databaseKinds) onDatabase(kind, define, options);

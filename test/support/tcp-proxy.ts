@@ -1,17 +1,17 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** Passes TCP connections on to a server, until a test lets it misbehave. */
+/** Passes TCP connections on to a server. Tests can make it misbehave. */
 export interface TcpProxy {
   port: number;
-  /** Gets what clients send. Returns what is sent on; null for nothing. */
+  /** Gets the bytes of clients. Returns the bytes to send on, or null for none. */
   onSend: (bytes: Buffer) => Buffer | null;
-  /** Gets what the server answers. Returns what is sent on; null for nothing. */
+  /** Gets the bytes of the server. Returns the bytes to send on, or null for none. */
   onAnswer: (bytes: Buffer) => Buffer | null;
   /** The delay in each direction, in milliseconds. */
   delayMs: number;
   /** The number of connections so far. */
   opened: number;
-  /** Passes nothing on over the present connections, which stay open, as if a cable was cut. */
+  /** Stops passing data over the present connections, which stay open, as after a cut cable. */
   silence(): void;
   /** Resets all connections. */
   cut(): void;

@@ -1,8 +1,8 @@
 const timeoutMs = 15_000;
 
 /**
- * Polls until `probe` returns a value, first every 5 ms, and less often the longer it takes: a test that waits for
- * seconds must leave the processor to what it waits for.
+ * Polls until `probe` returns a value, first every 5 ms, then less and less often, so that a long wait does not use the
+ * processor.
  * @param what describes the event, for the error.
  * @returns the first value that is not false, undefined or null.
  * @throws Error after 15 seconds, before a test of `npm test` reaches its own limit.

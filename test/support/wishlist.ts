@@ -19,7 +19,7 @@ export interface WishReply {
   updated_at: string;
 }
 
-/** Adds so many new products to a user's wishlist, with two statements. */
+/** Adds this many new products to a user's wishlist, with two statements. */
 export async function fillWishlist({ app, namespace }: Shop, { id }: Account, count: number): Promise<void> {
   const numbers = `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${count})`;
   const key = "printf('%s%05d', substr(t.id, -21), i)";

@@ -13,12 +13,12 @@ test("the back office has less than 80 KB of script", () => {
   expect(scripts.reduce((sum, path) => sum + Buffer.byteLength(read(path)), 0)).toBeLessThan(80_000);
 });
 
-test("the back office never reads a text as markup, and has no styles or scripts inside its page", () => {
+test("the back office never makes markup from a text, and has no styles or scripts inside its page", () => {
   for (const path of scripts) expect(read(path)).not.toMatch(/innerHTML|outerHTML|insertAdjacentHTML|srcdoc|\beval\b/);
   expect(read("index.html")).not.toMatch(/<style| style=| on\w+=|<script>/);
 });
 
-test("the back office has the same words in all languages, all that it uses, and no others", () => {
+test("the back office has the same words in all languages, and exactly those that it uses", () => {
   const [en = [], de = []] = ["en", "de"].map((lang) => Object.keys(JSON.parse(read(`words/${lang}.json`))));
   expect(de.sort()).toEqual(en.sort());
   const texts = [read("index.html"), ...scripts.map(read)].join("\n");
@@ -26,7 +26,7 @@ test("the back office has the same words in all languages, all that it uses, and
   const isWord = (name: string) =>
     en.some((word) => word.startsWith(`${name.split(".")[0]}.`)) && !/\.(?:js|css|json)$/.test(name);
   expect(named.filter(isWord).filter((name) => !en.includes(name))).toEqual([]);
-  // Words such as `status.paid` are put together: `status.${status}`.
+  // Some names of words are composed: `status.${status}` results in `status.paid`.
   const prefixes = [...texts.matchAll(/`(\w+\.(?:\w+\.)*)\$\{/g)].map(([, prefix]) => prefix as string);
   const kinds = ["sales", "shipping", "taxes", "codes", "mails", "account"];
   const isUsed = (word: string) =>

@@ -20,7 +20,7 @@ function cloneCheckout(): string {
   return dir;
 }
 
-// Runs the commands of the README in their order. Only one file of tests, because the others would include this test.
+// Runs the commands of the README in their order, with only one test file, because all files would include this test.
 test("npm start and then npm test succeed in one checkout", async () => {
   const cwd = cloneCheckout();
   const before = readdirSync(cwd);
@@ -66,10 +66,10 @@ test("set-up prints nothing when everything is installed", async () => {
 });
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  test(`${signal} reaches the command of set-up, whose exit code counts`, async () => {
+  test(`set-up passes ${signal} to its command, and exits with the command's exit code`, async () => {
     const child = spawnSetup(
       "-e",
-      // Prints a turn later, because the handler works only from the next turn of the event loop.
+      // Prints in a later turn, because the handler works only from the next turn of the event loop.
       `process.on("${signal}", () => process.exit(9)); setTimeout(() => console.log("up"), 1); setInterval(() => {}, 1000);`,
     );
     const reader = child.stdout.getReader();

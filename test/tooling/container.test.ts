@@ -57,7 +57,7 @@ async function takes(words: string[]): Promise<void> {
   expect(findMissing(args, readArgs(rest, args))).toEqual([]);
 }
 
-test("the image runs existing commands, as an account of its own", async () => {
+test("the container image runs existing commands, as a separate account", async () => {
   await takes([...JSON.parse(only("ENTRYPOINT")), ...JSON.parse(only("CMD"))]);
   await takes(JSON.parse(only("HEALTHCHECK").replace(/^.* CMD /, "")));
   expect(only("USER")).toMatch(/^[1-9]\d*:[1-9]\d*$/);
@@ -65,12 +65,12 @@ test("the image runs existing commands, as an account of its own", async () => {
   expect(data).toContain(`--chown=${only("USER")}`);
 });
 
-test("its settings exist, and agree with its port and its volume", () => {
+test("the settings of the container image exist, and agree with its port and its volume", () => {
   const { dataDir, host, port } = readConfig({}, variables);
   expect([dataDir, host, String(port)]).toEqual([only("VOLUME"), "0.0.0.0", only("EXPOSE")]);
 });
 
-test("exactly the files that it is built from are sent to the builder", () => {
+test("only the files that the container image is built from are sent to the builder", () => {
   const [every, ...lines] = read(".dockerignore")
     .split("\n")
     .filter((line) => line !== "" && !line.startsWith("#"));
@@ -89,7 +89,7 @@ test("the compose file keeps the data in a volume, and grants only the necessary
   const { bodega } = services;
   const [volume, place] = (bodega.volumes[0] as string).split(":");
   expect([Object.keys(volumes), place]).toEqual([[volume as string], only("VOLUME")]);
-  // The port is published only on loopback, for a proxy before it.
+  // The port is published only on loopback, for a proxy in front of it.
   expect(bodega.ports).toEqual([`127.0.0.1:8080:${only("EXPOSE")}`]);
   expect([bodega.build, bodega.read_only, bodega.cap_drop]).toEqual([".", true, ["ALL"]]);
   expect(bodega.tmpfs[0]).toMatch(/^\/tmp:exec\b/);

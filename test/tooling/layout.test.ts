@@ -83,7 +83,9 @@ test("at most sixty row types are asserted by hand; the others come from tables"
 /** Variables that only the program's own processes set for each other. */
 const internal = ["BODEGA_CONFIG", "BODEGA_WORKER"];
 
-/** Variables of the runtime and the terminal, and one that commands read themselves. They have no `_FILE` form. */
+/**
+ * Variables of the runtime and the terminal, and a variable that commands read themselves. They have no `_FILE` form.
+ */
 const plain = ["BODEGA_NAMESPACE", "BUN_TMPDIR", "NODE_EXTRA_CA_CERTS", "NO_COLOR"];
 const operation = readFileSync(join(root, "docs/OPERATION.md"), "utf8");
 const documented = (text: string) =>
@@ -95,7 +97,7 @@ test("the table of variables in docs/OPERATION.md names the variables without a 
   expect(named?.toSorted()).toEqual(plain.toSorted());
 });
 
-test("every other variable is read from the file that its _FILE form names", () => {
+test("every other variable in docs/OPERATION.md can be read from the file that its _FILE form names", () => {
   const s3 = { BODEGA_S3_ACCESS_KEY_ID: "id", BODEGA_S3_SECRET_ACCESS_KEY: "secret" };
   for (const quoted of documented(operation)) {
     const name = quoted.slice(1, -1);

@@ -100,7 +100,7 @@ beforeAll(() => {
   }
 });
 
-test("biome.layers.json is what scripts/layers.ts writes", async () => {
+test("biome.layers.json is the current output of scripts/layers.ts", async () => {
   expect(await Bun.file(join(root, "biome.layers.json")).text()).toBe(renderLayerRules());
 });
 

@@ -192,7 +192,7 @@ onDatabase("file", (suite) => {
     expect(await importOutput(ctx, output)).toMatchObject({ unchanged: 4, updated: 0, created: 0 });
   });
 
-  test("a converted WooCommerce export can be imported, with variations at any place in the file", async () => {
+  test("a converted WooCommerce export with variations at any place in the file can be imported", async () => {
     const ctx = await tenantContext(await suite.shop());
     const { code, output, said } = convert(`\uFEFF${fileOf(wooColumns, wooRows)}`);
     expect(said).toEqual([
@@ -239,7 +239,7 @@ onDatabase("file", (suite) => {
 test.each([
   ["Shopify", "Handle,Title,Option1 Name,Option1 Value,Variant Price\na,A,Size,S,1\nb,B,,,2\na,,,M,-1\n", 4],
   ["WooCommerce", "Type,SKU,Name,Published,Regular price,Sale price\nsimple,a,A,1,5,-5\nsimple,b,B,1,2,\n", 2],
-])("a negative price in an export of %s is an error, and the other products are converted", (_, text, line) => {
+])("a negative price in an export of %s is an error, but the other products are converted", (_, text, line) => {
   const { code, output, said } = convert(text);
   expect([code, said]).toEqual([1, [expect.stringContaining(`line ${line}: `)]]);
   expect(
@@ -250,7 +250,7 @@ test.each([
   ).toMatchObject([{ title: "B", price: 2 }]);
 });
 
-test("two Shopify products with the same handle are an error, and neither is converted", () => {
+test("two Shopify products with the same handle are an error, and neither of them is converted", () => {
   const { code, output, said } = convert("Handle,Title,Variant Price\na,A,1\nb,B,2\na,Other,3\n");
   const message = 'line 4: has no option, and other lines have the handle "a". The product is not imported.';
   expect([code, said]).toEqual([1, [message]]);

@@ -9,7 +9,7 @@ import forTargets from "../../tools/targets/package.json" with { type: "json" };
 const read = (...path: string[]) => readFileSync(join(import.meta.dir, "..", "..", ...path), "utf8");
 const exact = /^(npm:[\w-]+@)?\d+\.\d+\.\d+(-[\w.]+)?$/;
 
-test("every version is exact", () => {
+test("every version in package.json is exact", () => {
   const groups = [
     manifest.dependencies,
     manifest.devDependencies,
@@ -21,7 +21,7 @@ test("every version is exact", () => {
   }
 });
 
-test("one version of Bun runs the checks, provides the types and is in every executable", () => {
+test("the same version of Bun runs the checks, provides the types, and is in every executable", () => {
   expect(manifest.devDependencies["bun-types"]).toBe(toolchain.dependencies.bun);
   for (const [name, version] of Object.entries(forTargets.optionalDependencies)) {
     const wanted = name.startsWith("@oven/") ? toolchain.dependencies.bun : manifest.dependencies.libsql;

@@ -18,7 +18,7 @@ const blocks = [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```/gm)].map(([, languag
 const block = (language: string) => blocks.find((one) => one.language === language)?.text ?? "";
 const [caddy, nginx] = [block("caddyfile"), block("nginx")];
 
-test("settings on the page are accepted", () => {
+test("the settings in docs/PROXIES.md are accepted", () => {
   const env = Object.fromEntries(
     block("ini")
       .split("\n")
@@ -32,7 +32,7 @@ test("settings on the page are accepted", () => {
   });
 });
 
-test("commands on the page are accepted", async () => {
+test("the commands in docs/PROXIES.md are accepted", async () => {
   const shell = blocks.filter(({ language }) => language === "sh").map(({ text }) => text.replaceAll("\\\n", ""));
   const lines = shell.flatMap((text) => text.split("\n")).filter((line) => line.startsWith("bodega "));
   expect(lines.length).toBe(3);
@@ -82,14 +82,14 @@ describe.each([
   });
 });
 
-test("passes on bodies that are too large for the server", () => {
+test("the recipes for proxies pass on bodies that are too large for the server", () => {
   const [, mebibytes] = /client_max_body_size (\d+)m;/.exec(nginx) ?? [];
   expect(Number(mebibytes) * 1_048_576).toBeGreaterThan(defaultBodyLimits.bytes);
   // Caddy must not limit bodies, because it would reply 502.
   expect(caddy).not.toContain("request_body");
 });
 
-test("durations on the page are those of the server", () => {
+test("the durations in docs/PROXIES.md are those of the server", () => {
   expect(page).toContain(`In the last ${expiryWarningDays} days of a certificate`);
   expect(page).toContain(`connections to Bodega for less than ${idleSeconds} seconds`);
 });

@@ -1,4 +1,4 @@
-// Keeps the front page short and its links valid.
+// Checks that the README is short, and that links in README and guides are valid.
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";

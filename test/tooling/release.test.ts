@@ -133,7 +133,7 @@ test("a release is signed with the given key, in the format of minisign", () => 
   expect(() => readReleaseKey(pem)).toThrow("is not an Ed25519 key");
 });
 
-test("a version without a section in CHANGELOG.md, and a tree with changes, are refused", () => {
+test("a release is refused for a version without a section in CHANGELOG.md, and for a tree with changes", () => {
   const dir = openCheckout();
   const changelog = join(dir, "CHANGELOG.md");
   writeFileSync(changelog, readFileSync(changelog, "utf8").replace(`## ${version}`, "## 0.0.1"));

@@ -4,7 +4,7 @@ import { countTests, listFailures, renderReport } from "../../scripts/test-repor
 const report = (attributes: string) =>
   `<?xml version="1.0"?>\n<testsuites name="bun test" ${attributes}>\n</testsuites>`;
 
-test("tests are counted from the report, and skipped ones separately", () => {
+test("tests are counted from the report, and skipped tests are counted separately", () => {
   const counts = countTests(report(`tests="6" assertions="2" failures="1" skipped="2" time="0.1"`), 1);
   expect(counts).toEqual({ passed: 3, failed: 1, skipped: 2 });
 });
@@ -18,7 +18,7 @@ test("a run without a report counts as a failure, with any exit code", () => {
   for (const exitCode of [0, 1, null]) expect(countTests(null, exitCode)).toEqual({ passed: 0, failed: 1, skipped: 0 });
 });
 
-test("the last line is the total, and names skipped tests only if there are any", () => {
+test("the last line has the totals, and mentions skipped tests only if there are any", () => {
   const step = { title: "types", passed: 1, failed: 0, skipped: 0, ms: 1200 };
   const tests = { title: "tests", passed: 40, failed: 2, skipped: 3, ms: 61_000 };
   expect(renderReport([step, step]).split("\n").at(-1)).toBe("2 passed, 0 failed");

@@ -16,8 +16,8 @@ interface Held {
 }
 
 /**
- * Prepares the statements. The returned function takes a body and returns the order as JSON; undefined if the product
- * is sold out.
+ * Prepares the statements. The returned function takes a body and returns the order as JSON, or undefined if the
+ * product is sold out.
  */
 export function prepareOrders(db: Database, tenantId: string): (input: Input) => string | undefined {
   const hold = db.query<Held, (string | number)[]>(

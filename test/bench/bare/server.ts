@@ -1,5 +1,5 @@
-// The bare side of the benchmark: only Bun, with a copy of the same file. It does the same look-ups, without
-// credentials, checks and a log. SQLite's FTS5 indexes the words of products. Arguments: database file, port.
+// The bare side of the benchmark: a Bun server with a copy of Bodega's database file. It runs the same look-ups,
+// without credentials, checks and a log. SQLite's FTS5 indexes the words of products. Arguments: database file, port.
 import { Database } from "bun:sqlite";
 import { type DocumentRow, documentColumns, toDocument } from "./document.ts";
 import { prepareOrders } from "./orders.ts";
@@ -119,7 +119,7 @@ Bun.serve({
         return made ? answer(made, 201) : new Response(null, { status: 409 });
       },
     },
-    // As above, but without the stored JSON: builds every document from columns.
+    // The same reads without the stored JSON: builds every document from columns.
     "/columns/products/": () => answer(JSON.stringify(selectNewestRows.all(tenantId).map(toDocument))),
     "/columns/priced/": (request) => {
       const query = new URL(request.url).searchParams;

@@ -5,7 +5,7 @@ const getters = 8;
 const buyers = 4;
 const pauseMs = 5;
 const retryAfterMs = 50;
-/** If a call has no success within this time, the drill ends. */
+/** The drill ends if a call has no success within this many milliseconds. */
 const giveUpMs = 60_000;
 
 /** A call of a client, including its retries. */
@@ -16,7 +16,7 @@ export interface Call {
   retries: number;
 }
 
-/** An order that was acknowledged. */
+/** An acknowledged order. */
 export interface Acknowledged {
   id: string;
   number: number;
@@ -80,7 +80,7 @@ export function startClients(url: string, { headers, productIds, ...store }: Sto
   }
 
   const running = Promise.all(lastSuccess.map((_, client) => run(client)));
-  // Ignored here, because the functions that wait for the clients throw it.
+  // The error is ignored here, because the functions that wait for the clients throw it.
   running.catch(() => {});
   const poll = async (isDone: () => boolean) => {
     while (!isDone()) await Promise.race([running, Bun.sleep(2)]);

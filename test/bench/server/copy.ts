@@ -7,7 +7,7 @@ import { trustLoopback } from "../store.ts";
 
 const filled = "sqld-filled";
 
-/** Writes the benchmark's store to a database server. `startDatabase` copies this server's directory. */
+/** Writes the benchmark's store to a libSQL server, whose directory `startDatabase` copies. */
 export async function fillDatabase(bench: Bench): Promise<void> {
   if (!hasSqld) throw new Error("The libSQL server of this part runs on Linux on x64 only.");
   const { binary, workDir, store, say } = bench;
@@ -28,7 +28,7 @@ export function startDatabase({ workDir }: Bench, name: string): Promise<Sqld> {
   return startSqld({ dir });
 }
 
-/** Starts the executable on a libSQL server. Its directory has this name, and only the secret key. */
+/** Starts the executable on a libSQL server, in a directory of this name that contains only the secret key. */
 export async function startCopy(bench: Bench, name: string, databaseUrl: string, port?: number): Promise<Running> {
   const dir = makeCopyDir(bench, name);
   const listening = port ?? (await findPort());
@@ -37,7 +37,7 @@ export async function startCopy(bench: Bench, name: string, databaseUrl: string,
   return startServer(command, `http://127.0.0.1:${listening}`, join(dir, "serve.log"));
 }
 
-/** Starts a database server and one copy on it. Returns both as one server. */
+/** Starts a libSQL server and one copy of Bodega on it. Returns both as one server. */
 export async function startWithDatabase(bench: Bench, name: string): Promise<Running> {
   const database = await startDatabase(bench, name);
   const copy = await startCopy(bench, name, database.url);

@@ -91,7 +91,7 @@ async function restartAll({ bench, copies, clients, restart }: Drill): Promise<R
 }
 
 /**
- * Kills the libSQL server and starts it again, several times. The row is the longest time until all clients had a
+ * Kills the libSQL server and starts it again, several times. The row has the longest time until all clients had a
  * success.
  */
 async function killDatabase({ bench, clients }: Drill, first: Sqld) {
@@ -142,7 +142,7 @@ async function countOrders(databaseUrl: string, acknowledged: readonly Acknowled
   return [
     { name: "orders acknowledged", unit: "", ...figureAlone(acknowledged.length) },
     { name: "orders lost", unit: "", ...figureAlone(lost), mark: { atMost: 0 } },
-    { name: "numbers left out", unit: "", ...figureAlone(gaps), mark: { atMost: 0 } },
-    { name: "orders made twice", unit: "", ...figureAlone(twice), mark: { atMost: 0 } },
+    { name: "missing order numbers", unit: "", ...figureAlone(gaps), mark: { atMost: 0 } },
+    { name: "orders placed twice", unit: "", ...figureAlone(twice), mark: { atMost: 0 } },
   ];
 }

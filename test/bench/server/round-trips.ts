@@ -12,10 +12,13 @@ import { startCopy, startDatabase } from "./copy.ts";
 const delayMs = 5;
 const warmUps = 10;
 const samples = 15;
-/** After so many milliseconds without a byte, the work of the previous call is over. */
+/** The previous call is over after this many milliseconds without a byte. */
 const quietMs = 50;
 
-/** A proxy before a libSQL server that counts round trips: how often the client sends after the server has replied. */
+/**
+ * A proxy in front of a libSQL server. It counts round trips: how often the client sends something after the server has
+ * replied.
+ */
 interface TripCounter extends TcpProxy {
   trips: () => number;
   /** Resolves when nothing was sent for a while. */
@@ -30,7 +33,7 @@ interface Kind {
   atMost: number;
 }
 
-/** Measures the round trips to the libSQL server that a call needs (medians), with a proxy that delays bytes. */
+/** Measures the median number of round trips to the libSQL server in a call, with a proxy that delays bytes. */
 export async function measureRoundTrips(bench: Bench): Promise<Row[]> {
   const database = await startDatabase(bench, "trips");
   const proxy = await startTripCounter(database.url);
@@ -63,7 +66,7 @@ function describeKinds({ binary, store, workDir }: Bench, databaseUrl: string): 
   ];
 }
 
-/** Returns the median of calls, one after another. */
+/** Sends calls one after another, and returns their median. */
 async function countTrips({ send, before }: Kind, server: Running, proxy: TripCounter): Promise<number> {
   for (let count = 0; count < warmUps; count++) await send(server);
   const trips: number[] = [];

@@ -27,7 +27,7 @@ export async function measureServer(bench: Bench): Promise<Row[]> {
   for (const [name, atLeast, measure] of measured) {
     bench.say(`${name}, sqld beside file`);
     const figures = await measure().catch((error: Error) => {
-      // If the copy refuses a write under load, the row has the ratio 0, and the other rows are still measured.
+      // A refused write under load gives its row the ratio 0, and the other rows are measured.
       bench.say(`failed: ${error.message}`);
       return { ours: 0, bare: Number.NaN, ratio: 0 };
     });

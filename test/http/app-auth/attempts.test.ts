@@ -21,7 +21,7 @@ const ten5203 = Array(10).fill(5203);
 onDatabase("file", (suite) => {
   const { test } = suite;
 
-  test("the audit log records that an address is blocked, once for each block", async (shop) => {
+  test("the audit log has one entry each time that an address is blocked", async (shop) => {
     const address = newAddress();
     const readRows = async () => {
       const sql = "select code, address, actor_kind from audit_log where event = 'attempts.refused' and namespace = ?";
@@ -37,7 +37,7 @@ onDatabase("file", (suite) => {
     expect(await readRows()).toHaveLength(2);
   });
 
-  test("attempts refused by the limit do not prolong it", async () => {
+  test("attempts that the limit refuses do not prolong the block", async () => {
     const { clock } = suite.app;
     const shop = await suite.shop();
     const address = newAddress();
@@ -56,7 +56,7 @@ onDatabase("file", (suite) => {
     expect(await fail(shop, address, 10)).toEqual(ten5203);
   });
 
-  test("every kind of failed authentication counts, and errors of other kinds do not", async (shop) => {
+  test("every kind of failed authentication counts as an attempt; other errors do not", async (shop) => {
     const address = newAddress();
     const call = (options: object) => shop.call(request, { address, ...options });
     const readonly = bearer(await shop.issueKey({ scopes: ["products:read"] }));
@@ -83,7 +83,7 @@ onDatabase("file", (suite) => {
     for (const [, options] of failures) expect((await call(options)).code).toBe(5209);
   });
 
-  test("the count is per address, across stores and keys", async () => {
+  test("attempts are counted by address, across stores and keys", async () => {
     const [one, other] = [await suite.shop(), await suite.shop()];
     const address = newAddress();
     await fail(one, address, 5);
@@ -91,7 +91,7 @@ onDatabase("file", (suite) => {
     expect(await fail(other, newAddress(), 1)).toEqual([5203]);
   });
 
-  test("behind a trusted proxy, the attempts of the caller count that it names, and only then", async (shop) => {
+  test("only a trusted proxy can name the address whose attempts count", async (shop) => {
     const { db, clock } = suite.app;
     const app = startTestApp({ db, clock, trustedProxies: ["192.0.2.0/24"] });
     const call = createClient(app, { namespace: shop.namespace });
@@ -101,7 +101,7 @@ onDatabase("file", (suite) => {
     for (let n = 0; n < 10; n++) expect(await send("192.0.2.1", `${newAddress()}, ${caller}`)).toBe(5203);
     expect(await send("192.0.2.7", `1.2.3.4, ${caller}`)).toBe(5209);
     expect(app.entries.at(-1)?.ip).toBe(caller);
-    // The peer is no trusted proxy, so its own address counts.
+    // The peer is not a trusted proxy, so its own address counts.
     expect(await send(newAddress(), caller)).toBe(5203);
     await app.stop();
   });

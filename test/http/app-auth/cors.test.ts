@@ -17,7 +17,7 @@ onDatabase("file", (suite) => {
     await setOrigins(suite.app.system, { appId: shop.key.app_id, origins: ["shop.example.com"] });
   });
 
-  test("a preflight allows any origin, with the route's methods and the headers of calls", async () => {
+  test("a preflight of a route allows any origin, the route's methods, and the headers of calls", async () => {
     for (const [path, methods] of [
       ["/products/", "GET, POST, HEAD, OPTIONS"],
       ["/products", "GET, POST, HEAD, OPTIONS"],
@@ -40,7 +40,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a preflight of an unknown route succeeds, so that the page can read that there is no such route", async () => {
+  test("a preflight of an unknown route succeeds, so that the page can read the 404", async () => {
     const ask = (headers: Record<string, string>) =>
       shop.callAnonymously("OPTIONS /no/such/path", { namespace: null, headers: { origin: elsewhere, ...headers } });
     for (const method of ["GET", "DELETE", "PATCH"]) {
@@ -60,7 +60,7 @@ onDatabase("file", (suite) => {
     expect(names.filter((name) => name.startsWith("access-control-"))).toEqual([]);
   });
 
-  test("an accepted origin may read the reply and its important headers", async () => {
+  test("an allowed origin may read the reply and its important headers", async () => {
     for (const request of ["GET /products/", "HEAD /products/", "GET /products/prod_1/", "GET /products/?limit=0"]) {
       const reply = await shop.call(request.replace("?limit=0", ""), {
         headers: { origin: home },
@@ -109,7 +109,7 @@ onDatabase("file", (suite) => {
     expect([blocked.code, allowed(blocked)]).toEqual([5209, home]);
   });
 
-  test("no origin may read the reply to app credentials that are unknown, malformed, or do not allow it", async () => {
+  test("no origin may read the reply to app credentials that are unknown or malformed, or that do not allow this origin", async () => {
     const { app_id, app_secret } = shop.key;
     const calls: [number, Record<string, unknown>][] = [
       [5203, { headers: { origin: elsewhere } }],
@@ -140,7 +140,7 @@ onDatabase("file", (suite) => {
     expect([missing.code, allowed(missing)]).toEqual([5106, elsewhere]);
   });
 
-  test("a write from a refused origin is not done", async () => {
+  test("a write from a refused origin has no effect", async () => {
     const body = { title: "Lamp", price: 1 };
     await shop.call("POST /products/", { body, headers: { origin: elsewhere } });
     expect((await shop.call("GET /products/", { headers: { origin: home } })).data).toEqual([] as never);

@@ -9,7 +9,7 @@ const read = "GET /products/";
 const create = "POST /products/";
 const lamp = { title: "Lamp", price: 1 };
 const parameters = ({ key: { app_id, app_secret } }: Shop) => ({ app_id, app_secret });
-/** Returns the secret with another last character. */
+/** Replaces the last character of the secret. */
 const almost = (secret: string) => secret.slice(0, -1) + (secret.endsWith("A") ? "B" : "A");
 
 const accepted: Table = [
@@ -17,13 +17,13 @@ const accepted: Table = [
   ["bEaReR in any case", ({ key }) => ({ auth: `bEaReR ${key.app_id}:${key.app_secret}` })],
   ["several spaces after the scheme", ({ key }) => ({ auth: `Bearer   ${key.app_id}:${key.app_secret}` })],
   ["the query", (shop) => ({ auth: null, query: parameters(shop) })],
-  ["the header with a right one in the query", (shop) => ({ query: parameters(shop) })],
+  ["the header, with a right secret in the query", (shop) => ({ query: parameters(shop) })],
   ["the header, with any query", () => ({ query: { app_id: "app_x", app_secret: "wrong" } })],
   ["the header, with half of the credentials in the query", () => ({ query: { app_secret: "" } })],
-  ["a header of another scheme and the query", (shop) => ({ auth: "Basic eDp5", query: parameters(shop) })],
-  ["a user as subject and the header", () => ({ query: { user_id: "usr_1" } })],
-  ["a wrong user token and the header", () => ({ query: { user_id: "usr_1", token: "v2.x" } })],
-  ["half of the user credentials and the header", () => ({ query: { token: "v2.x" } })],
+  ["the query, with a header of another scheme", (shop) => ({ auth: "Basic eDp5", query: parameters(shop) })],
+  ["the header, with a user as subject", () => ({ query: { user_id: "usr_1" } })],
+  ["the header, with a wrong user token", () => ({ query: { user_id: "usr_1", token: "v2.x" } })],
+  ["the header, with half of the user credentials", () => ({ query: { token: "v2.x" } })],
 ];
 
 const malformed: Table = [
@@ -44,10 +44,10 @@ const malformed: Table = [
 
 const wrong: Table = [
   ["a secret with a wrong last character", ({ key }) => ({ auth: `Bearer ${key.app_id}:${almost(key.app_secret)}` })],
-  ["a secret with one character more", (shop) => ({ auth: `${shop.auth}A` })],
-  ["a secret with a colon behind it", (shop) => ({ auth: `${shop.auth}:` })],
+  ["a secret with one additional character", (shop) => ({ auth: `${shop.auth}A` })],
+  ["a secret that is followed by a colon", (shop) => ({ auth: `${shop.auth}:` })],
   ["an unknown id", ({ key }) => ({ auth: `Bearer app_01h455vb4pex5vsknk084sn02q:${key.app_secret}` })],
-  ["an id in other case", ({ key }) => ({ auth: `Bearer ${key.app_id.toUpperCase()}:${key.app_secret}` })],
+  ["an id in upper case", ({ key }) => ({ auth: `Bearer ${key.app_id.toUpperCase()}:${key.app_secret}` })],
   ["an id that is SQL", ({ key }) => ({ auth: `Bearer 'or'1'='1:${key.app_secret}` })],
   ["another store's key", (_, other) => ({ auth: other.auth })],
   ["another store's secret", (shop, other) => ({ auth: `Bearer ${shop.key.app_id}:${other.key.app_secret}` })],
@@ -60,9 +60,15 @@ const nothing: Table = [
   ["Basic", ({ key }) => ({ auth: `Basic ${btoa(`${key.app_id}:${key.app_secret}`)}` })],
   ["no scheme", ({ key }) => ({ auth: `${key.app_id}:${key.app_secret}` })],
   ["a scheme that only begins like Bearer", ({ key }) => ({ auth: `BearerX ${key.app_id}:${key.app_secret}` })],
-  ["app and token sent, both wrong", () => ({ auth: "Bearer a:b", query: { user_id: "usr_1", token: "v2.x" } })],
-  ["app malformed and token wrong", () => ({ auth: "Bearer x", query: { user_id: "usr_1", token: "v2.x" } })],
-  ["app wrong and token by halves", () => ({ auth: "Bearer a:b", query: { token: "v2.x" } })],
+  [
+    "wrong app credentials and a wrong user token",
+    () => ({ auth: "Bearer a:b", query: { user_id: "usr_1", token: "v2.x" } }),
+  ],
+  [
+    "malformed app credentials and a wrong user token",
+    () => ({ auth: "Bearer x", query: { user_id: "usr_1", token: "v2.x" } }),
+  ],
+  ["wrong app credentials and half of the user credentials", () => ({ auth: "Bearer a:b", query: { token: "v2.x" } })],
 ];
 
 onDatabase("file", (suite) => {
@@ -86,7 +92,7 @@ onDatabase("file", (suite) => {
     }
   }
 
-  test("app auth: the body is used if there is one, and the query takes precedence for each name", async () => {
+  test("app auth: credentials in the body are used, but the query takes precedence for each name", async () => {
     const { app_id, app_secret } = parameters(shop);
     const bodies: [expected: number | undefined, query: Record<string, string>, body: Record<string, unknown>][] = [
       [undefined, {}, { app_id, app_secret }],

@@ -52,34 +52,34 @@ onEachDatabase((suite) => {
     expect(await codeOf(shop)).toBe(5203);
   });
 
-  onFile("after a rotation the new secret works at once and the old one until the overlap ends", async () => {
-    const { clock, system } = suite.app;
-    const shop = await suite.shop();
-    const rotated = await rotateKey(system, { appId: shop.key.app_id, overlapMs: minute });
-    expect(rotated.app_id).toBe(shop.key.app_id);
-    expect([await codeOf(shop), await codeOf(shop, bearer(rotated))]).toEqual([undefined, undefined]);
-    clock.advance(minute - 1);
-    expect([await codeOf(shop), await codeOf(shop, bearer(rotated))]).toEqual([undefined, undefined]);
-    clock.advance(1);
-    expect([await codeOf(shop), await codeOf(shop, bearer(rotated))]).toEqual([5203, undefined]);
-  });
-
   onFile(
-    "a second rotation with a shorter overlap shortens the overlap of the first one, and never lengthens it",
+    "after a rotation, the new secret works at once, and the old secret works until the overlap ends",
     async () => {
       const { clock, system } = suite.app;
       const shop = await suite.shop();
-      const appId = shop.key.app_id;
-      const second = await rotateKey(system, { appId, overlapMs: 10 * minute });
-      const third = await rotateKey(system, { appId, overlapMs: minute });
-      const fourth = await rotateKey(system, { appId, overlapMs: 60 * minute });
-      clock.advance(minute);
-      const codes = [shop.key, second, third, fourth].map((key) => codeOf(shop, bearer(key)));
-      expect(await Promise.all(codes)).toEqual([5203, 5203, undefined, undefined]);
+      const rotated = await rotateKey(system, { appId: shop.key.app_id, overlapMs: minute });
+      expect(rotated.app_id).toBe(shop.key.app_id);
+      expect([await codeOf(shop), await codeOf(shop, bearer(rotated))]).toEqual([undefined, undefined]);
+      clock.advance(minute - 1);
+      expect([await codeOf(shop), await codeOf(shop, bearer(rotated))]).toEqual([undefined, undefined]);
+      clock.advance(1);
+      expect([await codeOf(shop), await codeOf(shop, bearer(rotated))]).toEqual([5203, undefined]);
     },
   );
 
-  onFile("a suspended store replies to nobody, and works again when it is resumed", async (shop) => {
+  onFile("a second rotation can shorten the overlap of the first rotation, but never lengthen it", async () => {
+    const { clock, system } = suite.app;
+    const shop = await suite.shop();
+    const appId = shop.key.app_id;
+    const second = await rotateKey(system, { appId, overlapMs: 10 * minute });
+    const third = await rotateKey(system, { appId, overlapMs: minute });
+    const fourth = await rotateKey(system, { appId, overlapMs: 60 * minute });
+    clock.advance(minute);
+    const codes = [shop.key, second, third, fourth].map((key) => codeOf(shop, bearer(key)));
+    expect(await Promise.all(codes)).toEqual([5203, 5203, undefined, undefined]);
+  });
+
+  onFile("a suspended store refuses all calls, and works again when it is resumed", async (shop) => {
     expect(await codeOf(shop)).toBeUndefined();
     await suspendTenant(suite.app.system, shop.namespace);
     expect([await codeOf(shop), await codeOf(shop, "Bearer a:b")]).toEqual([5215, 5215]);
@@ -88,7 +88,7 @@ onEachDatabase((suite) => {
     expect([await codeOf(shop), await codeOf(shop, "Bearer a:b")]).toEqual([undefined, 5203]);
   });
 
-  onFile("a deleted store loses its keys, and a new store with its name does not get them", async () => {
+  onFile("the keys of a deleted store stop working, even in a new store with the same name", async () => {
     const shop = await suite.shop();
     await shop.createProduct();
     await deleteTenant(suite.app.system, shop.namespace);
@@ -99,7 +99,7 @@ onEachDatabase((suite) => {
     expect((await shop.call("GET /products/", { auth })).data).toEqual([] as never);
   });
 
-  test("a change by another process applies to the next call", async (shop) => {
+  test("a change of a key by another process applies to the next call", async (shop) => {
     expect(await codeOf(shop)).toBeUndefined();
     const db = await suite.database.openAgain();
     const elsewhere = { ...suite.app.system, db };
@@ -115,7 +115,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("a change during many concurrent calls applies to every call made after it", async (shop) => {
+  test("a change of a key during many concurrent calls applies to every later call", async (shop) => {
     const { app_id } = shop.key;
     for (let round = 0; round < 5; round++) {
       const during = Array.from({ length: 20 }, () => codeOf(shop));
@@ -128,7 +128,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("the last use is written at most once a minute, and only for an authenticated call", async () => {
+  test("the last use of a key is written at most once a minute, and only for an authenticated call", async () => {
     const { clock, system } = suite.app;
     const shop = await suite.shop();
     const { app_id } = shop.key;
@@ -148,7 +148,7 @@ onEachDatabase((suite) => {
     await until("the second use is written", async () => (await lastUsed()) === second);
   });
 
-  test("the last use of a key is kept when the secret that was used is replaced or removed", async () => {
+  test("the last use of a key is kept when the used secret is replaced or removed", async () => {
     const { clock, system } = suite.app;
     const endings = [
       ["rotated", (appId: string) => rotateKey(system, { appId, overlapMs: 0 })],

@@ -13,7 +13,7 @@ onDatabase("file", (suite) => {
   const send = (origin: string | null, auth?: string) =>
     shop.call("GET /products/", { headers: { origin }, ...(auth && { auth }) });
 
-  test("an allowed origin passes in any spelling, and gets CORS headers as it wrote itself", async () => {
+  test("an allowed origin is accepted in any spelling, and the CORS headers repeat its own spelling", async () => {
     for (const origin of ["https://shop.example.com", "HTTPS://SHOP.Example.COM:443", "http://a.b.example.org"]) {
       const { status, headers } = await send(origin);
       expect([status, headers.get("access-control-allow-origin")]).toEqual([200, origin]);
@@ -29,7 +29,7 @@ onDatabase("file", (suite) => {
     connection.end();
   });
 
-  test("the refusal names the origin if the secret was right, and only then", async () => {
+  test("the error names the refused origin only if the secret was right", async () => {
     const right = await send("https://evil.example");
     expect(right.error?.message).toContain("https://evil.example");
     expect(right.error?.remedy).toContain("from an allowed origin");
@@ -47,7 +47,7 @@ onDatabase("file", (suite) => {
     expect((await send('https://x"},"data":{"y":"')).code).toBe(5203);
   });
 
-  test("a change of the allowlist applies from the next call, and removing the last entry does not open the key", async () => {
+  test("a change of the allowlist applies to the next call, and removing the last entry does not allow all origins", async () => {
     const { call, key } = await suite.shop();
     const { system } = suite.app;
     const appId = key.app_id;

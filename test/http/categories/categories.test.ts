@@ -38,7 +38,7 @@ async function plant(shop: Shop) {
 
 onEachDatabase((suite) => {
   const { test, onFile } = suite;
-  onFile("a title is enough for a category, and an invalid field is refused by name", async (shop) => {
+  onFile("a category needs only a title, and the error for an invalid field names the field", async (shop) => {
     const { data, headers } = await shop.call("POST /categories/", { body: { title: "Täglich Brot" } });
     expect(headers.get("ETag")).toBe('"1"');
     expect(data).toMatchObject({ slug: "taglich-brot", title: "Täglich Brot", description: null, translations: {} });
@@ -57,7 +57,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`GET /categories/${absent}/`)).code).toBe(5301);
   });
 
-  test("categories are listed by position, those of one level or all", async (shop) => {
+  test("a list contains all categories or those of one level, by position", async (shop) => {
     const { clothing, shirts } = await plant(shop);
     await make(shop, { title: "Trousers", parent_id: clothing.id });
     const list = async (query: Record<string, string>) => slugsOf(await shop.call("GET /categories/", { query }));
@@ -69,7 +69,7 @@ onEachDatabase((suite) => {
     expect(pages.toSorted()).toEqual(["clothing", "home", "polo", "shirts", "trousers"]);
   });
 
-  onFile("a category is not moved below itself, nor deeper than eight levels, nor into another store", async (shop) => {
+  onFile("a category cannot be moved below itself, below eight levels, or into another store", async (shop) => {
     const { clothing, polo, home } = await plant(shop);
     const move = (id: string, parent: string | null) =>
       shop.call(`PATCH /categories/${id}/`, { body: { parent_id: parent } });
@@ -89,7 +89,7 @@ onEachDatabase((suite) => {
     expect((await move("shirts", home.id)).status).toBe(200);
   });
 
-  onFile("two concurrent moves do not make a cycle", async (shop) => {
+  onFile("two concurrent moves of categories do not create a cycle", async (shop) => {
     const [a, b] = [await make(shop, { title: "A" }), await make(shop, { title: "B" })];
     const move = ({ id }: Category, to: Category) =>
       shop.call(`PATCH /categories/${id}/`, { body: { parent_id: to.id } });
@@ -99,7 +99,7 @@ onEachDatabase((suite) => {
   });
 
   onFile(
-    "a category with products or categories below it is not deleted; an empty one is, and its slug is free",
+    "a category with products or subcategories cannot be deleted; the slug of a deleted category can be used again",
     async (shop) => {
       const { clothing, polo } = await plant(shop);
       const product = await shop.createProduct({ category_ids: [polo.id] });
@@ -117,7 +117,7 @@ onEachDatabase((suite) => {
   );
 
   onFile(
-    "texts are in the requested language, and a PATCH with a language changes only that language",
+    "texts of categories are in the requested language, and a PATCH with a language changes only that language",
     async (shop) => {
       const { home } = await plant(shop);
       const path = `/categories/${home.id}/`;
@@ -136,7 +136,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  onFile("customers see only published categories below published ones", async (shop) => {
+  onFile("customers see only published categories whose parents are published, too", async (shop) => {
     const { clothing } = await plant(shop);
     await shop.call(`PATCH /categories/${clothing.id}/`, { body: { published: false } });
     const { id, token } = await openAccount(shop);
@@ -148,7 +148,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile("each change of a category is an event", async (shop) => {
+  onFile("each change of a category is recorded as an event", async (shop) => {
     const { id } = await make(shop, { title: "Home" });
     await shop.call(`PATCH /categories/${id}/`, { body: { title: "House" } });
     await shop.call(`DELETE /categories/${id}/`);

@@ -17,7 +17,7 @@ const publicRoutes = [
   ...["POST /auth/login/", "POST /auth/password/forgot/", "POST /auth/password/reset/"],
   ...["GET /likes/", "POST /likes/", "DELETE /likes/", "GET /bookmarks/", "POST /bookmarks/", "DELETE /bookmarks/"],
   ...["GET /views/", "POST /views/", "GET /notifications/register/", "POST /notifications/register/"],
-  // Public, because browsers send no credentials for pictures.
+  // These routes are public, because browsers send no credentials for pictures.
   "GET /media/:id/:file",
   ...["PATCH /notifications/register/:id/", "DELETE /notifications/register/:id/"],
 ];
@@ -28,7 +28,7 @@ const scopesOf = ({ access }: Route) => access.flatMap((way) => (way.kind === "a
 const isForAnyKey = (route: Route) => isPublic(route) || route.signed !== undefined || route.access.includes(anyKey);
 
 describe("declarations of every route", () => {
-  test("a route is canonical, named and described", () => {
+  test("every route has a canonical path, a name and a description", () => {
     for (const route of routes) {
       const name = nameOf(route);
       const { method, path, id, summary, params, query, body } = route;
@@ -48,7 +48,7 @@ describe("declarations of every route", () => {
     expect(routes.filter(isPublic).map(nameOf).sort()).toEqual(publicRoutes.toSorted());
   });
 
-  test("only the store itself and its shipping rates are shown to keys of any scope", () => {
+  test("keys of any scope can read only the store itself and its shipping rates", () => {
     const open = routes.filter(({ access }) => access.includes(anyKey)).map(nameOf);
     expect(open.toSorted()).toEqual(["GET /shipping/rates/", "GET /store/"]);
   });
@@ -73,21 +73,21 @@ onDatabase("file", (suite) => {
     return (await shop.call(requestOf(route), { auth })).code === 5300;
   }
 
-  test("without credentials, only public routes are not refused with 5206", async () => {
+  test("without credentials, every route that is not public is refused with 5206", async () => {
     for (const route of routes) {
       const { code } = await shop.callAnonymously(requestOf(route));
       expect([nameOf(route), code === 5206]).toEqual([nameOf(route), !isPublic(route)]);
     }
   });
 
-  test("every route of an unknown store is 5215", async () => {
+  test("in an unknown store, every route is refused with 5215", async () => {
     for (const route of routes) {
       const { code } = await shop.call(requestOf(route), { namespace: "no-such-store" });
       expect([nameOf(route), code]).toEqual([nameOf(route), 5215]);
     }
   });
 
-  test("a route accepts a key with only its scope, and refuses a key with every other scope", async () => {
+  test("a route accepts a key with only its scope, and refuses a key with all other scopes", async () => {
     for (const route of routes) {
       const own = scopesOf(route);
       const others = knownScopes.filter((scope) => scope !== "*" && !own.includes(scope));
@@ -96,7 +96,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a route accepts the declared users, and refuses other users", async () => {
+  test("a route accepts the roles of users that it declares, and refuses others", async () => {
     for (const role of ["customer", "staff"] as const) {
       const { call } = await openAccount(shop, { role });
       for (const route of routes.filter(({ access }) => !access.some((way) => way.kind === "token" && way.own))) {
@@ -110,7 +110,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("only a route declared public is open to anyone, and it still requires a store", async () => {
+  test("only routes that are declared public are open to anyone, and they require a store", async () => {
     const open = defineRoute("GET", "/open/", "open", {
       tag: "Open",
       summary: "Open to anyone",

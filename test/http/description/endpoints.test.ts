@@ -53,7 +53,7 @@ function display(value: unknown, key = ""): unknown {
       .replace(/\bt-[0-9a-f-]{36}\b/g, "demo")
       .replace(/^http:\/\/127\.0\.0\.1:\d+\/c\/pay\/cs_\w+$/, "https://checkout.stripe.com/c/pay/cs_test_a1")
       .replace(/\b(pi|re|du)_[0-9a-f]{24}\b/g, "$1_3LtqX2eZvKYlo2C1a2b3c4d5")
-      // Counted up through all test files of a process.
+      // This number increases through all test files of a process.
       .replace(/\b10\.\d+\.\d+\.\d+\b/g, "203.0.113.7")
       .replace(/\bM\d+\b/g, "M")
       .replace(/\b(brochures|By post)[ -]\d+/gi, "$1")
@@ -119,7 +119,7 @@ function withContents(text: string): string {
 }
 
 onDatabase("file", (suite) => {
-  test("docs/API.md and the API description show a request and its reply for every endpoint, as the server answers it", async () => {
+  test("docs/API.md and the API description show a real request and its reply for every endpoint", async () => {
     const world = await openWorld(await suite.shop());
     const endpoints: Endpoint[] = [];
     const examples: Record<string, Example> = {};
@@ -135,7 +135,7 @@ onDatabase("file", (suite) => {
   });
 });
 
-test("the client's types are those of the API description", async () => {
+test("the client's types are generated from the present API description", async () => {
   const file = join(import.meta.dir, "../../../src/client/types.generated.ts");
   const types = await generateClientTypes();
   if (process.env.UPDATE_DOCS !== undefined) await Bun.write(file, types);

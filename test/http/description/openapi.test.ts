@@ -39,13 +39,13 @@ onDatabase("file", (suite) => {
     expect([valid, validator.version]).toEqual([true, "3.1"]);
   });
 
-  test("the description has exactly the existing routes", () => {
+  test("the description contains exactly the existing routes", () => {
     const expected = routes.map(nameOf);
     expect(operations.map(([name]) => name).toSorted()).toEqual(expected.toSorted());
     expect(new Set(operations.map(([, { operationId }]) => operationId)).size).toBe(operations.length);
   });
 
-  test("parameters refuse what the server refuses", async (shop) => {
+  test("the schemas of parameters refuse the values that the server refuses", async (shop) => {
     const { page } = await shop.call("GET /users/", { query: { limit: 1 } });
     const wrong = {
       namespace: [""],
@@ -142,7 +142,7 @@ onDatabase("file", (suite) => {
     expect(text).not.toMatch(/"anyOf":\[\{[^[\]]*"enum":\[[^\]]*\]\},\{[^[\]]*"enum"/);
   });
 
-  test("each request that needs a body and each reply has an example that its schema accepts", () => {
+  test("each required body and each reply has an example that matches its schema", () => {
     const { schemas } = raw.components as { schemas: Record<string, Schema & { examples?: unknown[] }> };
     const ajv = describedBy(raw);
     const shown = Object.entries(schemas).filter(([, { examples }]) => examples !== undefined);
@@ -163,7 +163,7 @@ onDatabase("file", (suite) => {
     expect(needed.map(([, ref]) => ref).filter((ref) => !named.has(ref as string))).toEqual([]);
   });
 
-  test("all schemas have names that a generated client can distinguish, and each JSON reply has a name", () => {
+  test("generated clients can distinguish the names of all schemas, and each JSON reply has a name", () => {
     const names = Object.keys((raw.components as { schemas: object }).schemas);
     expect(new Set(names.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, ""))).size).toBe(names.length);
     const unnamed = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -177,7 +177,7 @@ onDatabase("file", (suite) => {
     expect(unnamed).toEqual([]);
   });
 
-  test("the settings of schemathesis name operations that exist, once each", async () => {
+  test("the settings of schemathesis name only existing operations, once each", async () => {
     const file = join(import.meta.dir, "../../../tools/schemathesis/schemathesis.toml");
     const settings = Bun.TOML.parse(await Bun.file(file).text()) as { operations: Record<string, string | string[]>[] };
     const named = settings.operations.flatMap((one) => one["include-operation-id"] ?? "none");
@@ -186,7 +186,7 @@ onDatabase("file", (suite) => {
     expect(new Set(named).size).toBe(named.length);
   });
 
-  test("lists name the fields that can be asked for", async (shop) => {
+  test("the description of a list names the fields that can be selected", async (shop) => {
     for (const [name, { parameters }] of operations) {
       const fields = parameters.find((one) => one.name === "fields");
       if (fields) expect([name, fields.schema?.pattern]).toEqual([name, expect.any(String)]);
@@ -249,7 +249,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an operation lists the codes of its callers and its method, and no other", () => {
+  test("an operation lists only the error codes of its callers and its method", () => {
     const signedIn: ErrorCode[] = [...general, 5203, 5205, 5206, 5207, 5300];
     for (const [name, codes] of [
       ["GET /products/", signedIn],
@@ -265,7 +265,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("each way to send app credentials is described", () => {
+  test("the description contains each way to send app credentials", () => {
     const schemes = Object.values((document.components as { securitySchemes: Record<string, Schema> }).securitySchemes);
     expect(schemes).toContainEqual(expect.objectContaining({ type: "http", scheme: "bearer" }));
     for (const name of ["user_id", "token", "app_id", "app_secret"]) {

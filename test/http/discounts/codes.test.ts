@@ -48,7 +48,7 @@ const scenarios: ApiScenario[] = scenariosOf("POST /discounts/", [
 
 onEachDatabase((suite) => {
   const { test, onFile } = suite;
-  // Fewer on a server, because a transaction there takes several round trips, and only one runs at a time.
+  // The number is smaller on a libSQL server, where one transaction runs at a time and takes several round trips.
   const checkouts = suite.kind === "file" ? 64 : 16;
   runScenarios(suite, scenarios);
 
@@ -71,35 +71,43 @@ onEachDatabase((suite) => {
     while ((await expireDueOrders(suite.app.system)) > 0);
   };
 
-  onFile("a code is found in any case, is unique in its store, and is listed, read and ended", async () => {
-    const { shop, discount, place } = await open({ percent: 10 });
-    expect((await place({ discount_code: " ten " })).data).toMatchObject({ discount_minor: 100, discount_code: "TEN" });
-    const taken = await shop.call("POST /discounts/", { body: { code: "Ten", amount: 1 } });
-    expect([taken.code, taken.fields]).toEqual([5302, ["code"]]);
-    const { code: other } = await (await suite.shop()).call("POST /discounts/", { body: { code: "TEN", amount: 1 } });
-    expect(other).toBeUndefined();
-    for (const name of [discount, "tEn"]) {
-      expect((await shop.call(`GET /discounts/${name}/`)).data).toMatchObject({
-        id: discount,
-        code: "TEN",
-        percent: 10,
-        uses: 1,
+  onFile(
+    "a discount code is found in upper and lower case, is unique in its store, and can be listed, read and ended",
+    async () => {
+      const { shop, discount, place } = await open({ percent: 10 });
+      expect((await place({ discount_code: " ten " })).data).toMatchObject({
+        discount_minor: 100,
+        discount_code: "TEN",
       });
-    }
-    await createCode(shop, { code: "B", amount: 5, until: "2030-12-31T00:00:00Z" });
-    const { data, page } = await shop.call<{ code: string }[]>("GET /discounts/", { query: { limit: 1 } });
-    const rest = await shop.call<{ code: string }[]>("GET /discounts/", { query: { cursor: page.next_cursor ?? "" } });
-    expect([...data, ...rest.data].map(({ code }) => code).sort()).toEqual(["B", "TEN"]);
-    expect((await shop.call(`POST /discounts/${discount}/end/`)).data).toMatchObject({
-      until: new Date(suite.app.clock.now()).toISOString(),
-    });
-    expect((await place()).code).toBe(5309);
-    expect((await shop.call("GET /discounts/nothing/")).code).toBe(5301);
-    expect((await (await suite.shop()).call(`GET /discounts/${discount}/`)).code).toBe(5301);
-  });
+      const taken = await shop.call("POST /discounts/", { body: { code: "Ten", amount: 1 } });
+      expect([taken.code, taken.fields]).toEqual([5302, ["code"]]);
+      const { code: other } = await (await suite.shop()).call("POST /discounts/", { body: { code: "TEN", amount: 1 } });
+      expect(other).toBeUndefined();
+      for (const name of [discount, "tEn"]) {
+        expect((await shop.call(`GET /discounts/${name}/`)).data).toMatchObject({
+          id: discount,
+          code: "TEN",
+          percent: 10,
+          uses: 1,
+        });
+      }
+      await createCode(shop, { code: "B", amount: 5, until: "2030-12-31T00:00:00Z" });
+      const { data, page } = await shop.call<{ code: string }[]>("GET /discounts/", { query: { limit: 1 } });
+      const rest = await shop.call<{ code: string }[]>("GET /discounts/", {
+        query: { cursor: page.next_cursor ?? "" },
+      });
+      expect([...data, ...rest.data].map(({ code }) => code).sort()).toEqual(["B", "TEN"]);
+      expect((await shop.call(`POST /discounts/${discount}/end/`)).data).toMatchObject({
+        until: new Date(suite.app.clock.now()).toISOString(),
+      });
+      expect((await place()).code).toBe(5309);
+      expect((await shop.call("GET /discounts/nothing/")).code).toBe(5301);
+      expect((await (await suite.shop()).call(`GET /discounts/${discount}/`)).code).toBe(5301);
+    },
+  );
 
   onFile(
-    "codes that are unknown, not yet valid, expired or used up get the same reply; below the minimum the reply differs",
+    "unknown, future, expired and used-up codes get the same reply; below the minimum, the reply differs",
     async () => {
       const { shop, place, items } = await open({ percent: 10, minimum: 20 });
       const now = suite.app.clock.now();
@@ -131,30 +139,33 @@ onEachDatabase((suite) => {
     },
   );
 
-  onFile("a code for products and categories reduces only these, including subcategories", async () => {
-    const { shop, place, product_id } = await open({ percent: 50 });
-    const category = async (title: string, parent_id?: string) =>
-      (await shop.call<{ id: string }>("POST /categories/", { body: { title, ...(parent_id && { parent_id }) } })).data
-        .id;
-    const prints = await category("Prints");
-    const small = await category("Small", prints);
-    const tiny = await category("Tiny", small);
-    const frames = await category("Frames");
-    const inside = await shop.createProduct({ price: 8, category_ids: [tiny] });
-    const frame = await shop.createProduct({ price: 4, category_ids: [frames] });
-    await createCode(shop, { code: "PRINTS", percent: 25, category_ids: [prints] });
-    await createCode(shop, { code: "BOTH", amount: 9, product_ids: [product_id], category_ids: [small] });
-    const items = [product_id, inside.id, frame.id].map((id) => ({ product_id: id, quantity: 1 }));
-    const discounts = async (discount_code: string) =>
-      (await place({ items, discount_code })).data.items.map(({ discount_minor }) => discount_minor);
-    expect(await discounts("PRINTS")).toEqual([0, 200, 0]);
-    expect(await discounts("BOTH")).toEqual([500, 400, 0]);
-    const none = await place({ items: [items[2]], discount_code: "PRINTS" });
-    expect([none.code, none.error?.message]).toEqual([5309, "The discount code does not apply to these goods."]);
-  });
+  onFile(
+    "a code for products and categories reduces only these products and categories, including subcategories",
+    async () => {
+      const { shop, place, product_id } = await open({ percent: 50 });
+      const category = async (title: string, parent_id?: string) =>
+        (await shop.call<{ id: string }>("POST /categories/", { body: { title, ...(parent_id && { parent_id }) } }))
+          .data.id;
+      const prints = await category("Prints");
+      const small = await category("Small", prints);
+      const tiny = await category("Tiny", small);
+      const frames = await category("Frames");
+      const inside = await shop.createProduct({ price: 8, category_ids: [tiny] });
+      const frame = await shop.createProduct({ price: 4, category_ids: [frames] });
+      await createCode(shop, { code: "PRINTS", percent: 25, category_ids: [prints] });
+      await createCode(shop, { code: "BOTH", amount: 9, product_ids: [product_id], category_ids: [small] });
+      const items = [product_id, inside.id, frame.id].map((id) => ({ product_id: id, quantity: 1 }));
+      const discounts = async (discount_code: string) =>
+        (await place({ items, discount_code })).data.items.map(({ discount_minor }) => discount_minor);
+      expect(await discounts("PRINTS")).toEqual([0, 200, 0]);
+      expect(await discounts("BOTH")).toEqual([500, 400, 0]);
+      const none = await place({ items: [items[2]], discount_code: "PRINTS" });
+      expect([none.code, none.error?.message]).toEqual([5309, "The discount code does not apply to these goods."]);
+    },
+  );
 
   onFile(
-    "a code never exceeds the value of the goods; an order of 0 is paid at once, and free shipping costs 0",
+    "a discount never exceeds the value of the goods; an order of 0 is paid at once, and free shipping costs 0",
     async () => {
       const { shop, place } = await open({ amount: 99 });
       const free = await place();
@@ -168,14 +179,14 @@ onEachDatabase((suite) => {
       });
       const shipped = (await place({ ...address, discount_code: "SHIP" })).data;
       expect(shipped).toMatchObject({ shipping_minor: 0, discount_minor: 0, total_minor: 1000, discount_code: "SHIP" });
-      // The code pays for the goods, so only shipping is left to pay.
+      // The discount covers the goods, so only shipping must be paid.
       expect((await place(address)).data).toMatchObject({ total_minor: 490, status: "pending" });
       const elsewhere = { ...address, shipping_address: addressIn("CH") };
       expect((await place({ ...elsewhere, discount_code: "SHIP" })).code).toBe(5308);
     },
   );
 
-  test(`${checkouts} concurrent checkouts never exceed a limit, and the refused ones learn that the code does not apply`, async () => {
+  test(`${checkouts} concurrent orders never exceed a code's limit, and the error of refused orders says that the code does not apply`, async () => {
     const { place, uses } = await open({ percent: 10, limit: 7 });
     const replies = await Promise.all(
       Array.from({ length: checkouts }, (_, n) => place({ email: `eve-${n}@example.com` })),
@@ -185,7 +196,7 @@ onEachDatabase((suite) => {
     expect(await uses()).toBe(7);
   });
 
-  test(`${checkouts} concurrent checkouts of one customer, by user or email, never exceed the limit per customer`, async () => {
+  test(`${checkouts} concurrent orders of one customer, by user or email, never exceed the limit per customer`, async () => {
     const { shop, place, uses } = await open({ percent: 10, per_customer: 2 });
     const eve = await openAccount(shop, { email: "eve-of-codes@example.com" });
     const own = { email: undefined };
@@ -195,7 +206,7 @@ onEachDatabase((suite) => {
     );
     expect(replies.filter(({ code }) => code === 201)).toHaveLength(2);
     expect(await uses()).toBe(2);
-    // With another email in the order, it is still the same customer.
+    // With another email in the order, the customer is the same.
     expect((await place({ email: "other@example.com" }, eve.call as never)).code).toBe(5309);
     expect((await place({ email: "bob@example.com" })).code).toBe(201);
   });
@@ -219,7 +230,7 @@ onEachDatabase((suite) => {
       expect(await uses()).toBe(1);
       await actOn(shop, paid, "refund");
       expect(await uses()).toBe(0);
-      // After a parcel was sent, the use of the code still counts.
+      // After a parcel was sent, the use of the code counts.
       const sent = await makeOrder(shop, items, { discount_code: "ten" });
       await actOn(shop, sent, "pay");
       await actOn(shop, sent, "fulfill");
@@ -230,13 +241,13 @@ onEachDatabase((suite) => {
   );
 
   onFile(
-    "after ten refused codes in ten minutes, with dry runs and idempotency keys, an address can try no more; others can",
+    "after ten refused codes in ten minutes, dry runs and idempotency keys included, an IP address can try no more codes",
     async () => {
       const { shop, place, page, items } = await open({ percent: 10 });
       const address = newAddress();
       const attempt = async (discount_code: string, n = 0, from = address) => {
         const query = n % 2 ? { dry_run: "true" } : {};
-        // With a key, the order's transaction is also that of the stored reply.
+        // With an idempotency key, the order and its stored reply have one transaction.
         const headers = n % 3 ? {} : { "idempotency-key": crypto.randomUUID() };
         const reply = await place({ discount_code }, page, { address: from, query, headers });
         return [reply.code, reply.headers.get("retry-after")];
@@ -245,7 +256,7 @@ onEachDatabase((suite) => {
       expect(await attempt("TEN")).toEqual([201, null]);
       suite.app.clock.advance(60_000);
       expect(await attempt("GUESS-9", 1)).toEqual([5309, null]);
-      // A right code is refused, too, so that more guesses reveal nothing.
+      // An existing code is refused, too, so that more guesses reveal nothing.
       for (const code of ["GUESS-10", "TEN"]) expect(await attempt(code, 1)).toEqual([5107, "540"]);
       expect((await place({ discount_code: null }, page, { address })).code).toBe(201);
       expect(await attempt("TEN", 0, newAddress())).toEqual([201, null]);
@@ -254,7 +265,7 @@ onEachDatabase((suite) => {
       const [other, same] = [await suite.shop({ tenant: unlimitedOrders }), newAddress()];
       await Promise.all(Array.from({ length: 20 }, (_, n) => attempt(`MANY-${n}`, n, same)));
       expect(await attempt("TEN", 0, same)).toEqual([5107, "600"]);
-      // The limit does not affect another store, nor the terminal.
+      // The limit does not affect another store or the terminal.
       await createCode(other, { code: "TEN", percent: 10 });
       const { id: product_id } = await other.createProduct();
       const elsewhere = await openPage(other, same);

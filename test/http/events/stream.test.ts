@@ -53,7 +53,7 @@ const has = (stream: Stream, count: number) => until("events", () => stream.even
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("a stream has the new events of its store, with their ids", async (shop) => {
+  test("a stream contains the new events of its store, with their ids", async (shop) => {
     const other = await suite.shop();
     await record(shop, "before");
     const stream = await open(shop, "&types=order.*");
@@ -70,7 +70,7 @@ onDatabase("file", (suite) => {
     expect(data.slice(1)).toEqual(stream.events);
   });
 
-  test("with Last-Event-ID a stream continues there, and misses and repeats nothing", async (shop) => {
+  test("with Last-Event-ID, a stream continues after this event, and misses and repeats nothing", async (shop) => {
     const first = await open(shop);
     await until("the first id", first.lastId);
     first.close();
@@ -85,7 +85,7 @@ onDatabase("file", (suite) => {
     expect(subjects(third)).toEqual(["118", "119"]);
   });
 
-  test("since begins at the first event from that time on, in the feed and in a stream", async (shop) => {
+  test("with since, the feed and a stream begin at the first event from that time on", async (shop) => {
     await record(shop, "old");
     shop.app.clock.advance(3_600_000);
     const since = new Date(shop.app.clock.now()).toISOString();
@@ -99,7 +99,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call("GET /events/", { query: { since: "yesterday" } })).code).toBe(5102);
   });
 
-  test("errors are JSON, and other requests for the feed stay JSON", async (shop) => {
+  test("errors of a stream are JSON, and so is the feed without the stream's Accept header", async (shop) => {
     const get = async (query: string, headers: Record<string, string>) => {
       const url = `${shop.app.url}/events/?namespace=${shop.namespace}${query}`;
       const response = await fetch(url, { headers });
@@ -116,7 +116,7 @@ onDatabase("file", (suite) => {
     expect(await get("", { ...accept, Authorization: bearer(products) })).toBe(5300);
   });
 
-  test("a stream ends, without another event, when its key is revoked", async (shop) => {
+  test("a stream ends without another event when its key is revoked", async (shop) => {
     const key = await shop.issueKey();
     const stream = await open({ ...shop, auth: bearer(key) });
     await revokeKey(shop.app.system, key.app_id);
@@ -125,7 +125,7 @@ onDatabase("file", (suite) => {
     expect(stream.events).toEqual([]);
   });
 
-  test("a store has at most twenty open streams, and a closed one makes room", async (shop) => {
+  test("a store has at most twenty open streams; after one is closed, another can be opened", async (shop) => {
     const streams = await Promise.all(Array.from({ length: 20 }, () => open(shop)));
     const more = await shop.call("GET /events/", { headers: accept });
     expect([more.status, more.code, more.headers.get("retry-after")]).toEqual([429, 5107, "30"]);

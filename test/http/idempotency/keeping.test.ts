@@ -24,7 +24,7 @@ const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 const secretNames = /(?<!access_)token|secret|recovery|otpauth|password|qr_svg/;
 
 describe("declarations of routes", () => {
-  test("every POST outside /auth/ supports a key, except those with secrets", () => {
+  test("every POST outside /auth/ supports an idempotency key, unless its reply has a secret", () => {
     const without = routes
       .filter(({ method, path }) => method === "POST" && !path.startsWith("/auth/"))
       .filter((route) => !takesKey(route));
@@ -32,7 +32,8 @@ describe("declarations of routes", () => {
       "POST /bookmarks/",
       "POST /likes/",
       "POST /notifications/register/",
-      // These call a provider, so they cannot run in the transaction of a kept reply. Repeating them changes nothing.
+      // These routes call a provider, so they cannot run in the transaction of a stored reply. Repeating them changes
+      // nothing.
       "POST /orders/:id/checkout/",
       "POST /orders/:id/checkout/check/",
       "POST /orders/:id/invoice/",
@@ -52,7 +53,7 @@ describe("declarations of routes", () => {
     ]);
   });
 
-  test("no route that supports a key returns a secret, which must not be stored", () => {
+  test("no route that supports an idempotency key returns a secret, because the reply is stored", () => {
     for (const route of routes.filter(takesKey)) {
       const names = [...JSON.stringify(route.reply.data).matchAll(/"(\w+)":/g)].map(([, name]) => name as string);
       expect([nameOf(route), names.filter((name) => secretNames.test(name))]).toEqual([nameOf(route), []]);
@@ -65,7 +66,7 @@ const Runs = Type.Object({ run: Type.Integer() });
 const common = { tag: "Trial", errors: ["wrongState"], reply: { status: 201, data: Runs } } as const;
 const access = [app("products:write")] as const;
 
-/** Routes of this test, for cases that no route of the product has. */
+/** Routes of this test, for cases that do not occur in the product. */
 const trialRoutes = [
   defineRoute("POST", "/trial/", "try", {
     ...common,
@@ -135,7 +136,7 @@ onEachDatabase((suite) => {
     call = createClient(trial, { namespace: shop.namespace, auth: shop.auth });
   });
 
-  onFile("a dry run runs each time, stores no reply, and ignores stored ones", async () => {
+  onFile("a dry run with an idempotency key runs each time, stores no reply, and ignores stored replies", async () => {
     const send = keyed();
     const dry = { ...send, query: { dry_run: "true" } };
     const all = [];
@@ -161,7 +162,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile("keys of visitors are ignored: each of their requests runs", async () => {
+  onFile("idempotency keys of visitors are ignored, so each of their requests runs", async () => {
     const send = { ...keyed(), auth: null };
     const [first, second] = [await call("POST /open/", send), await call("POST /open/", send)];
     expect(second.data.run).toBe((first.data.run as number) + 1);
@@ -169,13 +170,13 @@ onEachDatabase((suite) => {
     expect((await call("POST /open/", own)).data).toEqual((await call("POST /open/", own)).data);
   });
 
-  onFile("a reply with a secret is not stored, and its key is ignored", async () => {
+  onFile("a reply with a secret is not stored, and the idempotency key is ignored", async () => {
     const send = keyed("no key at all");
     const [first, second] = [await call("POST /secret/", send), await call("POST /secret/", send)];
     expect(second.data.run).toBe((first.data.run as number) + 1);
   });
 
-  onFile("no password, token or code is stored, or can be found from the stored hashes", async (own) => {
+  onFile("no password, token or code is stored with a reply, or can be guessed from the stored hashes", async (own) => {
     const account = await openAccount(own);
     const { headers } = keyed();
     const body = { email: "kept@example.com", password: otherPassword };
@@ -190,7 +191,7 @@ onEachDatabase((suite) => {
       expect(typeof secret).toBe("string");
       expect(rows).not.toContain(secret as string);
     }
-    // The hash of a request is keyed. From a plain hash, one could find the password by trying.
+    // The hash of a request is keyed, because a plain hash would allow guessing the password.
     const otherKey = createVault(() => "another secret that only tests know, 32 characters or more");
     const elsewhere = startTestApp({ db: suite.database.db, clock: suite.app.clock, vault: otherKey });
     const there = createClient(elsewhere, { namespace: own.namespace, auth: own.auth });
@@ -198,7 +199,7 @@ onEachDatabase((suite) => {
     await elsewhere.stop();
   });
 
-  test("a purge removes replies after a day, and no others", async () => {
+  test("a purge removes only stored replies that are older than a day", async () => {
     const ctx = { db: suite.app.db, now: suite.app.clock.now };
     suite.app.clock.advance(1);
     await call("POST /trial/", keyed());

@@ -35,7 +35,7 @@ onEachDatabase((suite) => {
     shop = await suite.shop();
   });
 
-  test("a repeated request gets the same reply, and has no second effect", async (own) => {
+  test("a repeated request gets the same reply and has no second effect", async (own) => {
     const key = newKey();
     const first = await own.call<ProductReply>("POST /products/", withKey(key));
     await own.call(`PATCH /products/${first.data.id}/`, { body: { title: "Torch" } });
@@ -88,7 +88,7 @@ onEachDatabase((suite) => {
   );
 
   onFile(
-    "a request whose members, slash, or place of namespace or credentials differ is the same request",
+    "a request counts as the same with another order of fields, without its slash, or with namespace or credentials in another place",
     async () => {
       const { namespace, key: appKey } = shop;
       const { app_id, app_secret } = appKey;
@@ -106,23 +106,26 @@ onEachDatabase((suite) => {
     },
   );
 
-  onFile("a key used again with another body, language, subject or path is 5307, and nothing is done", async () => {
-    const key = newKey();
-    const first = await shop.call("POST /products/", withKey(key));
-    const before = [await countProducts(shop), (await readUsers(shop)).length];
-    for (const [request, options] of [
-      ["POST /products/", { body: { ...lamp, price: 20 } }],
-      ["POST /products/", { body: { ...lamp, metadata: { ...lamp.metadata, b: [2, 1] } } }],
-      ["POST /products/", { query: { lang: "de" } }],
-      ["POST /products/", { query: { user_id: "usr_01h455vb4pex5vsknk084sn02q" } }],
-      ["POST /users/", { body: { email: "another-path@example.com" } }],
-    ] as const) {
-      const other = await shop.call(request, withKey(key, options));
-      expect([options, other.status, other.code]).toEqual([options, 409, 5307]);
-    }
-    expect([await countProducts(shop), (await readUsers(shop)).length]).toEqual(before as [number, number]);
-    expect((await shop.call("POST /products/", withKey(key))).data).toEqual(first.data);
-  });
+  onFile(
+    "an idempotency key with another body, language, subject or path is refused with 5307, without any effect",
+    async () => {
+      const key = newKey();
+      const first = await shop.call("POST /products/", withKey(key));
+      const before = [await countProducts(shop), (await readUsers(shop)).length];
+      for (const [request, options] of [
+        ["POST /products/", { body: { ...lamp, price: 20 } }],
+        ["POST /products/", { body: { ...lamp, metadata: { ...lamp.metadata, b: [2, 1] } } }],
+        ["POST /products/", { query: { lang: "de" } }],
+        ["POST /products/", { query: { user_id: "usr_01h455vb4pex5vsknk084sn02q" } }],
+        ["POST /users/", { body: { email: "another-path@example.com" } }],
+      ] as const) {
+        const other = await shop.call(request, withKey(key, options));
+        expect([options, other.status, other.code]).toEqual([options, 409, 5307]);
+      }
+      expect([await countProducts(shop), (await readUsers(shop)).length]).toEqual(before as [number, number]);
+      expect((await shop.call("POST /products/", withKey(key))).data).toEqual(first.data);
+    },
+  );
 
   onFile("the same idempotency key in another store, or from another app key or user, is a different key", async () => {
     const [own, other] = [await suite.shop(), await suite.shop()];
@@ -156,7 +159,7 @@ onEachDatabase((suite) => {
     expect(isReplay(await own.call("POST /products/", withKey(key, { body })))).toBe(true);
   });
 
-  onFile("a malformed key is 5100", async () => {
+  onFile("a malformed idempotency key is refused with 5100", async () => {
     for (const key of ["", "a b", "x".repeat(256), "caf\u00e9", "a, b"]) {
       const { code, status } = await shop.call("POST /products/", withKey(key));
       expect({ key, code, status }).toEqual({ key, code: 5100, status: 400 });
@@ -171,7 +174,7 @@ onEachDatabase((suite) => {
 
 /**
  * Counts the transactions of a database, and those during which the event loop turned. In a file, statements complete
- * synchronously, so such a transaction waited for something other than the database, and blocked all writers.
+ * synchronously, so such a transaction waited for something else and blocked all writers.
  */
 function watchTurns(db: Database): { db: Database; transactions: () => number; turned: () => number } {
   let transactions = 0;
@@ -201,7 +204,7 @@ function watchTurns(db: Database): { db: Database; transactions: () => number; t
 }
 
 onDatabase("file", (suite) => {
-  test("a route waits only for the database inside the transaction of its stored reply", async () => {
+  test("inside the transaction of its stored reply, a route waits only for the database", async () => {
     const watch = watchTurns(suite.database.db);
     const app = startTestApp({ db: watch.db, clock: suite.app.clock });
     const world = await openWorld(await createShop(app));

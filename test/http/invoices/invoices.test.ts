@@ -54,7 +54,7 @@ async function accounting(ctx: Parameters<typeof readAccounting>[0], range = {})
 onDatabase("file", (suite) => {
   const { test } = suite;
 
-  test("an invoice shows seller, buyer, lines, shipping, taxes and payment, escaped, in the order's language", async () => {
+  test("an invoice shows seller, buyer, lines, shipping, taxes and payment in the order's language, with escaped texts", async () => {
     const { paid, invoice } = await open(suite);
     const order = await paid({ billing_address: buyer }, { body: { reference: "a" } });
     const { data } = await invoice(order);
@@ -77,7 +77,7 @@ onDatabase("file", (suite) => {
     expect(textOf(english.data[0]?.html)).toContain("Invoice no. 2");
   });
 
-  test("the page's Content-Security-Policy allows its one style by hash, and no scripts and nothing to load", async () => {
+  test("the Content-Security-Policy of an invoice allows its style by hash, but no scripts and no loading", async () => {
     const { paid, invoice } = await open(suite);
     const html = (await invoice(await paid())).data[0]?.html as string;
     const [, policy = ""] = /<meta http-equiv="Content-Security-Policy" content="([^"]+)">/.exec(html) ?? [];
@@ -87,7 +87,7 @@ onDatabase("file", (suite) => {
     expect(html).not.toMatch(/ style=|<link|<img|https?:/);
   });
 
-  test("an unpaid order has no invoice, and a store without a seller issues none; a paid one keeps what was issued", async () => {
+  test("no invoice is issued for an unpaid order, or in a store without a seller; an issued invoice never changes", async () => {
     const { shop, order, paid, invoice, ctx } = await open(suite, { title: "Old" });
     expect((await invoice(await order())).code).toBe(5306);
     const other = await open(suite, { invoiceFrom: null });
@@ -100,7 +100,7 @@ onDatabase("file", (suite) => {
     expect((await invoice(sold)).data).toEqual(first.data);
   });
 
-  test("buyers get their own invoice: a customer by token, a guest by the order's token", async () => {
+  test("buyers get their own invoices: a customer with the user's token, a guest with the order's token", async () => {
     const { shop, mug, rate, invoice } = await open(suite);
     const page = await openPage(shop);
     const fields = { shipping_address: buyer, shipping_rate: rate };
@@ -114,7 +114,7 @@ onDatabase("file", (suite) => {
     expect((await invoice(own, ada.call)).data).toHaveLength(1);
   });
 
-  test("each refund gets a credit note in the same series; together they give back the tax of the invoice", async () => {
+  test("each refund gets a credit note in the same series; the credit notes together return the tax of the invoice", async () => {
     const { shop, paid, invoice, ctx } = await open(suite);
     const order = await paid();
     const [mugs, book] = order.items as [OrderReply["items"][number], OrderReply["items"][number]];
@@ -150,7 +150,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("prices without tax, a tax that a backend sent, and a store with a tax note are shown as such", async () => {
+  test("an invoice shows prices without tax, a tax that a backend sent, and the tax note of a store", async () => {
     const net = await open(suite, { pricesIncludeTax: "no" });
     const [whole] = (await net.invoice(await net.paid())).data;
     expect(textOf(whole?.html)).toMatch(/11,90 € 23,80 €.* Versand 4,90 € USt\. [\d,]+ € Gesamtbetrag/);
@@ -166,7 +166,7 @@ onDatabase("file", (suite) => {
     expect(textOf(data[0]?.html)).not.toContain("VAT");
   });
 
-  test("the export for accounting has a row for each rate, adds up to the orders, and runs no formula", async () => {
+  test("the export for accounting has a row for each tax rate, adds up to the orders, and contains no formula", async () => {
     const { shop, paid, order, ctx } = await open(suite, { timezone: "Pacific/Auckland" });
     shop.app.clock.advance(Date.parse("2030-06-30T13:00:00Z") - shop.app.clock.now());
     const first = await paid({}, { body: { reference: "=HYPERLINK(1)" } });
@@ -199,7 +199,7 @@ onDatabase("file", (suite) => {
     expect((await accounting(ctx, { until: since })).map(({ document }) => document)).toEqual(["order", "order"]);
   });
 
-  test("an erasure keeps the page of an invoice until the years that tax law asks for are over since its issue", async () => {
+  test("an erasure keeps the page of an invoice for the years after its issue that tax law requires", async () => {
     const { shop, mug, rate, invoice, ctx } = await open(suite, { keepInvoices: 2 });
     const guest = await placeAsGuest(await openPage(shop), mug, {
       email: "kept@example.com",
@@ -222,7 +222,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call<OrderReply>(`GET /orders/${guest.id}/`)).data.shipping_address).toBeNull();
   });
 
-  test("the doctor names the missing numbers of invoices", async () => {
+  test("doctor names missing numbers of invoices", async () => {
     const { shop, paid, ctx } = await open(suite);
     for (let count = 0; count < 3; count++) await issueInvoices(ctx, (await paid()).id);
     const { id } = ctx.tenant;
@@ -238,7 +238,7 @@ onDatabase("file", (suite) => {
 });
 
 onEachDatabase((suite) => {
-  suite.test("two processes that issue at once leave no gap and give no number twice", async () => {
+  suite.test("two processes that issue invoices at once leave no gap and use no number twice", async () => {
     const { shop, paid, ctx } = await open(suite);
     const other = { ...ctx, db: await suite.database.openAgain() };
     const orders: OrderReply[] = [];

@@ -10,7 +10,9 @@ import { onDatabase } from "../../support/suite.ts";
 
 const lists = routes.filter(({ reply, path }) => reply.page && !path.includes(":"));
 
-/** Returns all values of a parameter that its schema lists, or one value that matches every record. */
+/**
+ * Returns all values of a parameter from its schema. Without such a list, returns one value that matches every record.
+ */
 function valuesOf(name: string, schema: TSchema): string[] {
   if (schema[Kind] === "Union") return (schema.anyOf as TSchema[]).flatMap((one) => valuesOf(name, one));
   if (schema[Kind] === "Literal") return [String(schema.const)];
@@ -23,7 +25,7 @@ function valuesOf(name: string, schema: TSchema): string[] {
   return [];
 }
 
-/** Returns queries of a list: each parameter with a count, and together with another sort. */
+/** Returns queries of a list: each parameter with a count, and each parameter with another sort. */
 function queriesOf({ query }: Route): Record<string, string>[] {
   const queries: Record<string, string>[] = [{}];
   for (const [name, schema] of Object.entries(query?.properties ?? {})) {
@@ -53,7 +55,7 @@ async function takeNames({ call }: Shop): Promise<unknown[]> {
   return [...statuses, made.data?.slug, order.data?.number];
 }
 
-// Only on a file: there are hundreds of calls, and a server runs the same statements.
+// Runs only on a file, because a libSQL server runs the same statements, and there are hundreds of calls.
 onDatabase("file", (suite) => {
   let ours: World;
   let theirs: World;

@@ -9,7 +9,7 @@ import { callsOf, openWorld, type RouteCall, type routeCalls, type World } from 
 import { onDatabase } from "../../support/suite.ts";
 
 const origin = "https://shop.example.com";
-/** All that a storefront key may call. Routes without credentials are open to everyone. */
+/** All routes that a storefront key may call. Routes without credentials are open to everyone. */
 const allowed = [
   "GET /categories/",
   "GET /categories/:id/",
@@ -20,14 +20,14 @@ const allowed = [
   "GET /shipping/rates/",
   "GET /store/",
 ];
-/** Calls that write. Their replies say nothing about the store. */
+/** Routes that write. Their replies contain nothing about the store. */
 const signUps = ["POST /auth/code/", "POST /users/sign-up/", "POST /users/verify/", "POST /users/verify/resend/"];
-/** Those that answer about one order only to the visitor who has its token. */
+/** Routes that show an order only to the visitor who has its token. */
 const withToken = [
   ...["GET /orders/:id/", "POST /orders/:id/cancel/", "POST /orders/:id/checkout/", "POST /orders/:id/checkout/check/"],
   "POST /orders/:id/invoice/",
 ];
-/** Those that a visitor who buys calls. Lost links and withdrawals have the same answer for every order. */
+/** Routes that a buyer calls. The replies for lost links and withdrawals are the same for every order. */
 const purchases = ["POST /orders/", "POST /orders/access/", "POST /orders/withdrawals/"];
 const isPublic = (route: (typeof routes)[number]) => route.access.some(({ kind }) => kind === "public");
 
@@ -40,7 +40,7 @@ onDatabase("file", (suite) => {
     await setOrigins(suite.app.system, { appId: key.app_id, origins: [origin] });
     page = { query: { app_id: key.app_id, app_secret: key.app_secret }, headers: { origin } };
   });
-  /** Sends a call that succeeds with the store's key, but with the storefront key. */
+  /** Sends a call with the storefront key. The call succeeds with the store's own key. */
   const send = ({ request, query, body }: RouteCall) =>
     world.shop.callAnonymously(request, {
       query: { ...query, ...(page.query as object) },
@@ -51,13 +51,13 @@ onDatabase("file", (suite) => {
   /** Returns the rows of the store, except those that record the last use of a key. */
   const contents = async () => (await rowsOf(suite, world)).filter((row) => !row.startsWith("app_key_secrets"));
 
-  test("the key of a page may call exactly the routes of the catalogue, of sign-up and of a visitor's own order", () => {
+  test("a storefront key may call only the routes of the catalogue, of sign-up, and of a visitor's own order", () => {
     const scopes: (string | undefined)[] = [...keyPurposes.storefront, undefined];
     const open = routes.filter(({ access }) => access.some((way) => way.kind === "app" && scopes.includes(way.scope)));
     expect(open.map(nameOf).toSorted()).toEqual([...allowed, ...signUps, ...withToken, ...purchases].toSorted());
   });
 
-  test("lost links and withdrawals answer the key of a page the same for orders that exist and that do not", async () => {
+  test("for a storefront key, lost links and withdrawals have the same reply for existing and unknown orders", async () => {
     for (const route of routes.filter((one) => purchases.includes(nameOf(one)) && one.id !== "createOrder")) {
       const call = await (callsOf(route)[0] as (typeof routeCalls)[string])(world);
       const replies = [await send(call), await send({ ...call, body: { ...call.body, number: 999_999 } })];
@@ -67,7 +67,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an order that the key of a page places shows nothing that only the store may see", async () => {
+  test("the reply to an order with a storefront key contains nothing that only the store may see", async () => {
     const items = [{ product_id: (await world.shop.createProduct({ requires_shipping: false })).id, quantity: 1 }];
     const body = { items, email: "guest@example.com" };
     const { status, data } = await send({ request: "POST /orders/", body });
@@ -92,7 +92,7 @@ onDatabase("file", (suite) => {
   }
 
   for (const route of routes.filter((one) => isPublic(one) && !ignoresCredentials(one.access))) {
-    test(`${nameOf(route)} returns to the key of a page only what a visitor gets`, async () => {
+    test(`${nameOf(route)} returns to a storefront key only the fields that a visitor gets`, async () => {
       for (const make of callsOf(route)) {
         const { code } = await send(await make(world));
         const call = await make(world);
@@ -105,7 +105,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a page that makes a customer's call without a session gets the error to sign a user in", async () => {
+  test("a customer's call from a page without a session gets an error that says to sign in", async () => {
     const list = await send({ request: "GET /wishlist/" });
     expect(list.error).toEqual({
       code: 5300,
@@ -119,7 +119,7 @@ onDatabase("file", (suite) => {
 
   test("a page reads with the key in the query without a preflight, and no log contains the secret", async () => {
     const { app_id, app_secret } = page.query as Record<string, string>;
-    // A simple request, with only the headers that browsers add.
+    // This is a simple request, with only the headers that browsers add.
     const url = `${suite.app.url}/products/?namespace=${world.shop.namespace}&app_id=${app_id}&app_secret=${app_secret}`;
     const ok = await fetch(url, { headers: { origin } });
     expect([ok.status, ok.headers.get("access-control-allow-origin")]).toEqual([200, origin]);

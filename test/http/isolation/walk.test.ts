@@ -19,7 +19,7 @@ import {
 import { callsOf, makeCall, openWorld, type RouteCall, routeCalls, type World } from "../../support/route-calls.ts";
 import { onDatabase, type Suite } from "../../support/suite.ts";
 
-test("route-calls.ts has a call of every route, and no others", () => {
+test("route-calls.ts has one call for each route", () => {
   expect(Object.keys(routeCalls).toSorted()).toEqual(routes.map(({ id }) => id).toSorted());
 });
 
@@ -27,9 +27,9 @@ test("route-calls.ts has a call of every route, and no others", () => {
 const statusOf = (route: Route, call: RouteCall) =>
   call.status ?? (call.query?.dry_run ? 200 : route.reply.status) ?? 200;
 
-// On a server, each call must only succeed, because the statements are the same as on a file.
+// On a libSQL server, it is enough that each call succeeds, because the statements are the same as on a file.
 onDatabase("server", (suite) => {
-  test("every route answers its call", async () => {
+  test("every route succeeds on a libSQL server", async () => {
     const world = await openWorld(await suite.shop());
     for (const route of routes) {
       for (const make of callsOf(route)) {
@@ -53,7 +53,10 @@ function walk(suite: Suite, group: readonly Route[]): void {
   let ours: World;
   let theirs: World;
   let neighbour: Account;
-  /** The text of all calls that strangers have repeated. Their stores may contain the email addresses in it. */
+  /**
+   * The text of all calls that strangers have repeated. The strangers' stores may contain the email addresses in these
+   * calls.
+   */
   let repeated = "";
   const allMarks = new Set<string>();
   beforeAll(async () => {
@@ -62,7 +65,10 @@ function walk(suite: Suite, group: readonly Route[]): void {
     neighbour = await openAccount(ours.shop);
   });
 
-  /** Makes a call in the other store with this store's key, its owner, and with that store's owner and this token. */
+  /**
+   * Makes a call in the other store with this store's key, with this store's owner, and with the other store's owner
+   * and this token.
+   */
   async function refuseCredentials({ id }: Route, { request, query, body }: RouteCall): Promise<void> {
     const { owner, shop } = ours;
     const ofToken = id === "refreshToken" || id === "logout" ? 5214 : 5205;
@@ -114,7 +120,7 @@ function walk(suite: Suite, group: readonly Route[]): void {
         if (!ignoresCredentials(route.access)) await refuseCredentials(route, call);
         expect(await rowsOf(suite, ours)).toEqual(before);
         for (const mark of marks) allMarks.add(mark);
-        // Without the attack, the call succeeds.
+        // The call itself succeeds.
         const valid = await makeCall(ours, call);
         expect([valid.status, valid.error]).toEqual([statusOf(route, call), undefined]);
       }
@@ -131,7 +137,7 @@ function walk(suite: Suite, group: readonly Route[]): void {
       const before = await ofOurs();
       const place = namesCustomer(route);
       const named = { customer_id: ours.customer.id };
-      // The neighbour may make a call about themselves.
+      // The other customer may make calls about themselves.
       const calls = call.by && !call.isOwned ? [] : [call];
       if (call.isOwned && route.method === "GET") calls.push(bareOf(call));
       if (place === "query") calls.push({ ...call, query: { ...call.query, ...named } });
@@ -149,7 +155,7 @@ function walk(suite: Suite, group: readonly Route[]): void {
     });
   }
 
-  test("no id of one store is in another, and the credentials of the callers are still valid", async () => {
+  test("no id of one store occurs in another store, and the callers' credentials are valid after all calls", async () => {
     expect(idsAmong((await rowsOf(suite, theirs)).join("\n"), allMarks)).toEqual([]);
     for (const by of [ours.customer, ours.owner, neighbour]) {
       expect((await makeCall(ours, { request: "GET /users/me/", by })).status).toBe(200);

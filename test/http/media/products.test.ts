@@ -9,7 +9,7 @@ const picture = async (shop: Shop) => (await upload(shop.call)).data;
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("a product and its variants show uploaded pictures, in the order of their positions", async (shop) => {
+  test("a product and its variants contain uploaded pictures, in the order of their positions", async (shop) => {
     const [first, second] = [await picture(shop), await picture(shop)];
     const size = { width: 8, height: 6 };
     const { data } = await shop.call<ProductReply & { variants: { images: unknown }[] }>("POST /products/", {
@@ -30,7 +30,7 @@ onDatabase("file", (suite) => {
       { url: "https://a.example/1", alt: "", position: 2 },
     ]);
     expect(data.variants[0]?.images).toEqual([{ media_id: first.id, url: first.url, alt: "", position: 0, ...size }]);
-    // A PATCH accepts what a GET returned.
+    // A PATCH accepts the pictures that a GET returned.
     const { status, data: again } = await shop.call(`PATCH /products/${data.id}/`, { body: { images: data.images } });
     expect([status, again.images]).toEqual([200, data.images]);
   });
@@ -59,7 +59,7 @@ onDatabase("file", (suite) => {
     await published.stop();
   });
 
-  test("a picture of another store, an unknown or malformed one is refused", async () => {
+  test("a picture of another store, an unknown picture and a malformed id are refused", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const foreign = await picture(other);
     const product = await shop.createProduct({ variants: [{ title: "Red" }] });
@@ -110,7 +110,7 @@ onDatabase("file", (suite) => {
     expect(await exists(shared)).toBe(false);
   });
 
-  test("the pictures of a store are deleted with it", async (shop) => {
+  test("the pictures of a store are deleted with the store", async (shop) => {
     const { id } = await picture(shop);
     await shop.createProduct({ images: [{ media_id: id }] });
     await suite.app.db.execute({ sql: "delete from tenants where namespace = ?", args: [shop.namespace] });

@@ -29,7 +29,7 @@ onEachDatabase((suite) => {
     return new Uint8Array(await response.arrayBuffer());
   }
 
-  test("each format is stored as WebP, and served to anyone", async ({ call }) => {
+  test("a picture of any format is stored as WebP, and served to anyone", async ({ call }) => {
     const png = newPng(300, 200);
     const files = {
       "image/png": png,
@@ -49,7 +49,7 @@ onEachDatabase((suite) => {
     expect(await new Bun.Image(pixel).metadata()).toMatchObject({ width: 1, height: 1 });
   });
 
-  onFile("each width is made from the picture, and never enlarges it", async ({ call }) => {
+  onFile("each width is made from the picture, which is never enlarged", async ({ call }) => {
     const { data } = await upload(call, newPng(1000, 500));
     for (const [width, served] of [
       [320, 320],
@@ -66,7 +66,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile("the same file is stored once for each store", async () => {
+  onFile("the same file is stored only once in a store", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const png = newPng();
     const first = await upload(shop.call, png);
@@ -86,7 +86,7 @@ onEachDatabase((suite) => {
     for (const other of others) expect(other).toEqual(first as typeof other);
   });
 
-  onFile("an upload beyond the quota of its store is refused, and uses none of it", async ({ call, namespace }) => {
+  onFile("an upload beyond the store's quota is refused, and does not count", async ({ call, namespace }) => {
     const { data } = await upload(call, newPng(200, 200));
     await updateTenant(suite.app.system, namespace, { mediaQuota: Math.floor(data.bytes * 1.5) });
     const refused = await upload(call, newPng(200, 200));
@@ -108,7 +108,7 @@ onEachDatabase((suite) => {
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("a photo is turned upright and loses its place, owner and all other metadata", async ({ call }) => {
+  test("a photo is turned upright, and its location, owner and all other metadata are removed", async ({ call }) => {
     // Red on the left, blue on the right. After a quarter turn to the right, red is at the top.
     const png = makePng(60, 40, (x) => (x < 30 ? [250, 10, 10] : [10, 10, 250]));
     const photo = await makePhoto(png, 6);
@@ -124,7 +124,7 @@ onDatabase("file", (suite) => {
     expect((rows[2 + channels] as number) < (rows[4 + channels] as number)).toBe(true);
   });
 
-  test("text chunks, trailing data and a long colour profile are removed", async ({ call }) => {
+  test("text chunks, trailing data and a long colour profile are removed from a picture", async ({ call }) => {
     const script = Buffer.from("<script>alert(1)</script>");
     const profile = Buffer.alloc(40_000, script);
     profile.writeUInt32BE(profile.length, 0);
@@ -191,7 +191,7 @@ onDatabase("file", (suite) => {
     expect((await call("POST /media/", { raw: "--x\r\nnonsense", headers })).code).toBe(5100);
   });
 
-  test("only pictures are accepted, with any content type and without a content encoding", async ({ call }) => {
+  test("an upload must be a picture, with any content type and without a content encoding", async ({ call }) => {
     const send = (raw: string | Uint8Array<ArrayBuffer>, headers: Record<string, string>) =>
       call("POST /media/", { raw, headers: { "content-type": "image/png", ...headers } });
     for (const type of ["application/json", "image/svg+xml", "image/png"]) {
@@ -202,7 +202,7 @@ onDatabase("file", (suite) => {
     expect((await send(Bun.gzipSync(newPng()), { "content-encoding": "gzip" })).code).toBe(5103);
   });
 
-  test("a file of 20 MiB is accepted, and a larger one is refused", async ({ call }) => {
+  test("a file of 20 MiB is accepted, and a larger file is refused", async ({ call }) => {
     const padded = (bytes: number) => {
       const file = new Uint8Array(bytes);
       file.set(newPng());

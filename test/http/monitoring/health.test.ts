@@ -31,12 +31,12 @@ async function askReady(options: Partial<Parameters<typeof startTestApp>[0]>) {
   return reply;
 }
 
-test("a working server is ready, without credentials, and returns nothing else", async () => {
+test("a working server is ready; the reply needs no credentials and contains nothing else", async () => {
   const { status, data } = await askReady({ freeBytes: () => 10_000_000_000 });
   expect([status, data]).toEqual([200, { status: "ok" }]);
 });
 
-test("a server that is not ready is 503 with all reasons", async () => {
+test("a server that is not ready replies 503 with all reasons", async () => {
   for (const [options, fields] of [
     [{ isDraining: () => true, freeBytes: () => 0 }, ["server"]],
     [{ freeBytes: () => 1000 }, ["disk"]],
@@ -51,7 +51,7 @@ test("a server that is not ready is 503 with all reasons", async () => {
   expect((await askReady({})).status).toBe(200);
 });
 
-test("a database that does not answer is named as a reason, without its internal error", async () => {
+test("the reasons name a database that does not answer, without its internal error", async () => {
   const broken = await openTestDatabase("file");
   await broken.db.execute("alter table __bodega_migrations rename to secret_name");
   await broken.db.execute("create view __bodega_migrations as select * from missing_inside");
@@ -63,7 +63,7 @@ test("a database that does not answer is named as a reason, without its internal
   expect(reply.text).not.toMatch(/sql|closed|missing_inside/i);
 });
 
-test("a server is not ready while its writes cannot be committed, and a probe of a working server writes nothing", async () => {
+test("a server is not ready while writes cannot be committed; a probe of a working server writes nothing", async () => {
   const dir = makeDir();
   const db = (await openStoreDatabase({ dataDir: dir, lockDeadlineMs: 50 })) as FileDatabase;
   await migrate(db);
@@ -96,9 +96,9 @@ test("a server is not ready while its writes cannot be committed, and a probe of
   await db.close();
 });
 
-test("a database server that hangs is reported in time, and gets one query for all callers", async () => {
+test("a hanging libSQL server is reported in time, and gets one query for all callers", async () => {
   let connections = 0;
-  // The system accepts connections, and nothing replies, as with a server that hangs.
+  // The system accepts connections, but nothing replies, as with a hanging server.
   const hung = Bun.listen({ port: 0, hostname: "127.0.0.1", socket: { open: () => void connections++, data() {} } });
   const db = await openStoreDatabase({ dataDir: "", url: `http://127.0.0.1:${hung.port}` });
   const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null, timeoutMs: 50 });
@@ -108,13 +108,13 @@ test("a database server that hangs is reported in time, and gets one query for a
       Array(5).fill([5001, ["database"]]),
     );
   }
-  // One connection for reads, and one for writes.
+  // There is one connection for reads and one for writes.
   expect(connections).toBeLessThanOrEqual(2);
   hung.stop(true);
   await db.close();
 });
 
-test("only the doctor's requests of /health/live are recorded as they arrived", async () => {
+test("of all requests to /health/live, only those of doctor are recorded", async () => {
   const seen: RecentRequest[] = [];
   const app = startTestApp({ db: database.db, trustedProxies: ["127.0.0.1/32"], onSeen: (one) => seen.push(one) });
   const headers = {

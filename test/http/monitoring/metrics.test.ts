@@ -48,11 +48,11 @@ const ask = (init: RequestInit = {}, auth: string | undefined = `Bearer ${token}
   fetch(`${app.url}/metrics`, { ...init, headers: { ...(auth !== undefined && { authorization: auth }) } });
 const read = async () => parseMetrics(await (await ask()).text());
 
-describe("counters increase exactly", () => {
+describe("counters increase with each request", () => {
   const requests = "bodega_http_requests_total";
   const products = { route: "/products/", method: "GET" };
 
-  test("by route, method, status and code, with the latency of each", async () => {
+  test("requests are counted by route, method, status and code, each with its latency", async () => {
     const before = await read();
     for (let number = 0; number < 3; number++) await shop.call("GET /products/");
     await shop.call("GET /products/", { headers: { authorization: null }, auth: null });
@@ -77,7 +77,7 @@ describe("counters increase exactly", () => {
     expect(after.value("bodega_http_requests_in_flight")).toBe(0);
   });
 
-  test("of unmatched requests under one name, for any path and method", async () => {
+  test("unmatched requests are counted under one name, for any path and method", async () => {
     const before = await read();
     for (const path of ["/a", "/b/", "/c/d"]) await fetch(`${app.url}${path}`);
     await fetch(`${app.url}/products/`, { method: "PROPFIND" });
@@ -93,7 +93,7 @@ describe("counters increase exactly", () => {
     expect((await read()).samples.map(({ labels }) => labels.namespace)).not.toContain("no-such-store");
   });
 
-  test("of sign-ins by result", async () => {
+  test("sign-ins are counted by result", async () => {
     const user = await openAccount(shop);
     const before = await read();
     const login = (password: string, otp?: string) =>
@@ -112,7 +112,7 @@ describe("counters increase exactly", () => {
 });
 
 describe("/metrics at the server's own address", () => {
-  test("is plain text for the token, and 5206 in the envelope otherwise", async () => {
+  test("is plain text with the token, and otherwise an error 5206 in the envelope", async () => {
     const reply = await ask();
     expect([reply.status, reply.headers.get("content-type")]).toEqual([
       200,
@@ -130,7 +130,7 @@ describe("/metrics at the server's own address", () => {
     expect(inQuery.status).toBe(401);
   });
 
-  test("HEAD has no body, other methods are 5105, and without a token there is no such route", async () => {
+  test("replies to HEAD without a body, to other methods with 5105, and does not exist without a configured token", async () => {
     const head = await ask({ method: "HEAD" });
     expect([head.status, await head.text()]).toEqual([200, ""]);
     const posted = await ask({ method: "POST" });
@@ -142,7 +142,7 @@ describe("/metrics at the server's own address", () => {
     await plain.stop();
   });
 
-  test("is 5001 while the main process does not answer", async () => {
+  test("replies 5001 while the main process does not answer", async () => {
     const text = () => Promise.reject(new Error("inside"));
     const waiting = startTestApp({ db: database.db, metrics: { token, text } });
     const reply = await fetch(`${waiting.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
@@ -151,7 +151,7 @@ describe("/metrics at the server's own address", () => {
     await waiting.stop();
   });
 
-  test("contains neither secrets nor clients", async () => {
+  test("contains no secrets and no data of clients", async () => {
     const text = await (await ask()).text();
     for (const hidden of [token, shop.key.app_id, shop.key.app_secret, "127.0.0.1", "@"])
       expect(text).not.toContain(hidden);
@@ -168,7 +168,7 @@ test("a backup appears in the metrics at once", async () => {
   rmSync(dataDir, { recursive: true });
 });
 
-test("an unreachable database does not delay the other figures", async () => {
+test("an unreachable database does not delay other metrics", async () => {
   const away = Object.assign(Object.create(database.db), { execute: () => new Promise(() => {}), first: undefined });
   const read = readDatabaseFigures({ db: away, dataDir: "/nowhere", certificateEnd: 0 });
   expect(await read).toMatchObject({ queues: null, certificate_expires_at: "1970-01-01T00:00:00.000Z" });
@@ -191,7 +191,7 @@ test("a probe is logged only at level debug, but a failed probe at the level of 
   await Promise.all([quiet.stop(), loud.stop()]);
 });
 
-test("requests below the log level are counted", async () => {
+test("requests below the log level are counted, too", async () => {
   const silent = startTestApp({ db: database.db, logLevel: "error", meter: watch.meter });
   const before = await read();
   await fetch(`${silent.url}/products/?namespace=none`);

@@ -12,7 +12,7 @@ import { onDatabase } from "../../support/suite.ts";
 
 const path = "/users/me/devices/";
 
-/** Acts after which a device that a thief may have registered receives no more notifications of the user. */
+/** After these acts, a device that a thief may have registered receives no more notifications of the user. */
 const acts: [string, (shop: Shop, account: Account) => Promise<unknown>][] = [
   [
     "a password reset",
@@ -48,7 +48,7 @@ const acts: [string, (shop: Shop, account: Account) => Promise<unknown>][] = [
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test.each(acts)("%s detaches the user's devices, and no others", async (_, act) => {
+  test.each(acts)("%s detaches the user's devices, and no devices of others", async (_, act) => {
     const shop = await suite.shop();
     const [account, neighbour] = [await openAccount(shop), await openAccount(shop)];
     const lost = await registerWith(account.call, { topics: ["sale"] });
@@ -61,7 +61,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("the revocation of all tokens of a store detaches every device there, and none of another store", async () => {
+  test("the revocation of all tokens of a store detaches all of its devices, and none of another store", async () => {
     const [ours, theirs] = [await suite.shop(), await suite.shop()];
     for (const shop of [ours, ours, theirs]) await registerWith((await openAccount(shop)).call);
     const usersOf = async (shop: Shop) =>
@@ -70,7 +70,7 @@ onDatabase("file", (suite) => {
     expect([await usersOf(ours), await usersOf(theirs)]).toEqual([[false, false], [true]]);
   });
 
-  test("a device whose user is signed out while it registers is not attached", async (shop) => {
+  test("a device is not attached if its user is signed out during the registration", async (shop) => {
     const { id: userId } = await openAccount(shop);
     const ctx = await tenantContext(shop);
     const [token] = await listTokens(ctx, { userId });
@@ -81,7 +81,7 @@ onDatabase("file", (suite) => {
     expect(await listRegistrations(ctx)).toEqual([]);
   });
 
-  test("a login elsewhere, a refresh and a logout leave the devices attached", async (shop) => {
+  test("a login on another device, a refresh and a logout do not detach devices", async (shop) => {
     const account = await openAccount(shop);
     const { id } = await registerWith(account.call);
     const body = { email: account.email, password: goodPassword };

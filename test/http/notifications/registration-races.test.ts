@@ -12,7 +12,7 @@ onEachDatabase((suite) => {
   const rows = async (sql: string) =>
     (await suite.app.db.execute(sql)).rows.map((row) => ({ ...row }) as Record<string, unknown>);
 
-  test("processes that start at once agree on the keys for Web Push, which never change", async () => {
+  test("processes that start at once use the same keys for Web Push, which never change", async () => {
     await suite.app.db.execute("delete from vapid_keys");
     const dbs = [suite.app.db, await suite.database.openAgain(), await suite.database.openAgain()];
     const all = await Promise.all(dbs.flatMap((db) => [1, 2].map(() => ensureVapidKeys({ db, vault, now: Date.now }))));
@@ -23,7 +23,7 @@ onEachDatabase((suite) => {
     expect(JSON.stringify(kept)).not.toContain(all[0]?.privateKey as string);
   });
 
-  test("concurrent registrations of one browser all succeed, and leave one row, one valid secret and its topics", async () => {
+  test("concurrent registrations of one browser all succeed, and leave one row with one valid secret and its topics", async () => {
     const { callAnonymously: call } = await suite.shop();
     for (const device of [
       { platform: "web", subscription: newSubscription() },
@@ -48,7 +48,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile("if two browsers register one endpoint at once, one of them gets it", async ({ callAnonymously: call }) => {
+  onFile("if two browsers register one endpoint at once, only one succeeds", async ({ callAnonymously: call }) => {
     for (let round = 0; round < 3; round++) {
       const first = newSubscription();
       const claims = [first, newSubscription(first.endpoint), newSubscription(first.endpoint)];
@@ -59,7 +59,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile("a secret can take over an endpoint only once", async ({ callAnonymously: call }) => {
+  onFile("a management secret can take over an endpoint only once", async ({ callAnonymously: call }) => {
     for (let round = 0; round < 3; round++) {
       const subscription = newSubscription();
       const { management_secret } = await registerWith(call, { subscription });
@@ -71,7 +71,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile("a change or removal concurrent with a new registration does nothing, or happens before it", async () => {
+  onFile("a concurrent change or removal happens before a new registration, or has no effect", async () => {
     const { callAnonymously: call } = await suite.shop();
     for (let round = 0; round < 3; round++) {
       const subscription = newSubscription();

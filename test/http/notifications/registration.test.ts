@@ -56,7 +56,7 @@ onDatabase("file", (suite) => {
     expect((await second.callAnonymously<Offer>(`GET ${path}`)).data).toEqual(offer.data);
   });
 
-  test("a browser registers, gets its secret once, and changes and removes its registration with it", async () => {
+  test("a browser registers, gets its secret once, and changes and removes its registration with this secret", async () => {
     const { callAnonymously: call, namespace } = await suite.shop({ tenant: { language: "de" } });
     const made = await call<RegistrationReply>(post, { body: web({ topics: ["sale", "news", "sale"] }) });
     expect(made.status).toBe(201);
@@ -91,7 +91,7 @@ onDatabase("file", (suite) => {
     expect((await call(`DELETE ${own}`, { body: { management_secret } })).code).toBe(5301);
   });
 
-  test("phones register by their tokens, which are body fields and no credentials", async (shop) => {
+  test("phones register with their tokens, which are body fields and not credentials", async (shop) => {
     const customer = await openAccount(shop);
     const plain = createClient(suite.app);
     const body = { platform: "android", token: newGoogleToken() };
@@ -117,7 +117,7 @@ onDatabase("file", (suite) => {
     expect([again.status, again.data.id, again.data.delivery]).toEqual([200, ios.id, "off"]);
   });
 
-  test("registering again replaces all fields including the user, and ends the previous secret", async (shop) => {
+  test("a new registration of a device replaces all fields including the user, and makes the previous secret invalid", async (shop) => {
     const customer = await openAccount(shop);
     const subscription = newSubscription();
     const first = await registerWith(customer.call, { subscription, topics: ["sale"], lang: "fr" });
@@ -137,7 +137,7 @@ onDatabase("file", (suite) => {
     expect(await idsIn(shop.namespace)).toEqual([first.id]);
   });
 
-  test("an endpoint with other keys is taken over only with its secret", async () => {
+  test("an endpoint with other keys can be registered only with its secret", async () => {
     const { callAnonymously: call, namespace } = await suite.shop();
     const subscription = newSubscription();
     const mine = await registerWith(call, { subscription, topics: ["sale"] });
@@ -188,7 +188,7 @@ onDatabase("file", (suite) => {
     expect(await call(`PATCH ${path}${mine.id}/`, { body: token })).toMatchObject({ code: 5102, fields: ["token"] });
   });
 
-  test("an unknown registration, another store's and a wrong secret get the same reply", async () => {
+  test("an unknown registration, one of another store, and a wrong secret get the same reply", async () => {
     const [ours, theirs] = [await suite.shop(), await suite.shop()];
     const mine = await registerWith(ours.callAnonymously);
     const foreign = await registerWith(theirs.callAnonymously);
@@ -233,7 +233,7 @@ onDatabase("file", (suite) => {
     expect(await rows("select 1 from push_topics where registration_id = ?", id)).toEqual([]);
   });
 
-  test("a user keeps the fifty devices that registered last", async (shop) => {
+  test("a user keeps only the fifty devices that registered last", async (shop) => {
     const customer = await openAccount(shop);
     const first = newSubscription();
     const oldest = await registerWith(customer.call, { subscription: first });
@@ -248,7 +248,7 @@ onDatabase("file", (suite) => {
     expect(ids).not.toContain(second.id);
   });
 
-  test("an address registers at most twenty new devices an hour without an account; renewals are free", async (shop) => {
+  test("without an account, an IP address registers at most twenty new devices an hour; renewals do not count", async (shop) => {
     const from = { address: newAddress() };
     const body = web();
     await shop.callAnonymously(post, { ...from, body });
@@ -267,7 +267,7 @@ onDatabase("file", (suite) => {
     expect((await shop.callAnonymously(post, { ...from, body: web() })).status).toBe(201);
   });
 
-  test("a store with the maximum of devices refuses new ones, and renews those it has", async (shop) => {
+  test("a store with the maximum number of devices refuses new devices, and renews existing ones", async (shop) => {
     const body = web();
     await registerWith(shop.callAnonymously, body);
     const almost = `update push_counts set registrations = 99999
@@ -289,25 +289,30 @@ onDatabase("file", (suite) => {
   const twenty = Array.from({ length: 20 }, (_, n) => `${"t".repeat(62)}${n + 10}`);
   runScenarios(suite, [
     ...["PATCH", "DELETE"].map((method) => ({
-      name: `${method} without the secret names it`,
+      name: `${method} without the secret gets an error that names the secret`,
       request: `${method} ${absent}`,
       send: { body: {}, auth: null },
       expect: 5102 as const,
       fields: ["management_secret"],
     })),
     ...scenariosOf(post, [
-      ["app credentials register for no user", () => ({ body: web({ user_id: newId("usr") }) }), 5102, "user_id"],
-      ["a platform must be one of the three", () => ({ body: web({ platform: "windows" }) }), 5102, "platform"],
-      ["a body must name its platform and what that needs", { body: {} }, 5102, "platform"],
-      ["a token that is not a string is not ignored", { body: { platform: "ios", token: 5 } }, 5102, "token"],
       [
-        "a field of a subscription that is unknown is refused",
+        "a registration with app credentials has no user",
+        () => ({ body: web({ user_id: newId("usr") }) }),
+        5102,
+        "user_id",
+      ],
+      ["a platform must be web, ios or android", () => ({ body: web({ platform: "windows" }) }), 5102, "platform"],
+      ["a body must contain the platform and its required fields", { body: {} }, 5102, "platform"],
+      ["a token that is not a string is refused", { body: { platform: "ios", token: 5 } }, 5102, "token"],
+      [
+        "an unknown field of a subscription is refused",
         () => ({ body: web({ subscription: { ...newSubscription(), extra: 1 } }) }),
         5102,
         "subscription.extra",
       ],
       [
-        "an invalid point as key is named, and not repeated",
+        "the error for an invalid key names the field, and does not repeat the key",
         () => ({
           body: web({ subscription: { ...newSubscription(), keys: { p256dh: "B".repeat(87), auth: "A".repeat(22) } } }),
         }),
@@ -322,12 +327,17 @@ onDatabase("file", (suite) => {
         "subscription.endpoint",
         { lacks: ["169.254"] },
       ],
-      ["a language must be one", () => ({ body: web({ lang: "no language" }) }), 5102, "lang"],
+      ["a language must be a known language", () => ({ body: web({ lang: "no language" }) }), 5102, "lang"],
       ...["Sale", "", "-sale", "x".repeat(65)].map(
-        (topic): ScenarioRow => [`${JSON.stringify(topic)} is no topic`, topics(["good", topic]), 5102, "topics.1"],
+        (topic): ScenarioRow => [
+          `${JSON.stringify(topic)} is refused as a topic`,
+          topics(["good", topic]),
+          5102,
+          "topics.1",
+        ],
       ),
-      ["more than twenty topics are too many", topics([...twenty, "more"]), 5102, "topics"],
-      ["twenty of the longest topics fit", topics(twenty), 201],
+      ["more than twenty topics are refused", topics([...twenty, "more"]), 5102, "topics"],
+      ["twenty topics of the maximum length are accepted", topics(twenty), 201],
     ]),
   ]);
 });

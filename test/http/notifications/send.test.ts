@@ -40,7 +40,7 @@ onDatabase("file", (suite) => {
     ...scenariosOf(send, [
       ["a message to a topic is accepted", { body: { ...sale, topic: "sale" } }, 201],
       ["a message to everyone is accepted", { body: { ...sale, everyone: true } }, 201],
-      ["a path of the shop may be where it leads", { body: { ...sale, topic: "a", url: "/sale?x=1" } }, 201],
+      ["the url of a message may be a path of the shop", { body: { ...sale, topic: "a", url: "/sale?x=1" } }, 201],
     ]),
     wrong("a message without recipients", sale, "topic"),
     wrong("a message to a topic and to everyone", { ...sale, topic: "sale", everyone: true }, "topic"),
@@ -59,9 +59,13 @@ onDatabase("file", (suite) => {
     wrong("five weeks", { ...sale, topic: "sale", ttl: 2_419_201 }, "ttl"),
     ...scenariosOf(send, [
       ["two users", { query: { user_id: "usr_a" }, body: { ...sale, customer_id: "usr_b" } }, 5102, "customer_id"],
-      ["an unknown user is unknown", { body: { ...sale, customer_id: "usr_x" } }, 5301],
+      ["a message to an unknown user is refused", { body: { ...sale, customer_id: "usr_x" } }, 5301],
     ]),
-    { name: "an unknown message is unknown", request: `GET /notifications/messages/${unknownId}/`, expect: 5301 },
+    {
+      name: "a read of an unknown message gets 5301",
+      request: `GET /notifications/messages/${unknownId}/`,
+      expect: 5301,
+    },
     {
       name: "a broken cursor is refused",
       request: "GET /notifications/messages/",
@@ -70,7 +74,7 @@ onDatabase("file", (suite) => {
     },
   ]);
 
-  test("a sent message is counted, shown and listed, but only in its own store", async (shop) => {
+  test("a sent message is counted, shown and listed only in its own store", async (shop) => {
     const other = await suite.shop();
     const user = await openAccount(shop);
     await registerWith(user.call, { topics: ["sale", "news"], lang: "pt-BR" });
@@ -134,7 +138,7 @@ onDatabase("file", (suite) => {
     expect(data.is_complete).toBe(true);
   });
 
-  test("a dry run checks and counts, and stores nothing", async (shop) => {
+  test("a dry run checks the message, counts devices, and stores nothing", async (shop) => {
     await registerWith(shop.callAnonymously, { topics: ["sale"] });
     const query = { dry_run: "true" };
     const { data, status } = await shop.call<Accepted>(send, { query, body: { ...sale, topic: "sale" } });
@@ -148,7 +152,7 @@ onDatabase("file", (suite) => {
     expect(await auditOf(shop)).toEqual([]);
   });
 
-  test("staff can send; messages to many are audited, without their text", async (shop) => {
+  test("staff can send messages; the audit log has messages to several users, without their text", async (shop) => {
     const staff = await openAccount(shop, { role: "staff" });
     const { data } = await staff.call<Accepted>(send, { body: { ...sale, topic: "sale" } });
     const one = await staff.call<Accepted>(send, { body: { ...sale, customer_id: staff.id } });
@@ -159,7 +163,7 @@ onDatabase("file", (suite) => {
     expect(JSON.parse(rows[0]?.details as string)).toEqual({ topic: "sale", recipients: nobody });
   });
 
-  test("a list of messages continues after the previous page", async (shop) => {
+  test("a cursor continues the list of messages after the previous page", async (shop) => {
     for (let n = 0; n < 5; n++) await shop.call(send, { body: { title: `T${n}`, body: "x", topic: "a" } });
     const seen = await readPages<Told>(shop.call, "GET /notifications/messages/", { limit: 2, fields: "title" });
     expect(seen.map(({ title }) => title)).toEqual(["T4", "T3", "T2", "T1", "T0"]);

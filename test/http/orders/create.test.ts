@@ -43,7 +43,7 @@ const scenarios: ApiScenario[] = [
         "items.0.quantity",
       ],
     ),
-    ["an item without product and variant", { body: { items: [{ quantity: 1 }] } }, 5102, "items.0.product_id"],
+    ["an item with neither product nor variant", { body: { items: [{ quantity: 1 }] } }, 5102, "items.0.product_id"],
     ...[absent, "prod_x", "nonsense\u0000"].map(
       (product_id): ScenarioRow => [
         `a product that does not exist: ${JSON.stringify(product_id)}`,
@@ -83,7 +83,7 @@ const scenarios: ApiScenario[] = [
       "items.1.quantity",
     ],
     [
-      "a sum that is not exact",
+      "a line whose amount is not exact",
       async (shop) => {
         const { id } = await shop.createProduct({ price: 9_000_000_000 });
         return { body: { items: [{ product_id: id, quantity: 1_000_000 }] } };
@@ -132,7 +132,7 @@ onDatabase("file", (suite) => {
   const { test } = suite;
   runScenarios(suite, scenarios);
 
-  test("an order is a snapshot that stays when the product is changed or deleted", async (shop) => {
+  test("an order is a snapshot, which changes and deletions of its products do not affect", async (shop) => {
     const images = [{ url: "https://example.com/s.png" }, { url: "https://example.com/t.png" }];
     const shirt = await shop.createProduct({ title: "Shirt", price: 19.9, sku: "S-1", stock: 5, images });
     const order = await makeOrder(shop, [{ product_id: shirt.id, quantity: 2 }], {
@@ -162,7 +162,7 @@ onDatabase("file", (suite) => {
     expect(read.headers.get("etag")).toBe('"1"');
   });
 
-  test("reserving stock does not change the product's version, and is recorded as an event", async (shop) => {
+  test("an order that reserves stock does not change the product's version, and is recorded as an event", async (shop) => {
     const lamp = await shop.createProduct({ stock: 5 });
     const order = await makeOrder(shop, [{ product_id: lamp.id, quantity: 2 }, { product_id: lamp.id }]);
     expect(order.items.map(({ quantity }) => quantity)).toEqual([2, 1]);
@@ -185,7 +185,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("products without counted stock have no limit, and backorders exceed the stock", async (shop) => {
+  test("an order may exceed the stock of products with backorders, and products without counted stock have no limit", async (shop) => {
     const song = await shop.createProduct({ price: 0 });
     const chair = await shop.createProduct({ stock: 1, allow_backorder: true });
     const order = await makeOrder(shop, [
@@ -198,7 +198,7 @@ onDatabase("file", (suite) => {
     expect(await stockOf(shop, chair.id)).toEqual({ stock: -2, reserved: 0 });
   });
 
-  test("a product with variants is ordered by variant only, each from its own stock", async (shop) => {
+  test("a product with variants can be ordered only by variant, from the variant's stock", async (shop) => {
     const shirt = (await shop.createProduct({
       title: "Shirt",
       variants: [
@@ -232,7 +232,7 @@ onDatabase("file", (suite) => {
     expect(data.variants.map(({ version }) => version)).toEqual([2, 2]);
   });
 
-  test("lines are in the order's language if the product has it, otherwise in the product's own", async (shop) => {
+  test("lines are in the order's language if the product has a translation, otherwise in the product's own language", async (shop) => {
     const lamp = await shop.createProduct({ title: "Lamp", translations: { pt: { title: "Candeeiro" } } });
     const chair = await shop.createProduct({ title: "Chair" });
     const items = [{ product_id: lamp.id }, { product_id: chair.id }];
@@ -241,7 +241,7 @@ onDatabase("file", (suite) => {
     expect((await makeOrder(shop, items)).items.map(({ title }) => title)).toEqual(["Lamp", "Chair"]);
   });
 
-  test("a dry run returns the order without a number, and writes nothing", async (shop) => {
+  test("a dry run returns an order without a number, and writes nothing", async (shop) => {
     const lamp = await shop.createProduct({ stock: 5 });
     const before = await countOrderRows(shop);
     const send = { query: { dry_run: "true" }, body: { items: [{ product_id: lamp.id, quantity: 2 }] } };

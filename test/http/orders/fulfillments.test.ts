@@ -36,7 +36,7 @@ onDatabase("file", (suite) => {
   const sent = ({ items }: OrderReply) => items.map(({ fulfilled_quantity }) => fulfilled_quantity);
   const cancelled = ({ items }: OrderReply) => items.map(({ cancelled_quantity }) => cancelled_quantity);
 
-  test("an order is sent in parts, each with its tracking, and completed with the last", async (shop) => {
+  test("an order is sent in several parcels with tracking, and the last parcel completes it", async (shop) => {
     const { made, lamps, chairs, send } = await open(shop);
     expect((await send()).code).toBe(5306);
     await actOn(shop, made, "pay");
@@ -51,7 +51,7 @@ onDatabase("file", (suite) => {
     ]);
     expect(sent(first.data)).toEqual([2, 0]);
     expect((await send([[chairs, 1]])).data.fulfillment_status).toBe("partially_fulfilled");
-    // The older endpoint sends everything that is left.
+    // The older endpoint sends all remaining items.
     const last = await actOn(shop, made, "fulfill");
     expect(last).toMatchObject({ status: "completed", fulfillment_status: "fulfilled", fulfilled_at: last.updated_at });
     expect(last.fulfillments[2]).toMatchObject({
@@ -66,7 +66,7 @@ onDatabase("file", (suite) => {
     expect(await readEvents(shop, "order.fulfilled")).toHaveLength(1);
   });
 
-  test("no more pieces are sent than are left, even by concurrent requests, and a refused parcel changes nothing", async (shop) => {
+  test("parcels never contain more items than remain, even with concurrent requests, and a refused parcel changes nothing", async (shop) => {
     const { made, lamps, chairs, send, read } = await open(shop);
     await actOn(shop, made, "pay");
     const other = await open(shop);
@@ -105,7 +105,7 @@ onDatabase("file", (suite) => {
     expect([sent(found), found.fulfillments.length]).toEqual([[3, 0], 3]);
   });
 
-  test("tracking is changed and removed; an address of a page must be one of the web", async (shop) => {
+  test("tracking can be changed and removed, and its page must be a web address", async (shop) => {
     const { made, path, send } = await open(shop);
     await actOn(shop, made, "pay");
     const id = (await send(undefined, { tracking })).data.fulfillments[0]?.id;
@@ -134,7 +134,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call(`PATCH ${other.path}/fulfillments/${id}/`, { body: { tracking: null } })).code).toBe(5301);
   });
 
-  test("a parcel that was recorded by mistake can be deleted within 24 hours, and its pieces are to send again", async (shop) => {
+  test("a parcel can be deleted within 24 hours, and then its items must be sent again", async (shop) => {
     const { made, path, lamps, send } = await open(shop);
     await actOn(shop, made, "pay");
     const ids: string[] = [];
@@ -155,7 +155,7 @@ onDatabase("file", (suite) => {
     expect(replies.filter(({ code }) => code === 5301)).toHaveLength(7);
   });
 
-  test("a parcel whose pieces came back and were refunded is not deleted, so that nothing is sent twice", async (shop) => {
+  test("a parcel with returned and refunded items cannot be deleted, so that no item is sent twice", async (shop) => {
     const { made, path, lamps, send, refund, read } = await open(shop);
     await actOn(shop, made, "pay");
     const id = (await send([[lamps, 2]])).data.fulfillments[0]?.id;
@@ -166,7 +166,7 @@ onDatabase("file", (suite) => {
     expect(sent(await read())).toEqual([3, 2]);
   });
 
-  test("pieces that were not sent are refunded first; pieces that came back are refunded as returned", async (shop) => {
+  test("a refund takes items that were not sent first; items that came back are refunded with `returned`", async (shop) => {
     const { made, lamp, lamps, chairs, send, refund, read } = await open(shop);
     await actOn(shop, made, "pay");
     await send([[lamps, 2]]);
@@ -184,14 +184,14 @@ onDatabase("file", (suite) => {
     const back = await refund(line(2, true));
     expect([cancelled(back.data), back.data.refunded_minor]).toEqual([[1, 0], 3000]);
     expect((await refund(line(1, true))).code).toBe(5306);
-    // The chairs are left to send. After they are refunded, nothing is left, and a part was sent: the order is
+    // Only the chairs must be sent. After their refund, nothing must be sent, and a part was sent, so the order is
     // completed.
     expect(back.data).toMatchObject({ status: "paid", fulfillment_status: "partially_fulfilled" });
     const rest = await refund({ lines: [{ line_id: chairs, quantity: 2 }] });
     expect(rest.data).toMatchObject({ status: "completed", fulfillment_status: "fulfilled", refunded_minor: 4000 });
     expect(cancelled(await read())).toEqual([1, 2]);
     expect((await send()).code).toBe(5306);
-    // The shipping costs can still be refunded, in parts, but only once.
+    // Shipping costs can be refunded in parts, but not more than once.
     expect((await refund({ shipping: 4.01 })).code).toBe(5306);
     const shipping = (await refund({ shipping: 1.5 })).data;
     expect(shipping.refunds.at(-1)?.shipping_minor).toBe(150);
@@ -199,7 +199,7 @@ onDatabase("file", (suite) => {
     expect((await refund({ shipping: 2.5 })).data).toMatchObject({ payment_status: "refunded", due_minor: 0 });
   });
 
-  test("a goodwill refund leaves all pieces to send; a refund of more than is left is refused", async (shop) => {
+  test("after a goodwill refund, all items must be sent; a refund of more than remains is refused", async (shop) => {
     const { made, send, refund, chairs } = await open(shop);
     await actOn(shop, made, "pay");
     const goodwill = await refund({ amount: 30, reason: "Late." });
@@ -217,7 +217,7 @@ onDatabase("file", (suite) => {
     expect((await refund({})).code).toBe(5306);
   });
 
-  test("refunds of surplus, goodwill, lines and the rest add up in any order", async (shop) => {
+  test("refunds of surplus, goodwill, lines and the remaining amount add up in any order", async (shop) => {
     const steps: Record<string, Record<string, unknown>> = { goodwill: { amount: 8 }, half: { shipping: 2 } };
     for (const names of [["goodwill"], ["goodwill", "line"], ["half", "line", "goodwill"], ["line", "goodwill"]]) {
       const { made, lamps, refund } = await open(shop);
@@ -235,7 +235,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a refund from several payments is one row for each payment, at most what is left of that payment", async (shop) => {
+  test("a refund from several payments has one row for each payment, up to the remaining amount of that payment", async (shop) => {
     const { made, refund } = await open(shop);
     for (const [n, amount] of [20, 14, 10].entries()) {
       await actOn(shop, made, "pay", { body: { amount, reference: `bank-${n}` } });

@@ -8,7 +8,7 @@ import { makeOrder, type OrderReply, stockOf, unlimitedOrders } from "../../supp
 import { addressIn, type GuestOrder, openPage, placeAsGuest, setShipping, setTaxes } from "../../support/sale.ts";
 import { onDatabase } from "../../support/suite.ts";
 
-/** The mails that visitors asked for. */
+/** The mails that visitors requested. */
 const readAsked = async ({ app, namespace }: Pick<Shop, "app" | "namespace">) =>
   (await readOutbox(app, namespace)).filter(({ kind }) => kind !== "order_placed");
 
@@ -32,7 +32,7 @@ onDatabase("file", (suite) => {
     return { shop, product, page, read };
   }
 
-  test("a guest orders with a page's key, sees the order with its token, and cancels it with that", async () => {
+  test("a guest orders with a page's key, and sees and cancels the order with its token", async () => {
     const { shop, product, page, read } = await open();
     const fields = { phone: "+49 30 1", billing_address: { ...addressIn(), company: "Eve GmbH", vat_id: "DE1" } };
     const { access_token: token, ...order } = await placeAsGuest(page, product, {
@@ -53,7 +53,7 @@ onDatabase("file", (suite) => {
     expect(JSON.stringify(rows)).not.toContain(token);
   });
 
-  test("an order of a storefront key is refused if it sets a field of the store, names a customer or has no email", async () => {
+  test("an order with a storefront key is refused if it sets a field of the store, names a customer or has no email", async () => {
     const { shop, product, page } = await open();
     const eve = await openAccount(shop);
     const items = [{ product_id: product, quantity: 1 }];
@@ -71,7 +71,7 @@ onDatabase("file", (suite) => {
       const { code, fields } = await page("POST /orders/", { body: { items, email: wrong } });
       expect([wrong, code, fields]).toEqual([wrong, 5102, ["email"]]);
     }
-    // A dry run needs no email, because the buyer may not have typed it yet. Backends and customers may leave it out.
+    // A dry run needs no email, because the buyer may not have typed it yet. Backends and customers may omit the email.
     expect((await page("POST /orders/", { body: { items }, query: { dry_run: "true" } })).status).toBe(200);
     expect((await makeOrder(shop, items)).email).toBeNull();
     const own = await eve.call<OrderReply>("POST /orders/", { body: { items } });
@@ -94,12 +94,12 @@ onDatabase("file", (suite) => {
     expect((await page<OrderReply>(`POST /orders/${order.id}/cancel/`, { query })).data.status).toBe("cancelled");
     const ended = { ...query, token: "v2.ended" };
     expect((await page("GET /orders/", { query: ended })).code).toBe(5205);
-    // Where only a page's key may call, the token does not matter.
+    // For routes that a page's key may call, the token does not matter.
     const lost = { body: { number: order.number, email }, query };
     expect((await page("POST /orders/access/", lost)).status).toBe(200);
   });
 
-  test("a token opens only its own order, only while it is valid and for 180 days; otherwise the order is not found", async () => {
+  test("a token opens only its own order, for 180 days or until it is revoked; otherwise the order is not found", async () => {
     const { shop, product, page, read } = await open();
     const [one, other] = [await placeAsGuest(page, product), await placeAsGuest(page, product)];
     const unknown = await read(absent, one.access_token);
@@ -149,7 +149,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call<OrderReply>(`GET /orders/${one.id}/`)).data.status).toBe("cancelled");
   });
 
-  test("a stored reply has no token, a replay computes it again, and a page's idempotency key cannot be guessed", async () => {
+  test("a stored reply contains no token, which each replay computes again, and nobody can guess a page's idempotency key", async () => {
     const { shop, product, page, read } = await open();
     const body = { items: [{ product_id: product, quantity: 1 }], email };
     const send = (key: string) => page<GuestOrder>("POST /orders/", { body, headers: { "idempotency-key": key } });
@@ -166,7 +166,7 @@ onDatabase("file", (suite) => {
     expect((await read(first.id, access_token)).code).toBe(5301);
   });
 
-  test("an order with another total than the page showed is refused with the new total, and reserves nothing", async () => {
+  test("if the total differs from the one that the page showed, the order is refused with the new total, and reserves nothing", async () => {
     const { shop, product, page } = await open({ pricesIncludeTax: "yes", country: "DE" });
     await setTaxes(shop, [["standard", "DE", 19]]);
     const body = { items: [{ product_id: product, quantity: 2 }], email };
@@ -202,10 +202,10 @@ onDatabase("file", (suite) => {
     const [, id = "", token = ""] =
       /^https:\/\/shop\.example\/order#(ord_\w+)\.(.+)$/.exec(mail?.values?.link ?? "") ?? [];
     expect([id, (await read(id, token)).code]).toEqual([order.id, 200]);
-    // At most three mails in 20 minutes are sent for an order, and none for calls that name no order.
+    // An order gets at most three mails in 20 minutes, and calls for unknown orders send no mail.
     for (let n = 0; n < 5; n++) expect(await ask(order.number, email)).toEqual(known);
     expect(await readAsked(shop)).toHaveLength(3);
-    // Ten calls from one.
+    // These are ten calls from one address.
     suite.app.clock.advance(20 * 60_000);
     const address = newAddress();
     for (let n = 0; n < 10; n++) await ask(n + 5, `someone-${n}@example.com`, address);
@@ -215,7 +215,7 @@ onDatabase("file", (suite) => {
     expect(await readAsked(shop)).toHaveLength(4);
   });
 
-  test("a withdrawal is recorded as it was sent, with a receipt; the reply is the same for unknown orders", async () => {
+  test("a withdrawal is recorded unchanged and gets a receipt; the reply for unknown orders is the same", async () => {
     const { shop, product, page } = await open();
     const { access_token: token, ...order } = await placeAsGuest(page, product);
     const declare = async (fields: Record<string, unknown>, address = newAddress()) => {
@@ -253,7 +253,7 @@ onDatabase("file", (suite) => {
       expect([field, ...(await declare(fields))]).toEqual([field, 5102, expect.stringContaining(`"${field}"`)]);
     }
     // The fourth receipt within 20 minutes is not mailed, but the withdrawal is recorded. A person who knows only the
-    // address cannot use up these mails.
+    // email address cannot use up these mails.
     for (let n = 0; n < 3; n++) await page("POST /orders/access/", { body: { number: 90 + n, email } });
     for (let n = 0; n < 3; n++) expect(await declare({})).toEqual(known);
     expect(await readAsked(shop)).toHaveLength(5);
@@ -284,7 +284,7 @@ onDatabase("file", (suite) => {
     expect(await todo()).toEqual([]);
   });
 
-  test("the receipt names what was not refunded yet; without an order it has the language of the request", async () => {
+  test("the receipt lists items that were not refunded yet; without an order, it is in the language of the request", async () => {
     const { shop, product, page } = await open();
     const items = [{ product_id: product, quantity: 3 }];
     const { access_token: _, ...order } = await placeAsGuest(page, product, { items });
@@ -326,7 +326,7 @@ onDatabase("file", (suite) => {
     for (const fields of [{ total: 1 }, { status: "paid" }, { shipping: 0 }, { email: "nobody" }]) {
       expect([fields, (await patch(fields)).code]).toEqual([fields, 5102]);
     }
-    // The same address with other upper and lower case is no change, so the token stays valid.
+    // The same address in other case is not a change, so the token stays valid.
     expect((await patch({ email: "EVE@example.com" })).status).toBe(200);
     expect((await read(order.id, token)).code).toBe(200);
     expect((await patch({ email: "bob@example.com" })).data.email).toBe("bob@example.com");

@@ -21,7 +21,7 @@ onEachDatabase((suite) => {
     return { shop, id, eve, order };
   }
 
-  test("of a customer's fifty concurrent orders, only as many succeed as may be unpaid, and a payment allows another one", async () => {
+  test("fifty concurrent orders of a customer do not exceed the limit of unpaid orders, and a payment allows another order", async () => {
     const { shop, id, eve, order } = await open({ pendingOrders: 3 });
     const replies = await Promise.all(Array.from({ length: 50 }, () => eve.call<OrderReply>("POST /orders/", order())));
     const made = replies.filter(({ status }) => status === 201).map(({ data }) => data);
@@ -42,36 +42,33 @@ onEachDatabase((suite) => {
     expect(await next()).toBe(201);
   });
 
-  onFile(
-    "unpaid orders of a customer reserve at most the customer's share of the stock, however they are split",
-    async () => {
-      const { shop, id, eve, order } = await open({ stockShare: 50 });
-      const other = await openAccount(shop);
-      const first = await eve.call<OrderReply>("POST /orders/", order(15));
-      expect(first.status).toBe(201);
-      const items = [3, 3].map((quantity) => ({ product_id: id, quantity }));
-      const over = await eve.call("POST /orders/", { body: { items } });
-      expect([over.status, over.code, over.fields]).toEqual([409, 5304, ["items.0.quantity"]]);
-      expect(over.error?.message).toContain("more than can be ordered now");
-      expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 15 });
-      // The share is of the whole stock, including the items that Eve has reserved.
-      expect((await other.call("POST /orders/", order(21))).code).toBe(5304);
-      expect((await other.call("POST /orders/", order(20))).status).toBe(201);
-      await actOn(shop, first.data, "pay");
-      // Ten pieces are always allowed.
-      const { id: few } = await shop.createProduct({ stock: 12 });
-      const { code, error } = await eve.call("POST /orders/", order(11, few));
-      expect([code, error?.details?.[0]?.message]).toEqual([
-        5304,
-        "unpaid orders of one customer can reserve at most 10",
-      ]);
-      expect((await eve.call("POST /orders/", order(10, few))).status).toBe(201);
-      const { id: more } = await shop.createProduct({ stock: 20, allow_backorder: true });
-      expect((await eve.call("POST /orders/", order(30, more))).status).toBe(201);
-    },
-  );
+  onFile("unpaid orders of a customer together reserve at most the customer's share of the stock", async () => {
+    const { shop, id, eve, order } = await open({ stockShare: 50 });
+    const other = await openAccount(shop);
+    const first = await eve.call<OrderReply>("POST /orders/", order(15));
+    expect(first.status).toBe(201);
+    const items = [3, 3].map((quantity) => ({ product_id: id, quantity }));
+    const over = await eve.call("POST /orders/", { body: { items } });
+    expect([over.status, over.code, over.fields]).toEqual([409, 5304, ["items.0.quantity"]]);
+    expect(over.error?.message).toContain("more than can be ordered now");
+    expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 15 });
+    // The share is of the whole stock, including the items that Eve has reserved.
+    expect((await other.call("POST /orders/", order(21))).code).toBe(5304);
+    expect((await other.call("POST /orders/", order(20))).status).toBe(201);
+    await actOn(shop, first.data, "pay");
+    // Ten items are always allowed.
+    const { id: few } = await shop.createProduct({ stock: 12 });
+    const { code, error } = await eve.call("POST /orders/", order(11, few));
+    expect([code, error?.details?.[0]?.message]).toEqual([
+      5304,
+      "unpaid orders of one customer can reserve at most 10",
+    ]);
+    expect((await eve.call("POST /orders/", order(10, few))).status).toBe(201);
+    const { id: more } = await shop.createProduct({ stock: 20, allow_backorder: true });
+    expect((await eve.call("POST /orders/", order(30, more))).status).toBe(201);
+  });
 
-  onFile("a customer may place only so many orders a minute, even if each is cancelled at once", async () => {
+  onFile("the limit of a customer's orders a minute also counts orders that are cancelled at once", async () => {
     const { eve, order } = await open({ ordersPerMinute: 2 });
     const attempt = async () => {
       const made = await eve.call<OrderReply>("POST /orders/", order());
@@ -90,7 +87,7 @@ onEachDatabase((suite) => {
   });
 
   onFile(
-    "for each order that is allowed a minute, a customer has six dry runs; refused ones count, even with a key",
+    "a customer may make six times as many dry runs as orders a minute; refused dry runs count, even with an idempotency key",
     async () => {
       const { shop, id, eve, order } = await open({ ordersPerMinute: 2 });
       const attempt = async (quantity: number, dry_run: boolean, headers: Record<string, string> = {}, who = eve) => {
@@ -113,7 +110,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  onFile("errors tell customers quantities only up to ten, and the store's key all", async () => {
+  onFile("errors show customers only quantities up to ten, and show the store's key all quantities", async () => {
     const { shop, eve, order } = await open({ stockShare: 50 });
     const errors = async (who: Pick<Shop, "call">) => {
       const messages = new Set<string>();
@@ -161,7 +158,7 @@ onDatabase("file", (suite) => {
     return { product_id, order };
   }
 
-  test("for orders with a page's key, guests are limited by address, and no address is stored", async () => {
+  test("for orders with a page's key, guests are limited by IP address, and no address is stored", async () => {
     const shop = await suite.shop({ tenant: { pendingOrders: 1 } });
     const { product_id, order } = await openWeb(shop);
     const [first, second] = [newAddress(), newAddress()];
@@ -170,7 +167,7 @@ onDatabase("file", (suite) => {
     // An address in the body has no effect.
     expect(await order({ address: first, headers: { origin }, guest_ip: "203.0.113.9" })).toBe(5300);
     expect(await order({ address: first, guest_ip: "203.0.113.9" })).toBe(5300);
-    // Everyone can read such a key, so a caller can leave out the origin. The limit still applies.
+    // Everyone can read such a key and send it without an origin, but the limit applies all the same.
     expect(await order({ address: first })).toBe(5107);
     expect(await order({ address: second, headers: { origin } })).toBeUndefined();
     expect(await order({ address: second, headers: { origin }, auth: shop.auth })).toBe(5107);
@@ -185,7 +182,7 @@ onDatabase("file", (suite) => {
     expect(await read(`select id from ${ofShop} and buyer is not null`)).toEqual([]);
   });
 
-  test("a backend is not limited itself; its customers are, and its guests when it sends their address", async () => {
+  test("orders from a backend are limited by customer, or by the guest's address that it sends, but not by backend", async () => {
     const shop = await suite.shop({ tenant: { pendingOrders: 1 } });
     const { order, product_id } = await openWeb(shop);
     const { auth, key } = shop;

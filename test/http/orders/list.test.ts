@@ -27,7 +27,7 @@ onDatabase("file", (suite) => {
     return { numbers: data.map(({ number }) => number), data, page };
   };
 
-  test("a list is newest first, and can be sorted by creation, update and number", async () => {
+  test("a list of orders is newest first, and can be sorted by creation, update and number", async () => {
     const { shop, made } = await fill(3);
     await actOn(shop, made[0] as OrderReply, "pay");
     expect((await list(shop)).numbers).toEqual([3, 2, 1]);
@@ -38,7 +38,7 @@ onDatabase("file", (suite) => {
     expect((await list(shop, { sort: "-updated_at" })).numbers).toEqual([1, 3, 2]);
   });
 
-  test("a list filters by status, number, customer, ids and times, with the total of matches", async () => {
+  test("a list of orders filters by status, number, customer, ids and times, and counts the matches", async () => {
     const { shop, made, product } = await fill(5);
     const [first, next, third] = made as [OrderReply, OrderReply, OrderReply];
     await actOn(shop, first, "pay");
@@ -101,7 +101,7 @@ onDatabase("file", (suite) => {
     return { shop, product, eve, order };
   }
 
-  test("customers see, list and cancel their own orders; those of others are not found", async () => {
+  test("customers see, list and cancel their own orders; orders of others are not found", async () => {
     const { shop, product, eve, order } = await open();
     const other = await openAccount(shop);
     const guest = await makeOrder(shop, [{ product_id: product }]);

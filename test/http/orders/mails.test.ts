@@ -28,7 +28,7 @@ onDatabase("file", (suite) => {
     return { shop, product, page: await openPage(shop), outbox, mails, mailOf, kinds };
   }
 
-  test("an order is mailed once when it is placed and once when it is paid, with its goods, amounts and link", async () => {
+  test("the buyer gets one mail when an order is placed and one when it is paid, with goods, amounts and link", async () => {
     const { shop, product, page, outbox } = await open();
     const sent = { note: "Free text", items: [{ product_id: product, quantity: 2 }] };
     const { id, access_token } = await placeAsGuest(page, product, sent);
@@ -56,7 +56,7 @@ onDatabase("file", (suite) => {
     expect(JSON.stringify(await outbox())).not.toContain("Free text");
   });
 
-  test("the mail about a new order says how to transfer the money, if the buyer chose a transfer", async () => {
+  test("if the buyer chose a bank transfer, the mail about the new order says how to pay", async () => {
     const { page, product, mails } = await open({ transferInstructions: "IBAN DE02" });
     await placeAsGuest(page, product, { payment_method: "manual" });
     await placeAsGuest(page, product);
@@ -66,7 +66,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("no mail is sent of a dry run, of an order that failed, or without an address of the buyer", async () => {
+  test("no mail is sent for a dry run, for a failed order, or without an address of the buyer", async () => {
     const { shop, page, product, mails } = await open();
     const body = { items: [{ product_id: product, quantity: 1 }], email: "eve@example.com" };
     expect((await page("POST /orders/", { body, query: { dry_run: "true" } })).status).toBe(200);
@@ -90,7 +90,7 @@ onDatabase("file", (suite) => {
     expect(await mails()).toHaveLength(5);
   });
 
-  test("each parcel is mailed with its pieces, its tracking and what follows; a change of tracking is not mailed", async () => {
+  test("each parcel has a mail with its items, its tracking and the remaining items; a change of tracking is not mailed", async () => {
     const { shop, product, page, outbox, mailOf } = await open();
     const { id } = await placeAsGuest(page, product, { items: [{ product_id: product, quantity: 3 }] });
     await shop.call(`POST /orders/${id}/pay/`, { body: {} });
@@ -113,7 +113,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("each refund of money is mailed with its lines; a refund of a free order says that it was cancelled", async () => {
+  test("each refund of money has a mail with its lines; for a refund of a free order, the mail says that the order was cancelled", async () => {
     const { shop, product, page, outbox, kinds } = await open();
     const { id } = await placeAsGuest(page, product, { items: [{ product_id: product, quantity: 3 }] });
     await shop.call(`POST /orders/${id}/pay/`, { body: {} });
@@ -138,7 +138,7 @@ onDatabase("file", (suite) => {
     expect((await kinds()).slice(-3)).toEqual(["order_placed", "order_paid", "order_cancelled"]);
   });
 
-  test("an order that is cancelled or expires is mailed once", async () => {
+  test("an order that is cancelled or expires has exactly one mail about it", async () => {
     const { shop, product, page, kinds } = await open();
     const { id } = await placeAsGuest(page, product);
     await shop.call(`POST /orders/${id}/cancel/`);
@@ -148,13 +148,13 @@ onDatabase("file", (suite) => {
     expect(await kinds()).toEqual(["order_placed", "order_cancelled", "order_placed", "order_expired"]);
   });
 
-  test("the owners get mail about new orders and about orders that need attention, or the addresses of the store", async () => {
+  test("the store's addresses, or else the owners, get mail about new orders and about orders that need attention", async () => {
     const { shop, product, page, outbox, mailOf } = await open();
     const staff = async () =>
       (await outbox()).filter(({ kind }) => ["new_order", "needs_attention"].includes(kind)).map(shown);
     const shown = ({ kind, to, values }: OutboxMail) => [kind, (to as { email: string }).email, values?.reason];
     await openAccount(shop, { role: "owner", email: "owner@shop.example" });
-    // An address in an invitation may be mistyped, so it gets no buyer's data before somebody accepts.
+    // The address of an invitation may be mistyped, so it gets no data of buyers before the invitation is accepted.
     await inviteUser(await tenantContext(shop), { email: "new@shop.example", role: "owner" });
     await placeAsGuest(page, product, { email: "bob@example.com" });
     expect(await staff()).toEqual([["new_order", "owner@shop.example", undefined]]);
@@ -172,7 +172,7 @@ onDatabase("file", (suite) => {
     expect((await mailOf("new_order")).values?.customer).toBe("eve@example.com\nRing twice");
   });
 
-  test("a store replaces the texts of a mail, with placeholders only that the mail fills; all of it is escaped", async () => {
+  test("a store can replace the texts of a mail; only known placeholders are accepted, and everything is escaped", async () => {
     const { shop, product, page } = await open();
     const ctx = await tenantContext(shop);
     const { id } = await placeAsGuest(page, product);
@@ -209,7 +209,7 @@ onDatabase("file", (suite) => {
     expect((await shown()).subject).toBe("Your order 1");
   });
 
-  test("a mail of an order is sent again on demand, unless its cause has not happened", async () => {
+  test("a mail of an order can be sent again if its cause has happened", async () => {
     const { shop, product, page, kinds } = await open();
     const ctx = await tenantContext(shop);
     const { id } = await placeAsGuest(page, product);
@@ -222,7 +222,7 @@ onDatabase("file", (suite) => {
     expect(await kinds()).toEqual(["order_placed", "order_placed", "order_paid", "order_paid"]);
   });
 
-  test("a kind that the store has switched off is not sent, nor shown among the mails that wait", async () => {
+  test("a kind of mail that the store has switched off is not sent, and no preview shows it", async () => {
     const { shop, product, page } = await open();
     await updateTenant(suite.app.system, shop.namespace, { mailsOff: JSON.stringify(["order_placed"]) });
     const { id } = await placeAsGuest(page, product);
@@ -233,7 +233,7 @@ onDatabase("file", (suite) => {
     expect(found?.to).toBeNull();
   });
 
-  test("low stock is mailed once, and again only after the item was restocked", async () => {
+  test("low stock causes one mail, and another one only after the item was restocked", async () => {
     const notify = JSON.stringify(["one@shop.example"]);
     const { shop, page, outbox } = await open({ lowStockAt: 5, notify });
     const { id } = await shop.createProduct({ title: "Mug", price: 10, stock: 7 });
@@ -245,7 +245,7 @@ onDatabase("file", (suite) => {
     const last = await order(1);
     await order(1);
     expect(await low()).toEqual(["Mug: 5"]);
-    // A cancelled order is no new stock.
+    // A cancelled order does not count as restocking.
     await shop.call(`POST /orders/${last.id}/cancel/`);
     await order(1);
     await shop.call(`PATCH /products/${id}/`, { body: { stock: 8 } });

@@ -24,59 +24,62 @@ onEachDatabase((suite) => {
     const { code, fields } = await call(`POST /orders/${order.id}/${act}/`, { body });
     return [code, ...fields] as unknown[];
   };
-  /** Creates an order of two pieces at 10. Ten are in stock. */
+  /** Creates an order of two items at 10. Ten are in stock. */
   async function order(shop: Shop, fields: Record<string, unknown> = {}) {
     const { id: product } = await shop.createProduct({ price: 10, stock: 10 });
     return { product, made: await makeOrder(shop, [{ product_id: product, quantity: 2 }], fields) };
   }
 
-  onFile("an order is paid when its payments add up to its total; each reference is booked once", async (shop) => {
-    const { product, made } = await order(shop);
-    const half = { amount: 12.5, reference: "bank-1", received_at: "2030-01-14" };
-    const part = await pay(shop, made, half);
-    expect(part).toMatchObject({
-      status: "pending",
-      payment_status: "partially_paid",
-      received_minor: 1250,
-      due_minor: 750,
-    });
-    expect(part.payments).toMatchObject([
-      { reference: "bank-1", amount: 12.5, received_at: "2030-01-14T00:00:00.000Z" },
-    ]);
-    expect(await stockOf(shop, product)).toEqual({ stock: 10, reserved: 2 });
-    expect(await pay(shop, made, half)).toEqual(part);
-    expect(await pay(shop, made, { amount: 1, payment_reference: "bank-1" })).toEqual(part);
-    const two = { reference: "bank-1", payment_reference: "bank-2" };
-    expect((await shop.call(`POST /orders/${made.id}/pay/`, { body: two })).code).toBe(5102);
-    expect(await actOn(shop, made, "pay", { body: half, headers: { "if-match": '"1"' } })).toEqual(part);
-    // A payment without a reference is booked each time.
-    expect((await pay(shop, made, { amount: 2.5 })).due_minor).toBe(500);
-    expect((await pay(shop, made, { amount: 2.5 })).due_minor).toBe(250);
-    const other = (await order(shop)).made;
-    expect(await refuse(shop, other, "pay", { amount: 20, reference: "bank-1" })).toEqual([5302, "reference"]);
-    expect(await refuse(shop, other, "pay", { payment_reference: "bank-1" })).toEqual([5302, "payment_reference"]);
-    for (const [body, field] of [
-      [{ amount: 0 }, "amount"],
-      [{ amount: 0.001 }, "amount"],
-      [{ amount: -1 }, "amount"],
-      [{ reference: " " }, "reference"],
-      [{ received_at: "yesterday" }, "received_at"],
-      [{ received_at: "2031-01-01" }, "received_at"],
-      [{ provider: "stripe" }, "provider"],
-    ] as const) {
-      expect([body, ...(await refuse(shop, other, "pay", body))]).toEqual([body, 5102, field]);
-    }
-    // Without an amount, the amount due is booked.
-    const paid = await pay(shop, made, { reference: "bank-2" });
-    expect(paid).toMatchObject({ status: "paid", payment_status: "paid", received_minor: 2000, due_minor: 0 });
-    expect(paid.payments.map(({ amount_minor }) => amount_minor)).toEqual([1250, 250, 250, 250]);
-    expect(paid.payment_reference).toBe("bank-1");
-    expect(await stockOf(shop, product)).toEqual({ stock: 8, reserved: 0 });
-    expect(await refuse(shop, made, "pay")).toEqual([5306]);
-    expect(await readEvents(shop, "order.paid")).toHaveLength(1);
-  });
+  onFile(
+    "an order is paid when its payments add up to its total; each payment reference is booked only once",
+    async (shop) => {
+      const { product, made } = await order(shop);
+      const half = { amount: 12.5, reference: "bank-1", received_at: "2030-01-14" };
+      const part = await pay(shop, made, half);
+      expect(part).toMatchObject({
+        status: "pending",
+        payment_status: "partially_paid",
+        received_minor: 1250,
+        due_minor: 750,
+      });
+      expect(part.payments).toMatchObject([
+        { reference: "bank-1", amount: 12.5, received_at: "2030-01-14T00:00:00.000Z" },
+      ]);
+      expect(await stockOf(shop, product)).toEqual({ stock: 10, reserved: 2 });
+      expect(await pay(shop, made, half)).toEqual(part);
+      expect(await pay(shop, made, { amount: 1, payment_reference: "bank-1" })).toEqual(part);
+      const two = { reference: "bank-1", payment_reference: "bank-2" };
+      expect((await shop.call(`POST /orders/${made.id}/pay/`, { body: two })).code).toBe(5102);
+      expect(await actOn(shop, made, "pay", { body: half, headers: { "if-match": '"1"' } })).toEqual(part);
+      // A payment without a reference is booked each time.
+      expect((await pay(shop, made, { amount: 2.5 })).due_minor).toBe(500);
+      expect((await pay(shop, made, { amount: 2.5 })).due_minor).toBe(250);
+      const other = (await order(shop)).made;
+      expect(await refuse(shop, other, "pay", { amount: 20, reference: "bank-1" })).toEqual([5302, "reference"]);
+      expect(await refuse(shop, other, "pay", { payment_reference: "bank-1" })).toEqual([5302, "payment_reference"]);
+      for (const [body, field] of [
+        [{ amount: 0 }, "amount"],
+        [{ amount: 0.001 }, "amount"],
+        [{ amount: -1 }, "amount"],
+        [{ reference: " " }, "reference"],
+        [{ received_at: "yesterday" }, "received_at"],
+        [{ received_at: "2031-01-01" }, "received_at"],
+        [{ provider: "stripe" }, "provider"],
+      ] as const) {
+        expect([body, ...(await refuse(shop, other, "pay", body))]).toEqual([body, 5102, field]);
+      }
+      // Without an amount, the amount due is booked.
+      const paid = await pay(shop, made, { reference: "bank-2" });
+      expect(paid).toMatchObject({ status: "paid", payment_status: "paid", received_minor: 2000, due_minor: 0 });
+      expect(paid.payments.map(({ amount_minor }) => amount_minor)).toEqual([1250, 250, 250, 250]);
+      expect(paid.payment_reference).toBe("bank-1");
+      expect(await stockOf(shop, product)).toEqual({ stock: 8, reserved: 0 });
+      expect(await refuse(shop, made, "pay")).toEqual([5306]);
+      expect(await readEvents(shop, "order.paid")).toHaveLength(1);
+    },
+  );
 
-  test("of many concurrent part payments each reference counts once, and the order is paid once", async (shop) => {
+  test("of many concurrent partial payments, each reference counts once, and the order is paid once", async (shop) => {
     const { made } = await order(shop);
     const replies = await Promise.all(
       Array.from({ length: 40 }, (_, n) =>
@@ -116,31 +119,39 @@ onEachDatabase((suite) => {
     });
   });
 
-  onFile("a part-paid order does not expire: it asks staff once, and its customer cannot cancel it", async (shop) => {
-    const eve = await openAccount(shop);
-    const { product, made } = await order(shop, { customer_id: eve.id });
-    await pay(shop, made, { amount: 5, reference: "bank-1" });
-    expect((await eve.call(`POST /orders/${made.id}/cancel/`)).code).toBe(5306);
-    await expire(60 * minute);
-    await expire(day);
-    expect(await read(shop, made)).toMatchObject({
-      status: "pending",
-      needs_attention: ["partial_payment"],
-      version: 3,
-    });
-    const { data } = await eve.call<OrderReply>(`GET /orders/${made.id}/`);
-    expect(data).not.toContainAnyKeys(["needs_attention", "staff_note"]);
-    const listed = await shop.call<OrderReply[]>("GET /orders/", { query: { attention: "partial_payment" } });
-    expect(listed.data.map(({ id }) => id)).toEqual([made.id]);
-    // Staff refund the money, and then cancel the order.
-    const back = await actOn(shop, made, "refund");
-    expect(back).toMatchObject({ status: "pending", payment_status: "refunded", due_minor: 2000, needs_attention: [] });
-    expect(await actOn(shop, made, "cancel")).toMatchObject({ status: "cancelled", refunded_minor: 500 });
-    expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
-    expect(await stockOf(shop, product)).toEqual({ stock: 10, reserved: 0 });
-  });
+  onFile(
+    "a partly paid order does not expire; it needs attention once, and its customer cannot cancel it",
+    async (shop) => {
+      const eve = await openAccount(shop);
+      const { product, made } = await order(shop, { customer_id: eve.id });
+      await pay(shop, made, { amount: 5, reference: "bank-1" });
+      expect((await eve.call(`POST /orders/${made.id}/cancel/`)).code).toBe(5306);
+      await expire(60 * minute);
+      await expire(day);
+      expect(await read(shop, made)).toMatchObject({
+        status: "pending",
+        needs_attention: ["partial_payment"],
+        version: 3,
+      });
+      const { data } = await eve.call<OrderReply>(`GET /orders/${made.id}/`);
+      expect(data).not.toContainAnyKeys(["needs_attention", "staff_note"]);
+      const listed = await shop.call<OrderReply[]>("GET /orders/", { query: { attention: "partial_payment" } });
+      expect(listed.data.map(({ id }) => id)).toEqual([made.id]);
+      // Staff refund the money, and then cancel the order.
+      const back = await actOn(shop, made, "refund");
+      expect(back).toMatchObject({
+        status: "pending",
+        payment_status: "refunded",
+        due_minor: 2000,
+        needs_attention: [],
+      });
+      expect(await actOn(shop, made, "cancel")).toMatchObject({ status: "cancelled", refunded_minor: 500 });
+      expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
+      expect(await stockOf(shop, product)).toEqual({ stock: 10, reserved: 0 });
+    },
+  );
 
-  test("staff cancel a part-paid order in one step: the received money is refunded, stock and code become free", async (shop) => {
+  test("when staff cancel a partly paid order, the money is refunded, and stock and discount code are released", async (shop) => {
     await createCode(shop, { code: "TEN", percent: 10 });
     const { product, made } = await order(shop, { discount_code: "TEN" });
     await pay(shop, made, { amount: 5, reference: "bank-1" });
@@ -157,7 +168,7 @@ onEachDatabase((suite) => {
   });
 
   onFile(
-    "after its part payment is refunded, an order expires; when a part payment is completed, it is paid",
+    "a partly paid order expires after the payment is refunded, and is paid when the rest is paid",
     async (shop) => {
       const [one, other] = [(await order(shop)).made, (await order(shop)).made];
       for (const made of [one, other]) await pay(shop, made, { amount: 5 });
@@ -228,7 +239,7 @@ onEachDatabase((suite) => {
   ];
   for (const [what, lose] of losses) {
     onFile(
-      `late money without ${what} is booked and needs attention, but takes no stock, points or code again`,
+      `late money without ${what} is booked and needs attention, but takes no stock, points or code use again`,
       async (shop) => {
         const eve = await openAccount(shop);
         await givePoints(shop, eve.id, 500);
@@ -242,7 +253,7 @@ onEachDatabase((suite) => {
         expect(late).toMatchObject({ status: "expired", received_minor: 1200, needs_attention: ["late_payment"] });
         const after = [await stockOf(shop, product), await usesOf(shop, code.id), await checkAccount(shop, eve.id)];
         expect(after).toEqual(before);
-        // Late money is never refunded automatically, and not by lines: staff refund all of it.
+        // Late money is never refunded automatically or by lines: staff refund all of it.
         expect(await refuse(shop, made, "refund", { lines: [{ line_id: made.items[0]?.id, quantity: 1 }] })).toEqual([
           5306,
         ]);
@@ -316,7 +327,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("visitors together reserve at most half of an item for over an hour; orders paid at once, staff and backends have no such limit", async () => {
+  test("visitors together reserve at most half of an item's stock for over an hour; this limit does not apply to orders paid at once, staff and backends", async () => {
     const shop = await suite.shop({ tenant: unlimitedOrders });
     const [page, other] = [await openPage(shop), await openPage(shop)];
     const { id: product } = await shop.createProduct({ stock: 20 });
@@ -337,11 +348,11 @@ onEachDatabase((suite) => {
     const staff = await openAccount(shop, { role: "staff" });
     expect((await staff.call("POST /orders/", long(1))).status).toBe(201);
     expect(await stockOf(shop, product)).toEqual({ stock: 20, reserved: 14 });
-    // The last piece can also be bought by transfer.
+    // The last item can also be bought by transfer.
     const { id: single } = await shop.createProduct({ stock: 1 });
     const one = { ...long(1).body, items: [{ product_id: single, quantity: 1 }] };
     expect((await page("POST /orders/", { body: one })).status).toBe(201);
-    // Many orders at the same time do not exceed the limit either.
+    // Concurrent orders do not exceed the limit, either.
     const { id: next } = await shop.createProduct({ stock: 20 });
     const many = await Promise.all(
       Array.from({ length: 24 }, () =>

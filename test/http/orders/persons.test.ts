@@ -119,7 +119,7 @@ onDatabase("file", (suite) => {
   ];
 
   for (const [how, prove] of proofs) {
-    test(`a customer takes over the guest orders of an address after proving it by ${how}, and not before`, async () => {
+    test(`a customer takes over the guest orders of an address only after proving it with ${how}`, async () => {
       const { shop, place, read } = await open(suite);
       const own = await place({ email: email.toUpperCase() });
       const other = await place({ email: "other@example.com" });
@@ -150,7 +150,7 @@ onDatabase("file", (suite) => {
     expect((await read(order.id)).user_id).toBeNull();
   });
 
-  test("an erased guest is only in the addresses of paid orders; these keep numbers, items and amounts", async () => {
+  test("after the erasure of a guest, only the addresses of paid orders name the guest; numbers, items and amounts are kept", async () => {
     const { shop, place, read, change, withdraw, ctx } = await open(suite);
     const [done, cancelled] = [await place(), await place()];
     const kept = await place({ email: "kept@example.com", note: "Kept", phone: null, metadata: {} });
@@ -198,7 +198,7 @@ onDatabase("file", (suite) => {
     expect(await failureOf(exportGuest(ctx, email))).toMatchObject({ kind: "notFound" });
   });
 
-  test("after an erasure, only the addresses of paid orders remain, for the years that tax law requires", async () => {
+  test("after the erasure of a user, only the addresses of paid orders remain, for the years that tax law requires", async () => {
     const { shop, product, withdraw, read, change, ctx } = await open(suite);
     const own = await openAccount(shop, { email });
     const { phone, note, metadata } = canary;
@@ -233,7 +233,7 @@ onDatabase("file", (suite) => {
     expect(await traces(shop)).toEqual([]);
   });
 
-  test("the address of a user is exported and erased with the user only", async () => {
+  test("data with the email of a user is exported and erased only with the user", async () => {
     const { shop, place, read, ctx } = await open(suite);
     const order = await place();
     await actOn(shop, order, "cancel");
@@ -248,7 +248,7 @@ onDatabase("file", (suite) => {
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("guests' orders that nobody paid lose their person after 30 days, and other orders do not", async () => {
+  test("after 30 days, the person is erased from guests' unpaid orders, and from no other orders", async () => {
     const { shop, product, place, read, page } = await open(suite);
     const own = await openAccount(shop, { email: "own@example.com" });
     const items = [{ product_id: product, quantity: 1 }];
@@ -268,7 +268,7 @@ onDatabase("file", (suite) => {
     expect(await read(ofCustomer.id)).toMatchObject({ user_id: own.id, email: own.email, note: "Canary note" });
   });
 
-  test("ended orders keep their buyer for the years that the store keeps invoices", async () => {
+  test("ended orders contain their buyer for the years for which the store keeps invoices", async () => {
     const { shop, product, place, read } = await open(suite);
     await updateTenant(shop.app.system, shop.namespace, { keepInvoices: 2 });
     const other = await open(suite);

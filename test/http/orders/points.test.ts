@@ -12,7 +12,7 @@ const hour = 60 * 60_000;
 
 onEachDatabase((suite) => {
   const { onFile } = suite;
-  /** Creates a customer with 500 points, each worth a cent, and a product at 10. */
+  /** Creates a customer with 500 points, which are worth a cent each, and a product at 10. */
   async function open(tenant: TenantInput = {}): Promise<{ shop: Shop; eve: string; product: string }> {
     const shop = await suite.shop({ tenant });
     const { id: product } = await shop.createProduct({ price: 10, stock: 50 });
@@ -21,45 +21,45 @@ onEachDatabase((suite) => {
     return { shop, eve, product };
   }
 
-  onFile("points reduce the price of the goods, split over the lines, and are spent when ordering", async () => {
-    const { shop, eve, product } = await open();
-    const { id: cheap } = await shop.createProduct({ price: 5 });
-    const items = [{ product_id: product, quantity: 1 }, { product_id: cheap }];
-    const order = await makeOrder(shop, items, { customer_id: eve, use_points: 301, shipping: 2 });
-    expect(order).toMatchObject({ points_used: 301, discount_minor: 301, total_minor: 1399, points_earned: 0 });
-    expect(order.items.map(({ discount_minor }) => discount_minor)).toEqual([201, 100]);
-    expect(await checkAccount(shop, eve)).toBe(199);
-    const paid = await actOn(shop, order, "pay");
-    expect(paid.points_earned).toBe(13);
-    expect(await checkAccount(shop, eve)).toBe(212);
-  });
-
   onFile(
-    "more points than the customer has, or than the goods cost, and points of guests are refused, and nothing is reserved",
+    "points reduce the price of the goods, are split over the lines, and are spent when the order is placed",
     async () => {
       const { shop, eve, product } = await open();
-      const items = [{ product_id: product, quantity: 1 }];
-      const cases: [Record<string, unknown>, number][] = [
-        [{ customer_id: eve, use_points: 501 }, 5305],
-        [{ customer_id: eve, use_points: 1001, shipping: 50 }, 5102],
-        [{ use_points: 1 }, 5102],
-      ];
-      for (const [fields, expected] of cases) {
-        expect((await shop.call("POST /orders/", { body: { items, ...fields } })).code as number).toBe(expected);
-      }
-      expect(await stockOf(shop, product)).toEqual({ stock: 50, reserved: 0 });
-      expect(await checkAccount(shop, eve)).toBe(500);
-      const query = { dry_run: "true" };
-      const tried = await shop.call<OrderReply>("POST /orders/", {
-        query,
-        body: { items, customer_id: eve, use_points: 500 },
-      });
-      expect([tried.status, tried.data.points_used]).toEqual([200, 500]);
-      expect(await checkAccount(shop, eve)).toBe(500);
+      const { id: cheap } = await shop.createProduct({ price: 5 });
+      const items = [{ product_id: product, quantity: 1 }, { product_id: cheap }];
+      const order = await makeOrder(shop, items, { customer_id: eve, use_points: 301, shipping: 2 });
+      expect(order).toMatchObject({ points_used: 301, discount_minor: 301, total_minor: 1399, points_earned: 0 });
+      expect(order.items.map(({ discount_minor }) => discount_minor)).toEqual([201, 100]);
+      expect(await checkAccount(shop, eve)).toBe(199);
+      const paid = await actOn(shop, order, "pay");
+      expect(paid.points_earned).toBe(13);
+      expect(await checkAccount(shop, eve)).toBe(212);
     },
   );
 
-  onFile("a refund of all lines returns all used points, also when the shipping is not refunded", async () => {
+  onFile("an order with too many points, or with points of a guest, is refused and reserves nothing", async () => {
+    const { shop, eve, product } = await open();
+    const items = [{ product_id: product, quantity: 1 }];
+    const cases: [Record<string, unknown>, number][] = [
+      [{ customer_id: eve, use_points: 501 }, 5305],
+      [{ customer_id: eve, use_points: 1001, shipping: 50 }, 5102],
+      [{ use_points: 1 }, 5102],
+    ];
+    for (const [fields, expected] of cases) {
+      expect((await shop.call("POST /orders/", { body: { items, ...fields } })).code as number).toBe(expected);
+    }
+    expect(await stockOf(shop, product)).toEqual({ stock: 50, reserved: 0 });
+    expect(await checkAccount(shop, eve)).toBe(500);
+    const query = { dry_run: "true" };
+    const tried = await shop.call<OrderReply>("POST /orders/", {
+      query,
+      body: { items, customer_id: eve, use_points: 500 },
+    });
+    expect([tried.status, tried.data.points_used]).toEqual([200, 500]);
+    expect(await checkAccount(shop, eve)).toBe(500);
+  });
+
+  onFile("a refund of all lines returns all used points, even if the shipping is not refunded", async () => {
     const { shop, eve, product } = await open();
     const fields = { customer_id: eve, use_points: 300, shipping: 7 };
     const order = await makeOrder(shop, [{ product_id: product, quantity: 2 }], fields);
@@ -108,7 +108,7 @@ onEachDatabase((suite) => {
       const events = (await readEvents(shop, "order.refunded")).length;
       if (how === "cancelled") {
         await Promise.all([1, 2].map(() => shop.call(`POST /orders/${first.id}/cancel/`)));
-        // The order returned 100 points, fewer than the customer owes for both refunds.
+        // The order returned 100 points, fewer than both refunds must reverse.
         expect([await balance(), await reversed()]).toEqual([0, [60, 40]]);
         await actOn(shop, last, "cancel");
       } else {

@@ -4,7 +4,7 @@ import type { Shop } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply, stockOf } from "../../support/orders.ts";
 import { onDatabase } from "../../support/suite.ts";
 
-/** Runs this many clients at the same time. Each sends its next request after the reply to its last one. */
+/** Runs this many clients at the same time. Each client waits for a reply before it sends its next request. */
 const together = <T>(count: number, work: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 
@@ -15,9 +15,9 @@ async function ordersOf({ call }: Shop): Promise<OrderReply[]> {
 for (const kind of ["file", "server"] as const) {
   onDatabase(kind, (suite) => {
     const { test } = suite;
-    // Fewer on a server, because a transaction there takes several round trips, and only one runs at a time.
+    // The number is smaller on a libSQL server, where one transaction runs at a time and takes several round trips.
     const [buyers, attempts] = kind === "file" ? [32, 6] : [16, 6];
-    test(`${buyers} buyers with ${attempts} attempts each, some with the item on two lines, get exactly the stock of 50`, async (shop) => {
+    test(`${buyers} buyers with ${attempts} attempts each, some with the item on two lines, buy exactly the stock of 50`, async (shop) => {
       const product = await shop.createProduct({ stock: 50 });
       const codes = new Set<number>();
       let pieces = 0;
@@ -38,7 +38,7 @@ for (const kind of ["file", "server"] as const) {
       expect(made.map(({ number }) => number)).toEqual(made.map((_, index) => index + 1));
     }, 60_000);
 
-    test("while the price changes, orders cost what the product costs at their commit", async (shop) => {
+    test("while a price changes, each order has the price at its commit", async (shop) => {
       const product = await shop.createProduct({ price: 1 });
       await together(6, async (index) => {
         if (index > 0) {
@@ -76,7 +76,7 @@ for (const kind of ["file", "server"] as const) {
       expect(data.refunds).toHaveLength(3);
     });
 
-    test("of concurrent payment and cancellation one wins, late money is booked, and the stock is consistent", async (shop) => {
+    test("either a payment or a concurrent cancellation succeeds, late money is booked, and the stock is consistent", async (shop) => {
       const product = await shop.createProduct({ stock: 9 });
       const order = await makeOrder(shop, [{ product_id: product.id, quantity: 4 }]);
       const client = createClient(suite.app, { namespace: shop.namespace, auth: shop.auth });

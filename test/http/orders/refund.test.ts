@@ -5,7 +5,7 @@ import { onDatabase } from "../../support/suite.ts";
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  /** Creates a paid order: three pieces at 3.33, one at 5, shipping of 2 and tax of 1, in all 17.99. */
+  /** Creates a paid order: three items at 3.33, one at 5, shipping of 2 and tax of 1, in all 17.99. */
   async function paidOrder(shop: Shop): Promise<{ lamp: string; order: OrderReply; lines: [string, string] }> {
     const { id: lamp } = await shop.createProduct({ price: 3.33, stock: 10 });
     const { id: chair } = await shop.createProduct({ price: 5 });
@@ -21,7 +21,7 @@ onDatabase("file", (suite) => {
   const refund = (shop: Shop, order: OrderReply, body: Record<string, unknown>) =>
     actOn(shop, order, "refund", { body });
 
-  test("partial refunds of a line add up to its total, and the last refund includes the rest and shipping", async (shop) => {
+  test("partial refunds of a line add up to its total, and the last refund contains the remaining amount and shipping", async (shop) => {
     const { lamp, order, lines } = await paidOrder(shop);
     const one = { lines: [{ line_id: lines[0], quantity: 1 }] };
     const first = await refund(shop, order, { ...one, restock: true, reason: "Broken.\nSorry." });
@@ -75,7 +75,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call(`POST /orders/${order.id}/refund/`)).code).toBe(5306);
   });
 
-  test("quantities above the rest, foreign lines and malformed lines are refused, and nothing is refunded", async (shop) => {
+  test("a refund with too large quantities, lines of other orders or malformed lines is refused without any effect", async (shop) => {
     const { order, lines } = await paidOrder(shop);
     const other = await paidOrder(shop);
     await refund(shop, order, { lines: [{ line_id: lines[0], quantity: 2 }] });
@@ -115,7 +115,7 @@ onDatabase("file", (suite) => {
     });
   });
 
-  test("a dry run returns the refund, and refunds nothing", async (shop) => {
+  test("a dry run of a refund returns the refund, and refunds nothing", async (shop) => {
     const { lamp, order } = await paidOrder(shop);
     const before = await countOrderRows(shop);
     const send = { query: { dry_run: "true" }, body: { restock: true } };

@@ -12,7 +12,7 @@ const states: { state: OrderReply["status"]; path: Act[]; possible: Act[] }[] = 
   { state: "pending", path: [], possible: ["cancel", "pay"] },
   { state: "paid", path: ["pay"], possible: ["fulfill", "refund"] },
   { state: "completed", path: ["pay", "fulfill"], possible: ["refund"] },
-  // A late payment is booked, and staff decide what to do.
+  // A late payment is booked, and staff decide about it.
   { state: "cancelled", path: ["cancel"], possible: ["pay"] },
   { state: "cancelled", path: ["pay", "refund"], possible: [] },
   { state: "completed", path: ["pay", "fulfill", "refund"], possible: [] },
@@ -40,7 +40,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("pay commits stock and increases the product's version; cancel releases stock and does not", async (shop) => {
+  test("a payment commits stock and increases the product's version; a cancellation releases stock and does not increase it", async (shop) => {
     const { product, made } = await order(shop, 3);
     suite.app.clock.advance(minute);
     const paid = await actOn(shop, made, "pay");
@@ -82,7 +82,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an order from before the stock was counted does not reduce it", async (shop) => {
+  test("an order from before the product's stock was counted does not reduce the stock", async (shop) => {
     const { id } = await shop.createProduct();
     const [kept, given] = [await makeOrder(shop, [{ product_id: id }]), await makeOrder(shop, [{ product_id: id }])];
     await shop.call(`PATCH /products/${id}/`, { body: { stock: 5 } });
@@ -106,7 +106,7 @@ onDatabase("file", (suite) => {
 
   test("unpaid orders expire after an hour, and only once with any number of background jobs", async (shop) => {
     const { clock, system } = suite.app;
-    // First expires the orders of other tests.
+    // The orders of other tests expire first.
     clock.advance(60 * minute);
     while ((await expireDueOrders(system)) > 0);
     const { id } = await shop.createProduct({ stock: 20 });

@@ -24,33 +24,42 @@ const scenarios: ApiScenario[] = [
       { check: ({ data }: ApiReply) => expect(data).toEqual({ accepted: true }) },
     ],
     ["forgot accepts a language", () => send({ email, language: "pt-br" }), 200],
-    ["forgot accepts what is no address", () => send({ email: "nobody" }), 200],
-    ["forgot without email is 5102", () => send({}), 5102, "email"],
-    ["forgot with an endless email is 5102", () => send({ email: `${"a".repeat(400)}@example.com` }), 5102, "email"],
-    ["forgot with what is no language is 5102", () => send({ email, language: "not a language" }), 5102, "language"],
+    ["forgot accepts a text that is not an address", () => send({ email: "nobody" }), 200],
+    ["forgot without an email gets 5102", () => send({}), 5102, "email"],
+    ["forgot with a very long email gets 5102", () => send({ email: `${"a".repeat(400)}@example.com` }), 5102, "email"],
+    ["forgot with an invalid language gets 5102", () => send({ email, language: "not a language" }), 5102, "language"],
     [
-      "forgot with an unknown field is 5102",
+      "forgot with an unknown field gets 5102",
       () => send({ email, password: goodPassword }),
       5102,
       "password",
       { lacks: [goodPassword] },
     ],
-    ["forgot without a body is 5102", () => send(undefined), 5102],
+    ["forgot without a body gets 5102", () => send(undefined), 5102],
   ]),
   ...scenariosOf(resetRequest, [
-    ["reset with a code that was never sent is 5216", () => send(good), 5216],
-    ["reset of what is no address is 5216", () => send({ ...good, email: "x" }), 5216],
-    ["reset without any field is 5102 and names all", () => send({}), 5102, ["code", "email", "password"]],
+    ["reset with a code that was never sent gets 5216", () => send(good), 5216],
+    ["reset with a text that is not an address gets 5216", () => send({ ...good, email: "x" }), 5216],
+    ["reset without any field gets 5102 with the names of all", () => send({}), 5102, ["code", "email", "password"]],
     [
-      "reset with a number as code is 5102, since zeros at its beginning would be lost",
+      "reset with a number as code gets 5102, because a number loses leading zeros",
       () => send({ ...good, code: 123456 }),
       5102,
       "code",
       { lacks: [otherPassword] },
     ],
-    ["reset with anything but six digits is 5216, like a wrong code", () => send({ ...good, code: "12345" }), 5216],
-    ["reset with an endless code is 5102", () => send({ ...good, code: "1".repeat(65) }), 5102, "code"],
-    ["reset with an endless password is 5102", () => send({ ...good, password: "Aa1!".repeat(300) }), 5102, "password"],
+    [
+      "reset with a code other than six digits gets 5216, like a wrong code",
+      () => send({ ...good, code: "12345" }),
+      5216,
+    ],
+    ["reset with a very long code gets 5102", () => send({ ...good, code: "1".repeat(65) }), 5102, "code"],
+    [
+      "reset with a very long password gets 5102",
+      () => send({ ...good, password: "Aa1!".repeat(300) }),
+      5102,
+      "password",
+    ],
   ]),
 ];
 
@@ -58,7 +67,7 @@ onDatabase("file", (suite) => {
   const { test } = suite;
   runScenarios(suite, scenarios);
 
-  test("an address without a user makes the same rows as the address of a user, and a mail of the same length", async (shop) => {
+  test("a reset for an unknown address writes the same rows as for a user's address, and a mail of the same length", async (shop) => {
     const { email } = await openAccount(shop, { email: "real-one@example.com" });
     const traces: number[][] = [];
     for (const address of [email, "nobody-1@example.com"]) {
@@ -89,7 +98,7 @@ onDatabase("file", (suite) => {
     return Object.values({ ...rows[0] }).map(Number);
   }
 
-  test("the mail has a code of six digits, including leading zeros, for 15 minutes", async (shop) => {
+  test("the mail has a code of six digits, with leading zeros, which is valid for 15 minutes", async (shop) => {
     const started = suite.app.clock.now();
     for (let n = 0; n < 12; n++) await forgot(shop, `digits-${n}@example.com`);
     const mails = await readOutbox(suite.app, shop.namespace);
@@ -100,7 +109,7 @@ onDatabase("file", (suite) => {
     expect(new Set(mails.map(({ values }) => values?.code)).size).toBeGreaterThan(9);
   });
 
-  test("the mail is in the requested language, in its canonical form", async (shop) => {
+  test("the mail of a reset is in the requested language, whose code may be in any form", async (shop) => {
     const query = { lang: "fr" };
     await shop.callAnonymously(forgotRequest, { body: { email: "a@example.com", language: "PT-br" } });
     await forgot(shop, "b@example.com");
@@ -110,7 +119,7 @@ onDatabase("file", (suite) => {
     expect(mails.map(({ language }) => language)).toEqual(["pt-BR", undefined, "fr", "ar"]);
   });
 
-  test("a later code replaces waiting mail, for addresses with and without a user", async (shop) => {
+  test("a newer code replaces waiting mail, for addresses with and without a user", async (shop) => {
     const { email } = await openAccount(shop, { email: "twice@example.com" });
     for (const address of [email, "nobody-3@example.com", email.toUpperCase(), "nobody-3@example.com"]) {
       await forgot(shop, address);
@@ -125,7 +134,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("a fourth mail within 20 minutes is not sent, and the third one's code stays valid", async (shop) => {
+  test("a fourth reset mail within 20 minutes is not sent, and the third code stays valid", async (shop) => {
     const { email } = await openAccount(shop);
     const replies: string[] = [];
     for (let n = 0; n < 5; n++) {
@@ -138,7 +147,7 @@ onDatabase("file", (suite) => {
     expect((await reset(shop, email, await readResetCode(suite.app, shop.namespace))).status).toBe(200);
   });
 
-  test("of many concurrent requests for one address three send a mail; the next one does so after 20 minutes", async (shop) => {
+  test("many concurrent requests for one address send three mails; after 20 minutes, another mail is sent", async (shop) => {
     const mails = async () => (await readOutbox(suite.app, shop.namespace)).length;
     const replies = await Promise.all(Array.from({ length: 20 }, () => forgot(shop, "crowd@example.com")));
     for (const { status } of replies) expect(status).toBe(200);
@@ -151,7 +160,7 @@ onDatabase("file", (suite) => {
     expect(await mails()).toBe(4);
   });
 
-  test("mails of one store or address do not count for another", async () => {
+  test("the limit of reset mails is separate for each store and address", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     for (let n = 0; n < 4; n++) await forgot(shop, "same@example.com");
     await forgot(shop, "else@example.com");
@@ -160,7 +169,7 @@ onDatabase("file", (suite) => {
     expect(await readOutbox(suite.app, other.namespace)).toHaveLength(1);
   });
 
-  test("the database does not contain the code, nor the audit log the address", async (shop) => {
+  test("the database contains no code, and the audit log no address", async (shop) => {
     await forgot(shop, "canary-of-mail@example.com");
     const code = await readResetCode(suite.app, shop.namespace);
     const codes = await suite.app.db.execute("select hash from mail_codes");
@@ -183,7 +192,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an invalid address writes nothing", async (shop) => {
+  test("a reset for an invalid address writes nothing", async (shop) => {
     for (const text of ["nobody", "a@b", "@example.com", "a b@example.com", "a@example..com", "\u0000@example.com"]) {
       expect((await shop.call(forgotRequest, send({ email: text }))).data).toEqual({ accepted: true });
     }

@@ -11,7 +11,7 @@ import { onDatabase } from "../../support/suite.ts";
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("the user gets a mail at their old address, and the change is audited", async () => {
+  test("a reset sends a mail to the user, and is recorded in the audit log", async () => {
     const { shop, account, email, code } = await openAccountWithCode(suite);
     await reset(shop, email, code);
     const [, mail, ...others] = await readOutbox(suite.app, shop.namespace);
@@ -26,14 +26,14 @@ onDatabase("file", (suite) => {
     expect(rows[0]).toMatchObject({ actor_kind: "visitor", details: '{"sessions_ended":1}' });
   });
 
-  test("the address counts in any case", async (shop) => {
+  test("a reset accepts the address in upper and lower case", async (shop) => {
     const account = await openAccount(shop, { email: "Grace.Hopper@Example.com" });
     const code = await requestCode(shop, "GRACE.HOPPER@EXAMPLE.COM");
     expect((await reset(shop, " grace.hopper@example.com ", code)).status).toBe(200);
     expect(await hasPassword(shop, account.id, otherPassword)).toBe(true);
   });
 
-  test("a new code replaces the previous one", async () => {
+  test("a new code makes the previous code invalid", async () => {
     const { shop, email, code } = await openAccountWithCode(suite);
     let second = await requestCode(shop, email);
     if (second === code) second = await requestCode(shop, email);
@@ -53,7 +53,7 @@ onDatabase("file", (suite) => {
     expect((await reset(one.shop, one.email, one.code)).status).toBe(200);
   });
 
-  test("a user without a password, or with an imported one, can reset it", async (shop) => {
+  test("a user without a password, or with an imported password, can reset it", async (shop) => {
     const ctx = await tenantContext(shop);
     const bcrypt = await Bun.password.hash("of another system", { algorithm: "bcrypt", cost: 4 });
     const bare = await createUser(ctx, { email: "bare@example.com" });
@@ -64,7 +64,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a disabled user gets the same reply as an unknown one (5216), and stays disabled", async () => {
+  test("a disabled user gets the same reply (5216) as an unknown user, and stays disabled", async () => {
     const { shop, account, email, code } = await openAccountWithCode(suite);
     await updateUser(await tenantContext(shop), account.id, { status: "disabled" }, null);
     expect((await reset(shop, email, code)).code).toBe(5216);
@@ -91,7 +91,7 @@ onDatabase("file", (suite) => {
     expect(await isLockedOut(shop, email)).toBe(false);
   });
 
-  test("two-factor stays on, and a reset allows no further attempts at it", async (shop) => {
+  test("two-factor stays enabled, and a reset allows no further attempts at its codes", async (shop) => {
     const account = await openAccount(shop);
     const codes = await account.enrol();
     await lockOut(shop, account.email);
@@ -106,7 +106,7 @@ onDatabase("file", (suite) => {
   });
 
   const sends = (body: object) => ({ body });
-  test("a code requested before the address had a user is invalid once it has one", async (shop) => {
+  test("a code that was requested before the address had a user is not valid for the new user", async (shop) => {
     const account = await openAccount(shop);
     const code = await requestCode(shop, "soon-taken@example.com");
     await account.call("PATCH /users/me/", sends({ email: "soon-taken@example.com", password: goodPassword }));
@@ -120,7 +120,7 @@ onDatabase("file", (suite) => {
         call("POST /users/me/password/", sends({ current_password: goodPassword, password: "Amber*Lantern*2604" })),
     ],
     [
-      "the terminal sets the password",
+      "a command sets the password",
       async (shop, { id }) => setPassword(await tenantContext(shop), id, "Amber*Lantern*2604"),
     ],
     [
@@ -131,14 +131,14 @@ onDatabase("file", (suite) => {
       },
     ],
     [
-      "the user is removed, and the address belongs to another",
+      "the user is removed, and another user gets the address",
       async (shop, { id, email }) => {
         await shop.call(`DELETE /users/${id}/`);
         return shop.call("POST /users/", sends({ email }));
       },
     ],
     [
-      "the user takes another address, and the address belongs to another",
+      "the user changes the address, and another user gets it",
       async (shop, { call, email }) => {
         await call("PATCH /users/me/", sends({ email: `new-${email}`, password: goodPassword }));
         await call("POST /users/me/email/verify/", sends({ code: await readCode(shop, "email_code") }));
@@ -146,7 +146,7 @@ onDatabase("file", (suite) => {
       },
     ],
     [
-      "staff give the user the address that the code was asked for",
+      "staff give the user the address for which the code was requested",
       async (shop, { id, email }) => {
         await shop.call(`PATCH /users/${id}/`, sends({ email: `new-${email}` }));
         return shop.call(`PATCH /users/${id}/`, sends({ email }));
@@ -154,14 +154,14 @@ onDatabase("file", (suite) => {
     ],
   ];
   for (const [name, act] of voids) {
-    test(`a code is invalid once ${name}`, async (shop) => {
+    test(`a code is no longer valid after ${name}`, async (shop) => {
       const account = await openAccount(shop);
       const code = await requestCode(shop, account.email);
       await act(shop, account);
       expect((await reset(shop, account.email, code)).code).toBe(5216);
     });
   }
-  test("a login that began before a reset gets no token that outlives it", async () => {
+  test("a login that began before a reset has no valid token after it", async () => {
     const { shop, account, email, code } = await openAccountWithCode(suite);
     const body = { email, password: goodPassword };
     const login = shop.callAnonymously("POST /auth/login/", { body });

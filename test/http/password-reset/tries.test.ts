@@ -34,7 +34,7 @@ onDatabase("file", (suite) => {
     return codes;
   }
 
-  /** Makes five wrong tries at each of several new codes, without mailing them. */
+  /** Makes five wrong tries at each of several new codes, which are not mailed. */
   async function spendCodes(shop: Shop, email: string, codes: number, send: () => typeof reset): Promise<void> {
     const ctx = await tenantContext(shop);
     for (let n = 0; n < codes; n++) {
@@ -44,7 +44,7 @@ onDatabase("file", (suite) => {
     }
   }
 
-  test("five wrong tries lock the code: 5213, for the right code too, until it expires", async () => {
+  test("five wrong tries lock the code until it expires: even the right code gets 5213", async () => {
     const { shop, account, email, code, wrong } = await openAccountWithCode(suite);
     suite.app.clock.advance(minute);
     expect(await spendTries(shop, email, wrong)).toEqual([5216, 5216, 5216, 5216, 5216]);
@@ -78,7 +78,7 @@ onDatabase("file", (suite) => {
     expect(await hasPassword(shop, account.id, goodPassword)).toBe(false);
   });
 
-  test("after fifteen wrong tries in 24 hours, the addresses of these tries get one code an hour, and others as before", async () => {
+  test("after fifteen wrong tries in 24 hours, the IP addresses of these tries get one code an hour, and others are not limited", async () => {
     const { shop, email } = await openAccountWithCode(suite);
     const addresses = [newAddress(), newAddress()] as const;
     for (const address of [...addresses, addresses[0]]) {
@@ -98,7 +98,7 @@ onDatabase("file", (suite) => {
     for (const address of addresses) expect(await isMailed(shop, email, address)).toBe(true);
   });
 
-  test("after sixty wrong tries in 24 hours, everybody gets one code of the account an hour", async () => {
+  test("after sixty wrong tries in 24 hours, only one code of the account is mailed an hour", async () => {
     const { shop, email } = await openAccountWithCode(suite);
     const elsewhere = await openAccount(shop);
     await spendCodes(shop, email, 12, () => resetFrom(newAddress()));
@@ -111,7 +111,7 @@ onDatabase("file", (suite) => {
     expect((await reset(shop, email, await requestCode(shop, email))).status).toBe(200);
   });
 
-  test("tries without an issued code, or with a used, expired or locked one, do not count", async () => {
+  test("tries without an issued code, or with a used, expired or locked code, do not count", async () => {
     const { shop, email, code, wrong } = await openAccountWithCode(suite);
     const send = resetFrom(newAddress());
     const sendSix = async (given: string, expected: number, to = email) => {
@@ -131,7 +131,7 @@ onDatabase("file", (suite) => {
     expect((await send(shop, email, await requestCode(shop, email))).status).toBe(200);
   });
 
-  test("an address without a user gets the same replies as a user's, step by step", async (shop) => {
+  test("an address without a user gets the same replies as a user's address at each step", async (shop) => {
     const account = await openAccount(shop);
     const transcripts: unknown[] = [];
     for (const email of [account.email, "nobody-at-all@example.com"]) {
@@ -153,7 +153,7 @@ onDatabase("file", (suite) => {
     expect(transcripts[0]).toEqual(transcripts[1]);
   });
 
-  test("a wrong try is audited with its user, without the sent code", async () => {
+  test("a wrong try is recorded in the audit log with its user, without the sent code", async () => {
     const { shop, account, email, wrong } = await openAccountWithCode(suite);
     await reset(shop, email, wrong);
     const { rows } = await suite.app.db.execute({

@@ -19,7 +19,7 @@ afterAll(() => world.close());
 const minute = 60_000;
 const sessions = () => world.stripe.books.lists["checkout/sessions"];
 const ofOrder = ({ id }: { id: string }) => sessions().filter(({ metadata }) => metadata.order === id);
-/** Lets the library's three attempts of a call fail. */
+/** Makes all three attempts of the Stripe library fail. */
 const failThrice = (match: string, kind: CallFault["kind"]) =>
   world.stripe.faults.push(...Array(3).fill({ match, kind }));
 const paid = async () => {
@@ -30,7 +30,7 @@ const paid = async () => {
 };
 
 describe("a payment page", () => {
-  test("asks for what is due, line by line, in the order's language, and takes no other currency or code", async () => {
+  test("shows the amount due by line in the order's language, and accepts no other currency or promotion code", async () => {
     const order = await world.order({ lang: "de", email: "ada@example.com" });
     const page = await world.checkout(order);
     const [session] = ofOrder(order);
@@ -45,7 +45,7 @@ describe("a payment page", () => {
     expect(sent?.text).toContain("payment_method_types[0]=card");
   });
 
-  test("is the same page for a second call and for two at once; an order never has two open pages", async () => {
+  test("is the same for a second call and for concurrent calls; an order never has two open pages", async () => {
     const order = await world.order();
     const pages = await Promise.all([world.openPage(order), world.openPage(order), world.openPage(order)]);
     const found = pages.filter(({ status }) => status === 200).map(({ data }) => data.url);
@@ -53,7 +53,7 @@ describe("a payment page", () => {
     expect(ofOrder(order)).toHaveLength(1);
   });
 
-  test("ends ten minutes before the order, whose hold it extends to at most two hours", async () => {
+  test("extends the order's hold to at most two hours, and closes ten minutes before the order expires", async () => {
     const order = await world.order({ expires_in: 60 });
     const page = await world.checkout(order);
     const start = Date.parse(order.created_at);
@@ -65,7 +65,7 @@ describe("a payment page", () => {
     expect(Date.parse((await world.read(long)).expires_at) - Date.parse(long.created_at)).toBe(120 * minute);
   });
 
-  test("is opened once if the connection is cut after Stripe has opened it", async () => {
+  test("is opened only once if the connection is cut after Stripe has opened it", async () => {
     const lost = await world.order();
     failThrice("POST checkout", "cutAfterCommit");
     expect(await world.openPage(lost)).toMatchObject({ status: 503, code: 5001 });
@@ -73,7 +73,7 @@ describe("a payment page", () => {
     expect(ofOrder(lost)).toHaveLength(1);
   });
 
-  test("is replaced by a new one, with a new key, after Stripe has failed it three times", async () => {
+  test("is replaced by a new page with a new idempotency key after three failures of Stripe", async () => {
     const order = await world.order();
     failThrice("POST checkout", "status500");
     expect((await world.openPage(order)).code).toBe(5001);
@@ -84,7 +84,7 @@ describe("a payment page", () => {
     expect(keys).not.toContain(page.id);
   });
 
-  test("can be opened five times for an order", async () => {
+  test("can be opened at most five times for an order", async () => {
     const order = await world.order({ expires_in: 2_592_000 });
     for (let count = 0; count < 5; count++) {
       world.stripe.expire(world.sessionOf(await world.checkout(order)));
@@ -109,7 +109,7 @@ describe("a payment page", () => {
     expect(ofOrder(order)).toEqual([]);
   });
 
-  test("returns to exact https origins of the store's keys", async () => {
+  test("returns only to exact https origins of the store's keys", async () => {
     const { app_id: appId } = await world.shop.issueKey({ publish: true });
     await setOrigins(world.app.system, { appId, origins: ["shop.example", "*.pages.example"] });
     const open = async (url: string) => {
@@ -121,7 +121,7 @@ describe("a payment page", () => {
     expect(await open("https://a.pages.example/")).toBe(422);
   });
 
-  test("tells nobody but the log what is wrong with the store's key", async () => {
+  test("shows a problem of the store's key only in the log", async () => {
     const order = await world.order();
     world.stripe.faults.push({ match: "POST checkout", kind: "status403" });
     const reply = await world.openPage(order);
@@ -143,7 +143,7 @@ describe("a payment page", () => {
 });
 
 describe("a payment", () => {
-  test("is booked once, whether Stripe reports it twice, first or never", async () => {
+  test("is booked once, even if Stripe reports it twice, before the buyer returns, or never", async () => {
     const order = await world.order();
     const page = await world.checkout(order);
     world.stripe.delivery = "held";
@@ -157,7 +157,7 @@ describe("a payment", () => {
     expect([status, payments.map(({ amount_minor }) => amount_minor)]).toEqual(["paid", [3800]]);
   });
 
-  test("that Stripe has reported is not booked by hand once more", async () => {
+  test("that Stripe has reported cannot be booked by hand again", async () => {
     const { order, intent } = await paid();
     const { code, error } = await world.shop.call(`POST /orders/${order.id}/pay/`, {
       body: { reference: intent, amount: 1 },
@@ -166,7 +166,7 @@ describe("a payment", () => {
     expect((await world.read(order)).payments).toHaveLength(1);
   });
 
-  test("that Stripe decides later keeps the order until then, and pays it or lets it go", async () => {
+  test("that Stripe decides later keeps the order pending until then; afterwards the order is paid or expires", async () => {
     for (const [isPaid, status] of [
       [true, "paid"],
       [false, "expired"],
@@ -190,7 +190,7 @@ describe("a payment", () => {
   test.each([
     ["amount", { amount_total: 100_000 }, 100_000],
     ["currency", { currency: "jpy" }, 0],
-  ])("of another %s is booked, pays nothing and asks staff", async (_, changed, received) => {
+  ])("with another %s is booked, does not pay the order, and needs attention", async (_, changed, received) => {
     const order = await world.order();
     const session = world.sessionOf(await world.checkout(order));
     Object.assign(world.stripe.books.find("checkout/sessions", session), changed);
@@ -199,11 +199,11 @@ describe("a payment", () => {
     const { status, received_minor, payments, needs_attention } = await world.read(order);
     expect([status, received_minor, payments.length]).toEqual(["pending", received, 1]);
     expect(needs_attention).toContain("amount_mismatch");
-    // Staff accept it by booking what is due, which may be nothing.
+    // Staff accept it by booking the amount due, which may be 0.
     expect(await actOn(world.shop, order, "pay")).toMatchObject({ status: "paid" });
   });
 
-  test("without any report is found on the page itself, or in Stripe's list of events", async () => {
+  test("without a report is found on the payment page, or in Stripe's list of events", async () => {
     world.stripe.delivery = "lost";
     const order = await world.order();
     world.stripe.pay(world.sessionOf(await world.checkout(order)));
@@ -218,7 +218,7 @@ describe("a payment", () => {
     expect(await world.read(order)).toMatchObject({ refunded_minor: 300, needs_attention: ["refund_unassigned"] });
   });
 
-  test("is read at Stripe once in five seconds for visitors, and without an answer they see what is known", async () => {
+  test("is read at Stripe at most once in five seconds for visitors, who see the stored state if Stripe does not answer", async () => {
     const guest = await openPage(world.shop);
     const data = await placeAsGuest(guest, world.product.id);
     const headers = { "x-order-token": data.access_token };
@@ -235,15 +235,15 @@ describe("a payment", () => {
   });
 });
 
-describe("what changes what is due", () => {
-  test.each(["cancel", "pay"] as const)("closes the page first: %s", async (act) => {
+describe("a change of the amount due", () => {
+  test.each(["cancel", "pay"] as const)("first closes the payment page: %s", async (act) => {
     const order = await world.order();
     const session = world.sessionOf(await world.checkout(order));
     await actOn(world.shop, order, act, act === "pay" ? { body: { amount: 5 } } : {});
     expect(world.stripe.books.find("checkout/sessions", session).status).toBe("expired");
   });
 
-  test("finds that the page was paid, and cancels nothing", async () => {
+  test("finds that the payment page was paid, and does not cancel the order", async () => {
     const order = await world.order();
     world.stripe.delivery = "lost";
     world.stripe.pay(world.sessionOf(await world.checkout(order)));
@@ -252,7 +252,7 @@ describe("what changes what is due", () => {
     expect((await world.read(order)).status).toBe("paid");
   });
 
-  test("waits for Stripe up to an hour before an order expires with an open page", async () => {
+  test("an order with an open payment page expires up to an hour later while Stripe does not answer", async () => {
     const order = await world.order({ expires_in: 7000 });
     world.clock.advance(115 * minute);
     await world.runJobs();
@@ -293,7 +293,7 @@ describe("a refund", () => {
     expect((await world.read(order)).refunds).toMatchObject([{ state: "succeeded" }]);
   });
 
-  test("whose answer was lost a day ago is looked for before it is requested again", async () => {
+  test("whose answer was lost a day ago is searched at Stripe before it is requested again", async () => {
     const { order } = await paid();
     await actOn(world.shop, order, "refund", { body: { amount: 5 } });
     failThrice("POST refunds", "cutAfterCommit");
@@ -306,7 +306,7 @@ describe("a refund", () => {
     expect((await world.read(order)).refunds).toMatchObject([{ state: "succeeded" }]);
   });
 
-  test("that fails gives the claim back, asks staff, and can be requested once more", async () => {
+  test("that fails restores the amount due, needs attention, and can be requested once more", async () => {
     const { order } = await paid();
     await actOn(world.shop, order, "refund", { body: {} });
     await world.runJobs();
@@ -328,7 +328,7 @@ describe("a refund", () => {
     expect((await world.read(order)).refunds.map(({ state }) => state)).toEqual(["failed", "succeeded"]);
   });
 
-  test("made in the dashboard of the same money fails the one that was not requested yet", async () => {
+  test("of the same money in Stripe's dashboard makes the refund fail that was not requested yet", async () => {
     const { order, intent } = await paid();
     await actOn(world.shop, order, "refund", { body: { amount: 30 } });
     world.stripe.refundInDashboard(intent, 3800);
@@ -343,7 +343,7 @@ describe("a refund", () => {
 });
 
 describe("a dispute", () => {
-  test("changes neither status nor stock; lost, the money is returned and credited; won after all, it is back", async () => {
+  test("changes neither status nor stock; if it is lost, the payment counts as returned, and after a won appeal as received again", async () => {
     const { order, intent } = await paid();
     const before = await stockOf(world.shop, world.product.id);
     const { id } = world.stripe.dispute(intent);
@@ -361,7 +361,7 @@ describe("a dispute", () => {
     expect(await stockOf(world.shop, world.product.id)).toEqual(before);
   });
 
-  test("that is only an inquiry is no loss", async () => {
+  test("that is only an inquiry does not count as lost", async () => {
     const { order, intent } = await paid();
     const { id } = world.stripe.dispute(intent, { status: "warning_needs_response" });
     world.stripe.moveDispute(id, "warning_closed");

@@ -34,7 +34,7 @@ async function makeReport() {
   world.stripe.delivery = "held";
   world.stripe.pay(world.sessionOf(await world.checkout(order)));
   world.stripe.delivery = "auto";
-  // Other stores of these tests share the account.
+  // The other stores of these tests share the Stripe account.
   const index = world.stripe.webhooks.findLastIndex(({ url }) => url.includes(world.shop.namespace));
   const webhook = world.stripe.webhooks[index];
   if (!webhook) throw new Error("There is no webhook.");
@@ -44,7 +44,7 @@ async function makeReport() {
 const minute = 60_000;
 
 describe("a call of Stripe", () => {
-  test("that is forged, unsigned, too old or of another store changes nothing, and Stripe is not asked", async () => {
+  test("that is forged, unsigned, too old or for another store changes nothing and causes no call to Stripe", async () => {
     const { order, index, webhook } = await makeReport();
     const other = await createShop(world.app);
     const ctx = { ...(await tenantContext(other)), payments: world.app.payments };
@@ -70,7 +70,7 @@ describe("a call of Stripe", () => {
     expect((await world.read(order)).payment_status).toBe("paid");
   });
 
-  test("that is signed and lies changes nothing, because the payment is read at Stripe", async () => {
+  test("that is signed but false changes nothing, because the payment is read at Stripe", async () => {
     const { books } = world.stripe;
     const order = await world.order();
     const page = await world.checkout(order);
@@ -83,11 +83,11 @@ describe("a call of Stripe", () => {
     expect((await world.read(order)).payment_status).toBe("unpaid");
   });
 
-  test("about a small payment elsewhere in the account that names the order does not pay it", async () => {
+  test("about another payment in the account, which names the order, does not pay the order", async () => {
     const { books } = world.stripe;
     const order = await world.order();
     const { id: checkout } = await world.checkout(order);
-    // As a payment link with `client_reference_id` in its address, which any visitor can write.
+    // A payment link can have a `client_reference_id` in its address, which any visitor can write.
     const metadata = { checkout, order: order.id };
     const link = books.add("checkout/sessions", "cs_test", {
       ...{ status: "open", payment_status: "unpaid", payment_intent: null, expires_at: books.seconds() + 3600 },
@@ -102,7 +102,7 @@ describe("a call of Stripe", () => {
     expect(await world.read(order)).toMatchObject({ status: "pending", received_minor: 0, needs_attention: [] });
   });
 
-  test("that was handled is not read again when it is repeated", async () => {
+  test("that is repeated after it was handled reads nothing at Stripe", async () => {
     const { index } = await makeReport();
     await world.stripe.deliver(index);
     const before = world.stripe.calls.length;
@@ -110,7 +110,7 @@ describe("a call of Stripe", () => {
     expect(world.stripe.calls.length).toBe(before);
   });
 
-  test("with a wrong signature counts as a failed attempt of its address; a good one never does", async () => {
+  test("with a wrong signature counts as a failed attempt of its address; one with a valid signature never does", async () => {
     const { webhook } = await makeReport();
     const headers = { "stripe-signature": `t=1,v1=${"0".repeat(64)}` };
     const address = "203.0.113.77";
@@ -121,7 +121,7 @@ describe("a call of Stripe", () => {
     for (let count = 0; count < 12; count++) expect(await world.stripe.send(webhook)).toBe(200);
   });
 
-  test("about an unknown object or in the other mode is accepted, and reads nothing", async () => {
+  test("about an unknown object, or of the other mode, is accepted, and reads nothing at Stripe", async () => {
     const { order, webhook } = await makeReport();
     const event = JSON.parse(webhook.body) as { id: string; data: { object: { id: string } } };
     const before = world.stripe.calls.length;
@@ -134,7 +134,7 @@ describe("a call of Stripe", () => {
     expect((await world.read(order)).payment_status).toBe("unpaid");
   });
 
-  test("is answered with an error while Stripe cannot be read, so that it comes again", async () => {
+  test("gets an error while Stripe cannot be read, so that Stripe repeats it", async () => {
     const { order, index } = await makeReport();
     for (let count = 0; count < 3; count++) world.stripe.faults.push({ match: "GET checkout", kind: "status500" });
     expect(await world.stripe.deliver(index)).toBe(503);
@@ -146,13 +146,17 @@ describe("a call of Stripe", () => {
   test.each([
     ...["no JSON", "null", "{}", '{"id":"evt_1","type":"charge.refunded","data":{}}'],
     '{"type":"charge.refunded","data":{"object":{"id":"ch_1"}}}',
-  ])("that is signed and malformed (%s) is refused, changes nothing and is no failed attempt", async (body) => {
-    const { webhook } = await makeReport();
-    const events = async () => (await world.database.db.execute("select count(*) as n from payment_events")).rows[0]?.n;
-    const before = [await events(), world.stripe.calls.length];
-    for (let count = 0; count < 12; count++) expect(await world.stripe.send({ ...webhook, body })).toBe(400);
-    expect([await events(), world.stripe.calls.length]).toEqual(before);
-  });
+  ])(
+    "that is signed but malformed (%s) is refused, changes nothing, and does not count as a failed attempt",
+    async (body) => {
+      const { webhook } = await makeReport();
+      const events = async () =>
+        (await world.database.db.execute("select count(*) as n from payment_events")).rows[0]?.n;
+      const before = [await events(), world.stripe.calls.length];
+      for (let count = 0; count < 12; count++) expect(await world.stripe.send({ ...webhook, body })).toBe(400);
+      expect([await events(), world.stripe.calls.length]).toEqual(before);
+    },
+  );
 
   test("is verified before its body is parsed", async () => {
     const reply = await world.shop.callAnonymously("POST /payments/stripe/", {
@@ -195,7 +199,7 @@ describe("connecting a store", () => {
     expect(await refusal(connectStripe(ctx, { key: stripeKey }))).toContain(`Stripe does not charge ${currency}`);
   });
 
-  test("says that Stripe does not accept a key, or which permission it lacks", async () => {
+  test("reports that Stripe does not accept the key, or which permission the key lacks", async () => {
     const { ctx } = await open();
     world.stripe.faults.push({ match: "POST webhook_endpoints", kind: "status403" });
     expect(await refusal(connectStripe(ctx, { key: stripeKey }))).toMatch(/lacks a permission.*payment connect stripe/);
@@ -214,7 +218,7 @@ describe("connecting a store", () => {
     expect(await connectStripe(ctx, { key: live })).toMatchObject({ mode: "live" });
   });
 
-  test("keeps the key encrypted, and shows its end only", async () => {
+  test("stores the key encrypted, and shows only its end", async () => {
     const { ctx } = await open();
     await connectStripe(ctx, { key: stripeKey });
     expect(JSON.stringify(await showAccount(ctx))).not.toContain("standIn");
@@ -223,7 +227,7 @@ describe("connecting a store", () => {
     for (const bytes of [file, wal]) expect(bytes.includes(stripeKey)).toBe(false);
   });
 
-  test("finds an endpoint that was deleted, disabled or moved at Stripe, and makes a new one", async () => {
+  test("finds an endpoint that was deleted, disabled or moved at Stripe, and creates a new endpoint", async () => {
     const { shop, ctx } = await open();
     const { endpoint_id: id } = await connectStripe(ctx, { key: stripeKey });
     expect((await checkAccount(ctx)).problems).toEqual([]);
@@ -241,7 +245,7 @@ describe("connecting a store", () => {
     const again = await connectStripe(ctx, { key: stripeKey });
     expect(again.endpoint_id).not.toBe(id);
     expect((await checkAccount(ctx)).problems).toEqual([]);
-    // Calls that are still signed with the old secret are accepted for a day.
+    // Calls with the old signing secret are accepted for a day.
     const object = { id: "ch_of_another_shop", object: "charge", payment_intent: null };
     const send = (name: string) => {
       const event = {
@@ -261,7 +265,7 @@ describe("connecting a store", () => {
     expect(await send("evt_old_2")).toBe(401);
   });
 
-  test("doctor names what differs at Stripe: the endpoint, the mode, payments, and refunds that wait", async () => {
+  test("doctor names differences at Stripe: the endpoint, the mode, payments, and waiting refunds", async () => {
     const { shop, ctx } = await open();
     const { endpoint_id: id } = await connectStripe(ctx, { key: stripeKey });
     const product = await shop.createProduct({ price: 9, requires_shipping: false });
@@ -292,7 +296,7 @@ describe("connecting a store", () => {
     ]);
   });
 
-  test("ends with disconnecting, which closes the open pages and removes the endpoint", async () => {
+  test("ends when the store is disconnected, which closes open pages and removes the endpoint", async () => {
     const { shop, ctx } = await open();
     const { endpoint_id: id } = await connectStripe(ctx, { key: stripeKey });
     const product = await shop.createProduct({ price: 9 });
@@ -300,14 +304,14 @@ describe("connecting a store", () => {
     const openPage = () => shop.call<{ url: string }>(`POST /orders/${order.id}/checkout/`, { body: returnUrls });
     const { data } = await openPage();
     await disconnectStripe(ctx);
-    // A key of another account could not close it.
+    // The key of another account could not close the page.
     expect(world.stripe.books.find("checkout/sessions", world.sessionOf(data)).status).toBe("expired");
     expect(world.stripe.books.lists.webhook_endpoints.map((one) => one.id)).not.toContain(id as string);
     expect((await openPage()).code).toBe(5306);
     expect((await shop.call(`POST /orders/${order.id}/cancel/`)).status).toBe(200);
   });
 
-  test("a store says how it can be paid", async () => {
+  test("a store lists its ways to pay", async () => {
     const { shop, ctx } = await open();
     const read = async () => (await shop.call<{ payment_methods: string[] }>("GET /store/")).data.payment_methods;
     expect(await read()).toEqual(["manual"]);
@@ -316,13 +320,13 @@ describe("connecting a store", () => {
   });
 });
 
-describe("units", () => {
+describe("amounts in minor units", () => {
   const codes = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].flatMap((a) =>
     [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].flatMap((b) => [..."ABCDEFGHIJKLMNOPQRSTUVWXYZ"].map((c) => a + b + c)),
   );
   const taken = codes.filter((code) => attempt(() => toStripe(1, code)) !== undefined);
 
-  test("of every currency that Stripe charges go there and back unchanged", () => {
+  test("of each currency that Stripe charges are unchanged after conversion to Stripe's units and back", () => {
     for (const currency of taken) {
       for (const minor of [1, 50, 1999, 123_456_789]) {
         expect(fromStripe(toStripe(minor, currency), currency.toLowerCase())).toEqual({ amountMinor: minor, currency });
@@ -331,7 +335,7 @@ describe("units", () => {
     expect(taken.length).toBeGreaterThan(120);
   });
 
-  test("are those of ISO 4217, except for ISK and UGX, which have two decimals at Stripe and none there", () => {
+  test("have the decimals of ISO 4217, except ISK and UGX, which have two decimals only at Stripe", () => {
     const scaled = taken.filter((currency) => toStripe(1, currency) !== 1);
     expect(scaled).toEqual(["ISK", "UGX"]);
     expect([toStripe(1999, "EUR"), toStripe(500, "JPY"), toStripe(500, "ISK")]).toEqual([1999, 500, 50_000]);

@@ -129,7 +129,7 @@ const found: [query: string, slugs: string][] = [
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("filters and searches find exactly the products that fit all of them, in order, page by page", async (shop) => {
+  test("filters and searches find exactly the products that match all of them, in order, page by page", async (shop) => {
     await plant(shop);
     for (const [query, expected] of found) {
       const isCode = /^\d/.test(expected);
@@ -138,7 +138,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("customers find no drafts with any filter, and words that only drafts have do not prevent corrections of a search", async (shop) => {
+  test("customers find no drafts with any filter, and a word that occurs only in drafts is corrected in a search", async (shop) => {
     await plant(shop);
     const variants = [{ options: { mood: "dark" } }];
     await shop.createProduct({ title: "Enamle", status: "draft", variants });
@@ -162,7 +162,7 @@ onDatabase("file", (suite) => {
     for (const value of ["dark", "none"]) expect(await find(asCustomer, `option[mood]=${value}`)).toEqual([]);
   });
 
-  test("filters follow each change of a product and of the categories", async (shop) => {
+  test("filters consider each change of a product and of the categories", async (shop) => {
     const { home } = await plant(shop);
     const change = (slug: string, body: object) => shop.call(`PATCH /products/${slug}/`, { body });
     await change("coat", { tags: ["summer"], category_ids: [home], compare_at_price: 250 });
@@ -206,7 +206,7 @@ onDatabase("file", (suite) => {
     expect(await find(shop.call, "on_sale=true")).toEqual(["mug", "polo"]);
   });
 
-  test("the most viewed and liked products come first; a like counts as ten views", async (shop) => {
+  test("the sort popular lists the most viewed and liked products first; a like counts as ten views", async (shop) => {
     await plant(shop);
     const ids = Object.fromEntries((await list(shop.call)).data.map(({ slug, id }) => [slug, id]));
     const view = async (slug: string) => {
@@ -259,7 +259,7 @@ onDatabase("file", (suite) => {
     });
   });
 
-  test("facets have the titles of categories in the language of the list, otherwise the store's", async (shop) => {
+  test("facets have category titles in the language of the list, otherwise in the store's language", async (shop) => {
     await plant(shop);
     await shop.call("PATCH /categories/shirts/", { query: "lang=de", body: { title: "Hemden" } });
     const titles = async (query: string) => {
@@ -271,7 +271,7 @@ onDatabase("file", (suite) => {
     expect(await titles("lang=de-AT")).toEqual(["Clothing", "Hemden"]);
   });
 
-  test("the facet of options counts products that have a variant with the value and the other chosen options", async (shop) => {
+  test("facets of options count products that have a variant with the value and the other chosen options", async (shop) => {
     await plant(shop);
     const options = (...pairs: [colour: string, size: string][]) => {
       return { variants: pairs.map(([colour, size]) => ({ options: { colour, size } })) };
@@ -296,7 +296,7 @@ onDatabase("file", (suite) => {
     expect(await counts("q=mug")).toBe("");
   });
 
-  test("totals follow creations, deletions and changes of status, and count what the caller may see", async (shop) => {
+  test("totals are correct after creations, deletions and changes of status, and count only products that the caller may see", async (shop) => {
     await plant(shop);
     const { id, token } = await openAccount(shop);
     const total = async (query: string) => {
@@ -318,7 +318,7 @@ onDatabase("file", (suite) => {
     expect(await total("tag=summer")).toEqual([3, 3]);
   });
 
-  suite.test("filters and sorts that make no sense are 5102", async (shop) => {
+  suite.test("invalid filters and sorts are refused with 5102", async (shop) => {
     for (const [query, field] of [
       ["sort=relevance", "sort"],
       ["sort=-popular", "sort"],
@@ -338,7 +338,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a product is in categories of its own store only, each once", async () => {
+  test("a product is only in categories of its own store, and in each only once", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const [{ home }, theirs] = [await plant(shop), await plant(other)];
     const body = { title: "Lamp", price: 1, category_ids: [home, theirs.home] };

@@ -18,7 +18,7 @@ onDatabase("file", (suite) => {
   let mug: ProductReply;
   let shirt: ProductReply;
   let hidden: ProductReply[];
-  /** Callers, by name. Some may read only the catalogue, others whole products. */
+  /** Callers by name. Some may read only the catalogue, others also the private fields of products. */
   const readers: Record<string, (request: string, query?: Record<string, string>) => Promise<ApiReply>> = {};
   const insiders: typeof readers = {};
 
@@ -67,7 +67,7 @@ onDatabase("file", (suite) => {
   ]) {
     const read = async (request: string, query = {}) => (await readers[name]?.(request, query)) as ApiReply<never>;
 
-    test(`${name} sees published products, available up to ten, and public metadata, in lists and alone`, async () => {
+    test(`${name} sees only published products, with at most ten available and public metadata, in lists and alone`, async () => {
       const one = (await read(`GET /products/${mug.id}/`)).data as ProductReply;
       const { stock: _, ...rest } = mug;
       expect(one).toEqual({ ...rest, available: 10, metadata: { public: { material: "steel" } } } as never);
@@ -81,7 +81,7 @@ onDatabase("file", (suite) => {
       ]);
     });
 
-    test(`${name} sees variants without their stock, in a product, in their list and alone`, async () => {
+    test(`${name} sees variants without their stock, within a product, in their list and alone`, async () => {
       const expected = shirt.variants.map(({ stock: _, ...rest }) => ({
         ...rest,
         available: Math.min(rest.available ?? 0, 10),
@@ -96,7 +96,7 @@ onDatabase("file", (suite) => {
       }
     });
 
-    test(`${name} finds nothing more by any sort, filter, field, slug or id`, async () => {
+    test(`${name} finds no other products or fields by any sort, filter, field, slug or id`, async () => {
       const ids = [mug, shirt, ...hidden].map(({ id }) => id).join(",");
       const shown = [mug.id, shirt.id].toSorted();
       for (const query of [
@@ -110,7 +110,7 @@ onDatabase("file", (suite) => {
       ] as Record<string, string>[]) {
         const { data, text, page: found } = await list(name, query);
         expect(data.map(({ id }) => id).toSorted()).toEqual(shown.filter((id) => text.includes(id)));
-        // Not the name alone, because a language and an option have it, too.
+        // The test searches for more than the name, because a language and an option have the same name.
         expect(text).not.toMatch(/"stock":(?:null|\d)|contraband|"cost"/i);
         if (query.include_total) expect(found.total).toBe(2);
       }
@@ -131,7 +131,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("staff, and keys that read or write products, see whole products and drafts", async () => {
+  test("staff, and keys that read or write products, see drafts and all fields of products", async () => {
     for (const [name, read] of Object.entries(insiders)) {
       expect([name, (await read(`GET /products/${mug.id}/`)).data]).toEqual([name, mug as never]);
       expect([name, (await read(`GET /products/${shirt.id}/variants/`)).data]).toEqual([name, shirt.variants as never]);
@@ -142,7 +142,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("sold out and backordered products look the same, uncounted stock is null, and a sale is visible at once", async (other) => {
+  test("visitors see the same for sold-out and backordered products, null for uncounted stock, and a sale at once", async (other) => {
     const key = bearer(await other.issueKey({ scopes: ["catalog:read"] }));
     const { id } = await other.createProduct({ stock: 2, allow_backorder: true });
     const shown = async () => {

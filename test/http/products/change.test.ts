@@ -137,7 +137,7 @@ onDatabase("file", (suite) => {
     for (const { id } of [shirt, lamp]) expect((await call(`GET /products/${id}/`)).code).toBe(5301);
   });
 
-  test("the stock of a product with unpaid orders can be edited, and the available stock follows", async (shop) => {
+  test("the stock of a product with unpaid orders can be edited, and `available` changes with it", async (shop) => {
     const lamp = await shop.createProduct({ stock: 5 });
     const order = await makeOrder(shop, [{ product_id: lamp.id, quantity: 4 }]);
     const edit = async (stock: number | null) =>
@@ -150,7 +150,7 @@ onDatabase("file", (suite) => {
     expect(edits).toEqual([3, 10, null, 4].map((stock) => ({ ...common, stock })));
   });
 
-  test("each write of a product records one event without the actor", async (shop) => {
+  test("each write of a product records one event, without the actor", async (shop) => {
     const { call } = shop;
     const { id } = await shop.createProduct({ stock: 1 });
     await call(`PATCH /products/${id}/`, { body: { title: "Torch", tags: ["a"] } });

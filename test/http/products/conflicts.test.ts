@@ -10,7 +10,7 @@ onEachDatabase((suite) => {
     ["slug", "taken"],
     ["sku", "L-1"],
   ] as const) {
-    onFile(`a product keeps its own ${field}, which another can have only after its deletion`, async (shop) => {
+    onFile(`the ${field} of a product can be used by another product only after its deletion`, async (shop) => {
       const { call, createProduct } = shop;
       const { id } = await createProduct({ [field]: value });
       expect((await call(`PUT /products/${id}/`, { body: { ...lamp, [field]: value } })).status).toBe(200);
@@ -25,7 +25,7 @@ onEachDatabase((suite) => {
     });
   }
 
-  test("of twenty creates with the same slug one succeeds, and the others are 409", async ({ call }) => {
+  test("of twenty creates with the same slug, one succeeds and the others get 409", async ({ call }) => {
     const replies = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
         call("POST /products/", { body: { title: `Lamp ${n}`, price: 1, slug: "taken" } }),
@@ -36,7 +36,7 @@ onEachDatabase((suite) => {
     expect((await call<unknown[]>("GET /products/")).data).toHaveLength(1);
   });
 
-  test("twenty creates with the same title all succeed, each with its own slug", async ({ call }) => {
+  test("twenty creates with the same title all succeed, each with another slug", async ({ call }) => {
     const replies = await Promise.all(
       Array.from({ length: 20 }, () => call<ProductReply>("POST /products/", { body: lamp })),
     );
@@ -46,12 +46,12 @@ onEachDatabase((suite) => {
     for (const slug of slugs) expect(slug).toMatch(/^lamp(-[0-9a-z]+)?$/);
   });
 
-  onFile("products without a SKU do not conflict, and a title without letters makes a slug, too", async (shop) => {
+  onFile("products without a SKU do not conflict, and a title without letters also results in a slug", async (shop) => {
     expect(await shop.createProduct({ title: "!!!" })).toMatchObject({ sku: null, slug: "product" });
     expect((await shop.createProduct({ title: "???", sku: null })).slug).toMatch(/^product-[0-9a-z]+$/);
   });
 
-  test("of twenty PATCHes with the same version one succeeds, and the others are 412", async () => {
+  test("of twenty PATCHes with the same version, one succeeds and the others get 412", async () => {
     const { call, createProduct } = await suite.shop();
     const { id } = await createProduct();
     const replies = await Promise.all(

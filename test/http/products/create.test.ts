@@ -8,7 +8,7 @@ const request = "POST /products/";
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("a product needs only title and price, and the rest has defaults", async ({ call }) => {
+  test("a product needs only title and price; other fields have defaults", async ({ call }) => {
     const { status, data, headers } = await call<ProductReply>(request, { body: lamp });
     expect(status).toBe(201);
     const at = new Date(suite.app.clock.now()).toISOString();
@@ -80,7 +80,7 @@ onDatabase("file", (suite) => {
     expect((await createProduct()).lang).toBe("pt-BR");
   });
 
-  test("missing, unknown and computed fields, unknown parameters and an invalid language are refused by name", async ({
+  test("the error for missing, unknown or computed fields, unknown parameters and an invalid language names them", async ({
     call,
   }) => {
     const refused: [sent: CallOptions, fields: string[]][] = [

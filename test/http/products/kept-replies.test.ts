@@ -10,10 +10,10 @@ import { lastingPart, walkFrom } from "../../support/kept-replies.ts";
 import { ofProduct } from "../../support/reactions.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
-/** `BODEGA_TEST_STEPS` makes longer walks after a change of the cache. */
+/** For longer walks, for example after a change of the cache, set `BODEGA_TEST_STEPS`. */
 const steps = Number(process.env.BODEGA_TEST_STEPS ?? 40);
 
-/** Returns the parts of a reply that must be equal. Tags are among them, because both servers are of one release. */
+/** Returns the parts of a reply that must be equal, including tags, because both servers have the same release. */
 function shown(reply: Parameters<typeof lastingPart>[0]) {
   return { ...lastingPart(reply), tag: reply.headers.get("etag") };
 }
@@ -21,7 +21,7 @@ function shown(reply: Parameters<typeof lastingPart>[0]) {
 onEachDatabase((suite) => {
   const { test, onFile } = suite;
 
-  test("a walk of writes and reads gets the same replies with and without the cache, through two processes", async (shop) => {
+  test("random writes and reads through two processes get the same replies with and without the cache", async (shop) => {
     const { seed, below, pick } = walkFrom();
     const { clock } = suite.app;
     const again = { db: await suite.database.openAgain(), clock };
@@ -56,7 +56,7 @@ onEachDatabase((suite) => {
       const auth = pick([shop.auth, bearer(page)]);
       const options: CallOptions = { query, headers: { "accept-encoding": pick(["identity", "gzip", "zstd"]) } };
       const app = pick([suite.app, second]);
-      // Twice, because a reply is cached only at its second request.
+      // Reads twice, because a reply is cached only at its second request.
       for (let round = 0; round < 2; round++) {
         const told = shown(await at(app, auth)(request, options));
         const right = shown(await at(plain, auth)(request, options));
@@ -66,7 +66,7 @@ onEachDatabase((suite) => {
     await Promise.all([second.stop(), plain.stop()]);
   }, 60_000);
 
-  onFile("a cached reply depends on the caller only by what the caller may see", async (shop) => {
+  onFile("callers get the same cached reply if they may see the same fields", async (shop) => {
     const product = await shop.createProduct({ stock: 5 });
     const [ann, bob] = [await openAccount(shop), await openAccount(shop)];
     const page = await shop.issueKey({ scopes: ["catalog:read"] });
@@ -86,7 +86,7 @@ onEachDatabase((suite) => {
     await plain.stop();
   });
 
-  test("counts of a reply, kept or sent after a commit, lag by a minute at most, even if no other commit follows", async (shop) => {
+  test("counts in a cached reply are at most a minute old, even if no other commit follows", async (shop) => {
     const { clock } = suite.app;
     const product = await shop.createProduct({});
     const read = async () => (await shop.call<ProductReply[]>("GET /products/")).data[0]?.likes_count;
@@ -101,9 +101,9 @@ onEachDatabase((suite) => {
     expect(await read()).toBe(2);
   });
 
-  onFile("a small reply is compressed or not whether it is kept or not", async (shop) => {
+  onFile("whether a small reply is compressed does not depend on the cache", async (shop) => {
     const seen = new Set<string | null>();
-    // The lengths of these replies are around the length from which replies are compressed.
+    // The lengths of these replies are around the minimum length for compression.
     for (let length = 300; length < 500; length += 10) {
       const { id } = await shop.createProduct({ description: "x".repeat(length) });
       const codings: (string | null)[] = [];
@@ -117,7 +117,7 @@ onEachDatabase((suite) => {
     expect([...seen].sort()).toEqual(["gzip", null]);
   });
 
-  onFile("a reply during which its state changed is not kept", async (shop) => {
+  onFile("a reply is not cached if its state changes during the read", async (shop) => {
     let state = 0;
     const changing = defineRoute("GET", "/changing/", "readChanging", {
       ...{ tag: "Trial", summary: "Changes", access: [publicAccess], reply: { data: Type.Number() } },
@@ -133,7 +133,7 @@ onEachDatabase((suite) => {
     await trial.stop();
   });
 
-  onFile("replies of another release, and with another public URL, have other tags", async (shop) => {
+  onFile("replies of another release, or with another public URL, have other tags", async (shop) => {
     const product = await shop.createProduct({});
     const tags = new Set<string | null>();
     for (const deps of [{}, { version: "9.9.9" }, { publicUrl: "https://shop.example" }]) {

@@ -58,7 +58,7 @@ async function fill(suite: Suite, tenantId: string, count: number, status = oneO
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("fields selects fields, with the id, and refuses unknown names", async ({ call, createProduct }) => {
+  test("the parameter fields selects fields and the id, and refuses unknown names", async ({ call, createProduct }) => {
     await createProduct({ metadata: { title: "inner" } });
     for (const [fields, names] of [
       ["title", ["id", "title"]],
@@ -75,7 +75,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("ids finds products of the store; malformed, unknown and foreign ids match nothing", async (shop) => {
+  test("the parameter ids finds products of the store; malformed and unknown ids and those of other stores match nothing", async (shop) => {
     const other = await suite.shop();
     const foreign = await other.createProduct();
     const made = [];
@@ -96,7 +96,7 @@ onDatabase("file", (suite) => {
     expect([code, fields]).toEqual([5102, ["ids"]]);
   });
 
-  test("ranges of time and price may be inclusive, exclusive or open", async ({ call, createProduct }) => {
+  test("ranges of time and price may have inclusive, exclusive or no bounds", async ({ call, createProduct }) => {
     const times: string[] = [];
     for (let n = 0; n < 4; n++) {
       times.push((await createProduct({ slug: `p${n}`, price: n + 0.99 })).created_at);
@@ -137,7 +137,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a cursor is valid only for its own list, if any parameter differs it is refused", async (shop) => {
+  test("a cursor is valid only for its own list, and is refused if any parameter differs", async (shop) => {
     const made = [];
     for (let n = 0; n < 3; n++) made.push(await shop.createProduct({ price: 5 }));
     const ids = made.map(({ id }) => id).join(",");
@@ -172,15 +172,15 @@ onDatabase("file", (suite) => {
     // Rows of another store must not be found, even with the same times, prices and search words.
     await fill(suite, other, 1200, oneOfAThousand, mine);
     const cases: [Query, expected: number][] = [
-      // Few matches, which the index of the range finds; many, found in sort order; some at the end of the sort order.
+      // Ranges with few matches (found by the index of the range), with many (found in sort order), and with some at
+      // the end.
       [{ "price[lt]": 1.5, sort: "-created_at" }, 150],
       [{ "price[lt]": 4, sort: "title" }, 400],
       [{ "created_at[lt]": "2030-01-01T00:10:00Z", sort: "-updated_at" }, 599],
       [{ status: "draft", sort: "price" }, 9],
       [{ q: "title", status: "draft", sort: "created_at" }, 9],
       [{ q: "title", status: "draft", sort: "-price" }, 9],
-      // Several filters: one with few matches, one with none, and some with many matches each, but few or none
-      // together.
+      // Several filters: one has few matches, one has none, and some have many matches, but together few or none.
       [{ "price[lt]": 1.5, "created_at[gt]": "2030-01-01", status: "published", sort: "title" }, 150],
       [{ "price[gte]": 0, "updated_at[gte]": "2031-01-01", sort: "title" }, 0],
       [{ "price[lt]": 40, "updated_at[lt]": "2030-01-01T01:00:00Z", sort: "-title" }, 1603],
@@ -201,12 +201,12 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("concurrent creates make no page skip or repeat a product", async ({ call, createProduct }) => {
+  test("despite concurrent creates, no page skips or repeats a product", async ({ call, createProduct }) => {
     const lamp = (n: number) => createProduct({ title: `Lamp ${n}`, price: n });
     const before = (await Promise.all(Array.from({ length: 12 }, (_, n) => lamp(n)))).map(({ id }) => id);
     for (const query of [{}, { sort: "price" }, { q: "lamp" }, { q: "lamp", sort: "created_at" }] as Query[]) {
       let rounds = 0;
-      // A list that goes towards new rows must not follow rows that are added without end.
+      // A list towards newer rows must end, although rows are added all the time.
       const made: Promise<unknown>[] = [];
       const during = () => {
         if (rounds++ < 3) made.push(lamp(0), lamp(7), lamp(99));
@@ -218,7 +218,7 @@ onDatabase("file", (suite) => {
   });
 });
 
-// Only on a file: on a server, so many rows take seconds, and the tests above run the same statements.
+// Runs only on a file. On a libSQL server, so many rows take seconds, and the tests above run the same statements.
 onDatabase("file", (suite) => {
   const { test } = suite;
   test("a page with few matches may be short; further pages show each product once and no drafts", async (shop) => {
@@ -234,9 +234,14 @@ onDatabase("file", (suite) => {
       shop.callAnonymously(call, { ...send, query: { ...(query as Query), user_id: id, token } });
     const old = "2030-01-01T00:50:01Z";
     const cases: [string, Call, Query, expected: number][] = [
-      ["those at the far end of the way", shop.call, { "created_at[lt]": old, sort: "-updated_at" }, 3000],
-      ["published ones behind all drafts", asCustomer, { sort: "updated_at" }, 2100],
-      ["few and far between", shop.call, { status: "archived", sort: "updated_at", limit: 30 }, 2121],
+      ["matches at the end of the searched rows", shop.call, { "created_at[lt]": old, sort: "-updated_at" }, 3000],
+      ["published products after all drafts", asCustomer, { sort: "updated_at" }, 2100],
+      [
+        "few matches with many rows between them",
+        shop.call,
+        { status: "archived", sort: "updated_at", limit: 30 },
+        2121,
+      ],
       [
         "pages of a search that another index sorts",
         shop.call,
@@ -244,8 +249,8 @@ onDatabase("file", (suite) => {
         2116,
       ],
       ["nothing", asCustomer, { "created_at[lt]": old, sort: "-title" }, 0],
-      ["published ones, none of which is found", asCustomer, { q: "title", "created_at[lt]": old }, 0],
-      ["what is found at the far end", shop.call, { q: "title", "created_at[lt]": old }, 3000],
+      ["published products without a match", asCustomer, { q: "title", "created_at[lt]": old }, 0],
+      ["matches at the end", shop.call, { q: "title", "created_at[lt]": old }, 3000],
     ];
     for (const [what, call, query, expected] of cases) {
       const products: string[] = [];

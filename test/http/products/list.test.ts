@@ -55,7 +55,7 @@ onEachDatabase((suite) => {
     expect([data, page]).toEqual([[], { next_cursor: null, has_more: false, limit: 20 }] as never);
   });
 
-  onFile("a page has 20 products by default, newest first, each as GET returns it", async () => {
+  onFile("a page has 20 products by default, newest first, with the same fields as a GET of the product", async () => {
     const { call, createProduct } = await suite.shop();
     await Promise.all(Array.from({ length: 21 }, (_, n) => createProduct({ slug: `p${n}` })));
     const first = await call<ProductReply[]>(request);
@@ -67,7 +67,7 @@ onEachDatabase((suite) => {
 
   for (const key of Object.keys(sorts)) {
     onFile(
-      `pages sorted by ${key}, ascending and descending, have each product once and in order, also with equal keys`,
+      `pages sorted by ${key}, in both directions, contain each product once and in order, even with equal keys`,
       async () => {
         const { call } = await stock(suite);
         const all = await readAll(call, { limit: 100 });
@@ -87,14 +87,14 @@ onEachDatabase((suite) => {
     );
   }
 
-  onFile("a page can end at a title of any length and script", async ({ call, createProduct }) => {
+  onFile("a page can end at a title of any length and in any script", async ({ call, createProduct }) => {
     for (const title of ["é".repeat(300), "灯".repeat(300), "\\\"'".repeat(100), "💡".repeat(150)]) {
       await createProduct({ title });
     }
     expect(await readAll(call, { sort: "title", limit: 1 })).toHaveLength(4);
   });
 
-  onFile("a broken, forged or empty cursor is 5100, never 5000", async () => {
+  onFile("a broken, forged or empty cursor is refused with 5100, never with 5000", async () => {
     const { call } = await stock(suite);
     const good = (await call(request, { query: { limit: 2 } })).page.next_cursor as string;
     const [bound] = JSON.parse(Buffer.from(good, "base64url").toString());
@@ -125,14 +125,14 @@ onEachDatabase((suite) => {
     ["a limit in exponent form", { limit: "1e1" }, "limit"],
     ["an unknown sort key", { sort: "stock" }, "sort"],
     ["a price that is not a number", { "price[gte]": "cheap" }, "price[gte]"],
-    ["a price finer than the currency", { "price[gte]": "0.001" }, "price[gte]"],
-    ["a price past exact numbers", { "price[lte]": "9007199254740993" }, "price[lte]"],
+    ["a price with more decimals than the currency", { "price[gte]": "0.001" }, "price[gte]"],
+    ["a price that a number cannot hold exactly", { "price[lte]": "9007199254740993" }, "price[lte]"],
     ["an unknown operator", { "price[ne]": 1 }, "price[ne]"],
     ["an unknown parameter", { colour: "red" }, "colour"],
     ["a parameter named __proto__", { __proto__x: 1, ["__proto__"]: "1" }, "__proto__"],
     ["a parameter named constructor", { constructor: "1" } as never, "constructor"],
   ];
-  onFile("invalid and unknown parameters are refused and named", async ({ call }) => {
+  onFile("invalid and unknown parameters are refused by name", async ({ call }) => {
     for (const [name, query, field] of refused) {
       const { code, fields } = await call(request, { query });
       expect([name, code, fields]).toEqual([name, 5102, expect.arrayContaining([field])]);
@@ -173,7 +173,7 @@ function expectedCode(asked: ReadonlyMap<string, string>): number | undefined {
 }
 
 onDatabase("file", (suite) => {
-  test("any two filters of a list can be sent together, with any sort, and continued by a cursor", async () => {
+  test("any two filters of a list can be combined, with any sort and with a cursor", async () => {
     const named = Object.keys(values).map((name) => name.replace(/^option\[.*/, "option"));
     const known = Object.keys(ProductListQuery.properties).filter((name) => name !== "limit" && name !== "cursor");
     const others = ["price", "created_at", "updated_at"].flatMap((name) => [`${name}[gt]`, `${name}[lte]`]);
@@ -207,7 +207,7 @@ onDatabase("file", (suite) => {
     }
     expect(wrong).toEqual([]);
     expect(continued).toBeGreaterThan(0);
-    // Names that every JavaScript object inherits.
+    // Every JavaScript object inherits these names.
     const query = "tag=__proto__&tag=cotton&option[toString]=S&option[size]=S&limit=1";
     const { page } = await shop.call("GET /products/", { query });
     const next = await shop.call("GET /products/", { query: `${query}&cursor=${page.next_cursor}` });

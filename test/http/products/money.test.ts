@@ -35,7 +35,7 @@ const exact: Record<Currency, [written: string, minor: number][]> = {
   ],
 };
 
-/** Texts that are no amount in any currency. */
+/** Texts that are not an amount in any currency. */
 const never = `-1 -0.01 "19.99" 1e400 -1e400 9007199254740993 1e21 1e-7 null true [1] {}`.split(/\s+/);
 const refused: Record<Currency, string[]> = {
   EUR: [...never, "19.999", "0.001", "0.005", "10000000000000"],
@@ -66,34 +66,37 @@ onEachDatabase((suite) => {
       }
     });
 
-    onFile(`an invalid amount in ${currency}, or one that a double would round, is 422 and named`, async () => {
-      const { call, createProduct } = await suite.shop({ tenant: { currency } });
-      const { id, variants } = await createProduct({ price: 7, compare_at_price: 9, variants: [{ title: "A" }] });
-      const [product, variant] = [`/products/${id}/`, `/products/${id}/variants/${variants[0]?.id}/`];
-      for (const written of [...refused[currency], ...inexact[currency]]) {
-        const [price, before] = [`"price":${written}`, `"compare_at_price":${written}`];
-        const cases: [request: string, raw: string, field: string][] = [
-          ["POST /products/", `{"title":"A",${price}}`, "price"],
-          [`PATCH ${product}`, `{${price}}`, "price"],
-        ];
-        // Null is valid here, and means no compare-at price, or the product's price.
-        if (written !== "null") {
-          cases.push([
-            "POST /products/",
-            `{"title":"A","price":1,"variants":[{"title":"C",${price}}]}`,
-            "variants.0.price",
-          ]);
-          cases.push([`PATCH ${variant}`, `{${price}}`, "price"]);
-          cases.push([`PUT ${product}`, `{"title":"A","price":1,${before}}`, "compare_at_price"]);
-          cases.push([`PATCH ${variant}`, `{"price":1,${before}}`, "compare_at_price"]);
+    onFile(
+      `an invalid amount in ${currency}, or one that a double would round, gets 422 with the field's name`,
+      async () => {
+        const { call, createProduct } = await suite.shop({ tenant: { currency } });
+        const { id, variants } = await createProduct({ price: 7, compare_at_price: 9, variants: [{ title: "A" }] });
+        const [product, variant] = [`/products/${id}/`, `/products/${id}/variants/${variants[0]?.id}/`];
+        for (const written of [...refused[currency], ...inexact[currency]]) {
+          const [price, before] = [`"price":${written}`, `"compare_at_price":${written}`];
+          const cases: [request: string, raw: string, field: string][] = [
+            ["POST /products/", `{"title":"A",${price}}`, "price"],
+            [`PATCH ${product}`, `{${price}}`, "price"],
+          ];
+          // Null is valid here: it means no compare-at price, or the product's price.
+          if (written !== "null") {
+            cases.push([
+              "POST /products/",
+              `{"title":"A","price":1,"variants":[{"title":"C",${price}}]}`,
+              "variants.0.price",
+            ]);
+            cases.push([`PATCH ${variant}`, `{${price}}`, "price"]);
+            cases.push([`PUT ${product}`, `{"title":"A","price":1,${before}}`, "compare_at_price"]);
+            cases.push([`PATCH ${variant}`, `{"price":1,${before}}`, "compare_at_price"]);
+          }
+          for (const [request, raw, field] of cases) {
+            const { code, fields } = await call(request, { raw });
+            expect({ request, raw, code, fields }).toEqual({ request, raw, code: 5102, fields: [field] });
+          }
         }
-        for (const [request, raw, field] of cases) {
-          const { code, fields } = await call(request, { raw });
-          expect({ request, raw, code, fields }).toEqual({ request, raw, code: 5102, fields: [field] });
-        }
-      }
-      expect((await call<ProductReply>(`GET ${product}`)).data).toMatchObject({ price: 7, version: 1 });
-    });
+        expect((await call<ProductReply>(`GET ${product}`)).data).toMatchObject({ price: 7, version: 1 });
+      },
+    );
   }
 
   onFile("a price is in the currency of the store at the time of the write", async () => {

@@ -9,7 +9,9 @@ const absentVariant = "var_01h455vb4pex5vsknk084sn02q";
 const unknown = ["no-such-lamp", "Blaue Lampe", "a\0b", "'--", "x".repeat(500)];
 type Caller = <T>(request: string, options?: CallOptions) => Promise<ApiReply<T>>;
 
-/** Returns a call of each route whose path can name a product, with this name. The last call deletes the product. */
+/**
+ * Returns a call of each route whose path contains a product, with this id or slug. The last call deletes the product.
+ */
 function callsNaming(name: string, variantId: string) {
   const [product, wish] = [`/products/${encodeURIComponent(name)}/`, `/wishlist/${encodeURIComponent(name)}/`];
   const variant = `${product}variants/${variantId}/`;
@@ -43,7 +45,7 @@ onDatabase("file", (suite) => {
       shop.call(request, { ...options, ...(request.includes("/wishlist/") && { query: { user_id: customer.id } }) });
   };
 
-  test("each path with a product's id also accepts its slug, and replies contain the id", async () => {
+  test("each path with a product's id also accepts the slug, and replies contain the id", async () => {
     const opened = await open();
     const { product, variantId } = opened;
     const call = callOf(opened);
@@ -56,7 +58,7 @@ onDatabase("file", (suite) => {
     expect((await call(`GET /products/${product.slug}/`)).code).toBe(5301);
   });
 
-  test("unknown names, and those of other stores, deleted products and drafts, get the reply of an unknown id", async () => {
+  test("unknown slugs, and slugs of other stores, deleted products and drafts, get the reply of an unknown id", async () => {
     const opened = await open();
     const { shop, product, customer, variantId } = opened;
     await shop.createProduct({ title: "Entwurf", slug: "entwurf", status: "draft" });

@@ -19,7 +19,7 @@ onDatabase("file", (suite) => {
     send(shop, `GET /products/${id}/`, lang === undefined ? {} : { query: { lang } });
   const texts = ({ lang, title, description }: ProductReply) => [lang, title, description];
 
-  test("each text is in the requested language, or its parents', the store's, or the product's own", async () => {
+  test("each text is in the requested language, else in its base language, else in the store's or the product's language", async () => {
     const shop = await suite.shop({ tenant: { language: "fr" } });
     const { call } = shop;
     const body = {
@@ -53,7 +53,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a reply has the texts in all other languages, including the product's own if another is shown", async (shop) => {
+  test("a reply contains the texts in all other languages, including the product's own language if another is shown", async (shop) => {
     const { id } = await lampOf(shop, { de: { title: "Lampe" }, ja: { title: "ランプ", description: "光る。" } });
     const own = await read(shop, id);
     expect(own.translations).toEqual({ de: { title: "Lampe" }, ja: { title: "ランプ", description: "光る。" } });
@@ -67,7 +67,7 @@ onDatabase("file", (suite) => {
     expect(german).toEqual({ ...german, ...rest });
   });
 
-  test("a product has at most 50 languages besides its own, by any route", async (shop) => {
+  test("no route can give a product more than 50 languages besides its own", async (shop) => {
     const names = Array.from({ length: 52 }, (_, n) => `q${String.fromCharCode(97 + (n % 26))}-A${n > 25 ? "B" : "A"}`);
     const all = (from: number, to: number) =>
       Object.fromEntries(names.slice(from, to).map((name) => [name, { title: name }]));
@@ -85,7 +85,7 @@ onDatabase("file", (suite) => {
       const { code, fields, text } = await shop.call(request, options);
       expect([request, code, fields, text.includes("at most 50 languages")]).toEqual([request, 5102, [field], true]);
     }
-    // Removed languages make room, even in the same request. Existing languages can always be changed.
+    // Removed languages no longer count, even in the same request. Existing languages can always be changed.
     const [first = "", second = ""] = names;
     const query = { lang: second };
     await send(shop, `PATCH /products/${id}/`, { query, body: { title: "two", translations: { [first]: null } } });
@@ -95,7 +95,7 @@ onDatabase("file", (suite) => {
     expect([after.version, Object.keys(after.translations).length]).toEqual([version + 3, 49]);
   });
 
-  test("PATCH with lang writes the texts of that language, and other fields", async (shop) => {
+  test("PATCH with lang writes the texts in that language, and other fields", async (shop) => {
     const { id, slug } = await lampOf(shop);
     const patch = (lang: string, body: object) => send(shop, `PATCH /products/${id}/`, { query: { lang }, body });
     expect(texts(await patch("de", { title: "Leuchte", price: 5 }))).toEqual(["de", "Leuchte", "Leuchtet."]);
@@ -116,7 +116,7 @@ onDatabase("file", (suite) => {
     expect(texts(await patch("en", { description: null }))).toEqual(["en", "Lamp", null]);
   });
 
-  test("PATCH without lang changes the text that readers without a language see", async () => {
+  test("PATCH without lang changes the text that a read without lang returns", async () => {
     const shop = await suite.shop({ tenant: { language: "fr" } });
     const { call } = shop;
     const body = { title: "Lamp", description: "Shines.", price: 1, translations: { fr: { title: "Lampe" } } };
@@ -127,7 +127,7 @@ onDatabase("file", (suite) => {
     expect(texts(await read(shop, id, "en"))).toEqual(["en", "Lamp", "Glows."]);
   });
 
-  test("PATCH merges translations: null removes a text or a language, others are kept", async (shop) => {
+  test("PATCH merges translations: null removes a text or a language, and other texts are kept", async (shop) => {
     const { id } = await lampOf(shop, { de: { title: "Lampe", description: "Leuchtet." }, fr: { title: "Lampe" } });
     const patch = async (translations: object) =>
       (await send(shop, `PATCH /products/${id}/`, { body: { translations } })).translations;
@@ -140,7 +140,7 @@ onDatabase("file", (suite) => {
     expect(await patch({ "pt-BR": { title: null } })).toEqual({});
   });
 
-  test("PUT replaces the translations; lang sets the language of the texts", async (shop) => {
+  test("PUT replaces all translations, and lang sets the language of the texts", async (shop) => {
     const { id } = await lampOf(shop);
     const put = (body: object, query = {}) =>
       send(shop, `PUT /products/${id}/`, { query, body: { title: "A", price: 1, ...body } });
@@ -211,7 +211,7 @@ onDatabase("file", (suite) => {
     ["translations.de.slug", { de: { slug: "a" } }],
     ["translations.de", { de: { title: "A" }, DE: { title: "B" } }],
   ];
-  test("invalid translations are refused and named, on create and replace", async (shop) => {
+  test("invalid translations are refused by name, on create and replace", async (shop) => {
     for (const [field, translations] of bad) {
       for (const request of ["POST /products/", `PUT /products/${missing}/`]) {
         const { code, fields } = await shop.call(request, { body: body(translations) });

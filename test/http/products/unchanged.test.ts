@@ -17,7 +17,7 @@ const order: Change = (shop, { id, variants: [variant] }) =>
 
 const sizes = { stock: undefined, variants: ["S", "M"].map((size) => ({ options: { size }, stock: 3 })) };
 
-/** Reads with a tag. Returns the status, and the tag of the reply. */
+/** Reads with an ETag. Returns the status and the ETag of the reply. */
 async function read(call: Call, request: string, tag: string, options: CallOptions = {}) {
   const reply = await call(request, { ...options, headers: { ...options.headers, "if-none-match": tag } });
   return { status: reply.status, tag: reply.headers.get("etag") as string };
@@ -30,7 +30,7 @@ onEachDatabase((suite) => {
     return { product, list: "GET /products/", one: `GET /products/${product.id}/` };
   };
 
-  test("a read without changes is 304 without a body, and browsers ask before they use a cached reply", async (shop) => {
+  test("a read without changes gets 304 without a body, and browsers must check before they use a cached reply", async (shop) => {
     const { list, one, product } = await requests(shop);
     const bySlug = `GET /products/${product.slug}/`;
     for (const [request, query] of [
@@ -68,7 +68,7 @@ onEachDatabase((suite) => {
     ],
     ["deletion", ({ call }, { id }) => call(`DELETE /products/${id}/`)],
   ];
-  onFile("after each change of a product, it and the list are read again", async (shop) => {
+  onFile("after each change of a product, reads of the product and of lists get new replies", async (shop) => {
     for (const [name, change, fields] of changes) {
       const { list, one, product } = await requests(shop, fields);
       const tags = [await read(shop.call, list, ""), await read(shop.call, one, "")];
@@ -81,7 +81,7 @@ onEachDatabase((suite) => {
   });
 
   onFile(
-    "an order and a cancellation that leave the sum of the variants' stock the same change the product",
+    "an order and a cancellation change the product even if the sum of the variants' stock stays the same",
     async (shop) => {
       const { one, product } = await requests(shop, sizes);
       const [small, medium] = product.variants;
@@ -95,7 +95,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("a tag is valid in all processes, and in none after a process has acknowledged a write", async (shop) => {
+  test("an ETag is valid in all processes, and in none after any process has acknowledged a write", async (shop) => {
     const { list, one, product } = await requests(shop);
     const second = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
     const there = createClient(second, { namespace: shop.namespace, auth: shop.auth });
@@ -107,7 +107,7 @@ onEachDatabase((suite) => {
         const writes = [0, 1, 2].map((n) =>
           far(`PATCH /products/${product.id}/`, { body: { price: 10 * round + n + (request === list ? 1 : 5) } }),
         );
-        // Reads during the writes. The tag of a reply must not be newer than its content.
+        // These reads run during the writes. The ETag of a reply must not be newer than its content.
         const seen = await Promise.all(writes.map(() => here<ProductReply | ProductReply[]>(request)));
         await Promise.all(writes);
         const now = await here<ProductReply | ProductReply[]>(request);
@@ -121,53 +121,59 @@ onEachDatabase((suite) => {
     await second.stop();
   });
 
-  onFile("a like changes a product at once; views, and the counts in lists, follow within a minute", async (shop) => {
-    const { list, one, product } = await requests(shop);
-    const tags = { list: (await read(shop.call, list, "")).tag, one: (await read(shop.call, one, "")).tag };
-    await viewProduct(shop.callAnonymously, product.id);
-    await suite.app.memory.views.flush();
-    expect((await read(shop.call, one, tags.one)).status).toBe(304);
-    await shop.callAnonymously("POST /likes/", { body: ofProduct(product.id) });
-    expect((await read(shop.call, one, tags.one)).status).toBe(200);
-    expect((await read(shop.call, list, tags.list)).status).toBe(304);
-    suite.app.clock.advance(60_000);
-    expect((await read(shop.call, list, tags.list)).status).toBe(200);
-  });
+  onFile(
+    "a like changes a product's reply at once; views, and counts in lists, change within a minute",
+    async (shop) => {
+      const { list, one, product } = await requests(shop);
+      const tags = { list: (await read(shop.call, list, "")).tag, one: (await read(shop.call, one, "")).tag };
+      await viewProduct(shop.callAnonymously, product.id);
+      await suite.app.memory.views.flush();
+      expect((await read(shop.call, one, tags.one)).status).toBe(304);
+      await shop.callAnonymously("POST /likes/", { body: ofProduct(product.id) });
+      expect((await read(shop.call, one, tags.one)).status).toBe(200);
+      expect((await read(shop.call, list, tags.list)).status).toBe(304);
+      suite.app.clock.advance(60_000);
+      expect((await read(shop.call, list, tags.list)).status).toBe(200);
+    },
+  );
 
-  onFile("a tag is valid only for callers who see the same content, and for the same query and store", async (shop) => {
-    const other = await suite.shop();
-    const { list, one, product } = await requests(shop);
-    const page = await shop.issueKey({ scopes: ["products:read"] });
-    await setOrigins(suite.app.system, { appId: page.app_id, origins: ["shop.example.com"], allowNoOrigin: true });
-    const reader = await shop.issueKey({ scopes: ["products:read"] });
-    const [ann, bob] = [await openAccount(shop), await openAccount(shop)];
-    const by = ({ id, token }: typeof ann) => ({ auth: null, query: { user_id: id, token } });
-    const ways: CallOptions[] = [
-      {},
-      { auth: bearer(page) },
-      { auth: bearer(reader) },
-      { auth: bearer(reader), headers: { origin: "https://shop.example.com" } },
-      by(ann),
-      by(bob),
-      { query: { lang: "de" } },
-    ];
-    for (const request of [list, one]) {
-      const tags: string[] = [];
-      for (const way of ways) {
-        const { tag } = await read(shop.call, request, "", way);
-        expect((await read(shop.call, request, tag, way)).status).toBe(304);
-        tags.push(tag);
+  onFile(
+    "an ETag is valid only for callers who see the same content, and for the same query and store",
+    async (shop) => {
+      const other = await suite.shop();
+      const { list, one, product } = await requests(shop);
+      const page = await shop.issueKey({ scopes: ["products:read"] });
+      await setOrigins(suite.app.system, { appId: page.app_id, origins: ["shop.example.com"], allowNoOrigin: true });
+      const reader = await shop.issueKey({ scopes: ["products:read"] });
+      const [ann, bob] = [await openAccount(shop), await openAccount(shop)];
+      const by = ({ id, token }: typeof ann) => ({ auth: null, query: { user_id: id, token } });
+      const ways: CallOptions[] = [
+        {},
+        { auth: bearer(page) },
+        { auth: bearer(reader) },
+        { auth: bearer(reader), headers: { origin: "https://shop.example.com" } },
+        by(ann),
+        by(bob),
+        { query: { lang: "de" } },
+      ];
+      for (const request of [list, one]) {
+        const tags: string[] = [];
+        for (const way of ways) {
+          const { tag } = await read(shop.call, request, "", way);
+          expect((await read(shop.call, request, tag, way)).status).toBe(304);
+          tags.push(tag);
+        }
+        // There are three ETags: for staff and backends, for the public, and for another language.
+        expect(new Set(tags).size).toBe(3);
+        expect((await read(other.call, list, tags.join())).status).toBe(200);
       }
-      // The three tags: for staff and backends, for the public, and for another language.
-      expect(new Set(tags).size).toBe(3);
-      expect((await read(other.call, list, tags.join())).status).toBe(200);
-    }
-    await shop.call(`PATCH /products/${product.id}/`, { body: { status: "draft" } });
-    const hidden = await shop.call(one, { auth: bearer(page), headers: { "if-none-match": "*" } });
-    expect([hidden.code, hidden.headers.get("cache-control")]).toEqual([5301, "no-store"]);
-  });
+      await shop.call(`PATCH /products/${product.id}/`, { body: { status: "draft" } });
+      const hidden = await shop.call(one, { auth: bearer(page), headers: { "if-none-match": "*" } });
+      expect([hidden.code, hidden.headers.get("cache-control")]).toEqual([5301, "no-store"]);
+    },
+  );
 
-  onFile("the tag of a read works in If-Match, until the product has another version", async (shop) => {
+  onFile("the ETag of a read works in If-Match until the product's version changes", async (shop) => {
     const { one } = await requests(shop);
     const { tag } = await read(shop.call, one, "");
     const write = () => shop.call(one.replace("GET", "PATCH"), { body: { price: 4 }, headers: { "if-match": tag } });

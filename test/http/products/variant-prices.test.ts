@@ -27,7 +27,7 @@ onDatabase("file", (suite) => {
   const patch = async ({ call }: Shop, product: ProductReply, index: number, body: object) =>
     (await call<VariantReply>(`PATCH ${path(product, index)}`, { body })).data;
 
-  test("a variant without its own price follows the product's, in replies and orders", async (shop) => {
+  test("a variant without its own price has the product's price, in replies and orders", async (shop) => {
     const product = await shirt(shop);
     expect(prices(product)).toEqual([
       [5, null, false, 1],
@@ -65,7 +65,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("a given price becomes the variant's own; null removes it", async (shop) => {
+  test("a given price becomes the variant's own price, and null removes it", async (shop) => {
     const product = await shirt(shop, { compare_at_price: 6 });
     const shown = ({ price, compare_at_price, has_own_price }: VariantReply) => [
       price,
@@ -91,7 +91,7 @@ onDatabase("file", (suite) => {
     expect((await read(shop, product.id)).variants.map(({ price }) => price)).toEqual([11, 11]);
   });
 
-  test("variants follow a price in another currency; own prices are in the store's currency", async (shop) => {
+  test("variants without their own price take over a price in another currency; own prices are in the store's currency", async (shop) => {
     const product = await shirt(shop);
     const ctx = await tenantContext(shop);
     const yen = { ...ctx, tenant: { ...ctx.tenant, currency: "JPY" } };

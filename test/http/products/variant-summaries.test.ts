@@ -44,7 +44,7 @@ onEachDatabase((suite) => {
     }
   }
 
-  onFile("a change of many variants writes the row of their product twice at most for each product", async () => {
+  onFile("a change of many variants writes the row of each product at most twice", async () => {
     const shop = await open();
     const counts: Record<string, number> = {};
     const count = async (name: string, work: () => Promise<unknown>) => {
@@ -76,13 +76,13 @@ onEachDatabase((suite) => {
     expect((await read(shop, shirt)).variants.map(({ price }) => price)).toEqual(Array(20).fill(7));
     await count("unchanged price", () => shop.call(`PATCH /products/${shirt.id}/`, { body: { price: 7 } }));
     await count("delete", () => shop.call(`DELETE /products/${shirt.id}/`));
-    // Each order has variants of two products. An act that increases the version writes each row twice.
+    // Each order has variants of two products. A change that increases the version writes each row twice.
     const ofOrders = { order: 2, cancel: 2, pay: 4, refund: 4 };
     expect(counts).toEqual({ create: 1, ...ofOrders, price: 2, "unchanged price": 1, delete: 2 });
   });
 
   onFile(
-    "a transaction that fails in the middle of a batch changes nothing, and later changes are visible at once",
+    "a transaction that fails in the middle of a batch of variants changes nothing, and later changes are visible at once",
     async () => {
       const shop = await open();
       const ctx = await tenantContext(shop);
@@ -108,7 +108,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("a batch that is not ended cannot be committed, and harms no later write", async () => {
+  test("a transaction with an unfinished batch of variants cannot be committed, and does not affect later writes", async () => {
     const shop = await open();
     const ctx = await tenantContext(shop);
     const shirt = await shop.createProduct({ price: 5, variants: variants(2) });
@@ -125,38 +125,35 @@ onEachDatabase((suite) => {
     expect((await read(shop, shirt)).stock).toBe(14);
   });
 
-  onFile(
-    "an imported product with many variants is rendered once, and not at all if a variant is refused",
-    async () => {
-      const shop = await open();
-      const ctx = await tenantContext(shop);
-      const shirt = await shop.createProduct({ title: "Shirt", price: 5, variants: variants(20) });
-      const importAs = (title: string, stock: number) => {
-        const changed = shirt.variants.map(({ id }, index) => ({
-          id,
-          title: `${title} ${index}`,
-          stock: stock - index,
-        }));
-        const file = decodeText(new Blob([JSON.stringify({ id: shirt.id, variants: changed })]).stream());
-        return importProducts(ctx, readNdjson(file), { onError: "skip", isDryRun: false });
-      };
-      const find = async (search: string) =>
-        (await shop.call<unknown[]>("GET /products/", { query: { q: search } })).data;
-      // Each imported variant increases the version.
-      expect(await countWrites(() => importAs("Blue", 19))).toBe(shirt.variants.length + 1);
-      const { stock, variants: imported } = await read(shop, shirt);
-      expect([stock, imported.every(({ title }) => title.startsWith("Blue"))]).toEqual([190, true]);
-      await expectFresh();
-      expect([await find("blue"), await find("green")].map(({ length }) => length)).toEqual([1, 0]);
-      const before = await read(shop, shirt);
-      expect(await importAs("Green", 18)).toMatchObject({ updated: 0, failed: 1 });
-      expect(await read(shop, shirt)).toEqual(before);
-      expect([await find("blue"), await find("green")].map(({ length }) => length)).toEqual([1, 0]);
-      await expectFresh();
-    },
-  );
+  onFile("an imported product with many variants is rendered once, or not at all if a variant is refused", async () => {
+    const shop = await open();
+    const ctx = await tenantContext(shop);
+    const shirt = await shop.createProduct({ title: "Shirt", price: 5, variants: variants(20) });
+    const importAs = (title: string, stock: number) => {
+      const changed = shirt.variants.map(({ id }, index) => ({
+        id,
+        title: `${title} ${index}`,
+        stock: stock - index,
+      }));
+      const file = decodeText(new Blob([JSON.stringify({ id: shirt.id, variants: changed })]).stream());
+      return importProducts(ctx, readNdjson(file), { onError: "skip", isDryRun: false });
+    };
+    const find = async (search: string) =>
+      (await shop.call<unknown[]>("GET /products/", { query: { q: search } })).data;
+    // Each imported variant increases the version.
+    expect(await countWrites(() => importAs("Blue", 19))).toBe(shirt.variants.length + 1);
+    const { stock, variants: imported } = await read(shop, shirt);
+    expect([stock, imported.every(({ title }) => title.startsWith("Blue"))]).toEqual([190, true]);
+    await expectFresh();
+    expect([await find("blue"), await find("green")].map(({ length }) => length)).toEqual([1, 0]);
+    const before = await read(shop, shirt);
+    expect(await importAs("Green", 18)).toMatchObject({ updated: 0, failed: 1 });
+    expect(await read(shop, shirt)).toEqual(before);
+    expect([await find("blue"), await find("green")].map(({ length }) => length)).toEqual([1, 0]);
+    await expectFresh();
+  });
 
-  test("concurrent orders, edits and deletions of variants leave every summary fresh", async () => {
+  test("after concurrent orders, edits and deletions of variants, every summary is current", async () => {
     const shop = await open();
     const shirts = await Promise.all([1, 2].map(() => shop.createProduct({ price: 5, variants: variants(4) })));
     const [shirt, other] = shirts as [ProductReply, ProductReply];

@@ -16,7 +16,7 @@ onEachDatabase((suite) => {
     `/products/${product.id}/variants/${product.variants[index]?.id ?? ""}/`;
 
   onFile(
-    "a product is created with its variants, which by default have its price and a title made of their options",
+    "a product can be created with variants, which by default have the product's price and a title from their options",
     async (shop) => {
       const product = await shirt(shop);
       const at = new Date(suite.app.clock.now()).toISOString();
@@ -77,7 +77,7 @@ onEachDatabase((suite) => {
     const changed = { price: 18, price_minor: 1800, has_own_price: true, position: 9, version: 2, updated_at: at };
     expect(patched.data).toEqual({ ...(product.variants[0] as VariantReply), ...changed });
     const now = await read(shop, product.id);
-    // One of the three stocks is not counted, so the sum is not known.
+    // One of the three stocks is not counted, so the sum is unknown.
     expect(now).toMatchObject({ version: 3, updated_at: at, stock: null, available: null });
     expect(now.variants.map(({ title }) => title)).toEqual(["L / Red", "Sample", "M / Red"]);
 
@@ -86,7 +86,7 @@ onEachDatabase((suite) => {
     expect((await read(shop, product.id)).version).toBe(4);
   });
 
-  onFile("new options change the title, unless it was given", async (shop) => {
+  onFile("new options change a variant's title, unless the title was given", async (shop) => {
     const product = await shirt(shop, [
       { options: { size: "M", cut: "A-line" } },
       { title: "Big", options: { size: "L" } },
@@ -99,7 +99,7 @@ onEachDatabase((suite) => {
     expect(await patch(1, { stock: 1 })).toBe("Big");
   });
 
-  onFile("after its variants are deleted, a product has its own stock again, and accepts stock and SKU", async () => {
+  onFile("after all variants are deleted, a product has its own stock again, and accepts stock and SKU", async () => {
     const shop = await suite.shop();
     const product = await shop.createProduct({ stock: 8, sku: "own" });
     const add = await shop.call<VariantReply>(`POST /products/${product.id}/variants/`, {
@@ -125,47 +125,50 @@ onEachDatabase((suite) => {
     expect((await shop.call(`PATCH /products/${product.id}/`, { body: { stock: 1, sku: "b" } })).status).toBe(200);
   });
 
-  onFile("a SKU is unique among products and variants of the store, until its owner is deleted", async (shop) => {
-    const { call } = shop;
-    const shirts = await shirt(shop);
-    const lamp = await shop.createProduct({ sku: "L" });
-    const torch = await shop.createProduct();
-    const refused: [request: string, body: unknown, field: string][] = [
-      ["POST /products/", { title: "A", price: 1, sku: "T-M" }, "sku"],
-      [
-        "POST /products/",
-        { title: "A", price: 1, variants: [{ title: "x" }, { title: "y", options: { a: "b" }, sku: "L" }] },
-        "variants.1.sku",
-      ],
-      ["POST /products/", { title: "A", price: 1, variants: [{ title: "x", sku: "T-L" }] }, "variants.0.sku"],
-      [`PATCH /products/${torch.id}/`, { sku: "T-L" }, "sku"],
-      [`PUT /products/${torch.id}/`, { title: "A", price: 1, sku: "T-L" }, "sku"],
-      [`POST /products/${torch.id}/variants/`, { title: "x", sku: "L" }, "sku"],
-      [`POST /products/${torch.id}/variants/`, { title: "x", sku: "T-M" }, "sku"],
-      [`PATCH ${path(shirts)}`, { sku: "L" }, "sku"],
-      [`PATCH ${path(shirts)}`, { sku: "T-L" }, "sku"],
-    ];
-    for (const [request, body, field] of refused) {
-      const { code, fields } = await call(request, { body });
-      expect([request, code, fields]).toEqual([request, 5302, [field]]);
-    }
-    expect(await read(shop, shirts.id)).toEqual(shirts);
-    expect((await call<ProductReply[]>("GET /products/")).data).toHaveLength(3);
-    await call(`DELETE ${path(shirts)}`);
-    expect((await call(`PATCH /products/${torch.id}/`, { body: { sku: "T-M" } })).status).toBe(200);
-    await call(`DELETE /products/${shirts.id}/`);
-    await call(`DELETE /products/${lamp.id}/`);
-    expect(
-      (
-        await shirt(shop, [
-          { title: "x", sku: "T-L" },
-          { options: { a: "b" }, sku: "L" },
-        ])
-      ).variants,
-    ).toHaveLength(2);
-    // Another store may use the same SKUs.
-    expect((await shirt(await suite.shop())).variants).toHaveLength(2);
-  });
+  onFile(
+    "a SKU is unique among products and variants of the store, until its product or variant is deleted",
+    async (shop) => {
+      const { call } = shop;
+      const shirts = await shirt(shop);
+      const lamp = await shop.createProduct({ sku: "L" });
+      const torch = await shop.createProduct();
+      const refused: [request: string, body: unknown, field: string][] = [
+        ["POST /products/", { title: "A", price: 1, sku: "T-M" }, "sku"],
+        [
+          "POST /products/",
+          { title: "A", price: 1, variants: [{ title: "x" }, { title: "y", options: { a: "b" }, sku: "L" }] },
+          "variants.1.sku",
+        ],
+        ["POST /products/", { title: "A", price: 1, variants: [{ title: "x", sku: "T-L" }] }, "variants.0.sku"],
+        [`PATCH /products/${torch.id}/`, { sku: "T-L" }, "sku"],
+        [`PUT /products/${torch.id}/`, { title: "A", price: 1, sku: "T-L" }, "sku"],
+        [`POST /products/${torch.id}/variants/`, { title: "x", sku: "L" }, "sku"],
+        [`POST /products/${torch.id}/variants/`, { title: "x", sku: "T-M" }, "sku"],
+        [`PATCH ${path(shirts)}`, { sku: "L" }, "sku"],
+        [`PATCH ${path(shirts)}`, { sku: "T-L" }, "sku"],
+      ];
+      for (const [request, body, field] of refused) {
+        const { code, fields } = await call(request, { body });
+        expect([request, code, fields]).toEqual([request, 5302, [field]]);
+      }
+      expect(await read(shop, shirts.id)).toEqual(shirts);
+      expect((await call<ProductReply[]>("GET /products/")).data).toHaveLength(3);
+      await call(`DELETE ${path(shirts)}`);
+      expect((await call(`PATCH /products/${torch.id}/`, { body: { sku: "T-M" } })).status).toBe(200);
+      await call(`DELETE /products/${shirts.id}/`);
+      await call(`DELETE /products/${lamp.id}/`);
+      expect(
+        (
+          await shirt(shop, [
+            { title: "x", sku: "T-L" },
+            { options: { a: "b" }, sku: "L" },
+          ])
+        ).variants,
+      ).toHaveLength(2);
+      // Another store may use the same SKUs.
+      expect((await shirt(await suite.shop())).variants).toHaveLength(2);
+    },
+  );
 
   onFile("two variants of a product cannot have the same options, in any order", async (shop) => {
     const product = await shirt(shop);
@@ -181,7 +184,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`PATCH ${path(product, 1)}`, { body: { options: turned } })).status).toBe(200);
   });
 
-  test("of twenty concurrent creates of products and variants with one SKU, one succeeds", async (shop) => {
+  test("of twenty concurrent creates of products and variants with one SKU, only one succeeds", async (shop) => {
     const product = await shirt(shop, [{ title: "x" }]);
     const replies = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
@@ -194,7 +197,7 @@ onEachDatabase((suite) => {
     expect(replies.filter(({ code }) => code === 5302)).toHaveLength(19);
   });
 
-  onFile("a product has at most a hundred variants, also under concurrent adds", async (shop) => {
+  onFile("a product has at most a hundred variants, even after concurrent creates", async (shop) => {
     const variants = Array.from({ length: 97 }, (_, n) => ({ options: { size: `${n}` } }));
     const product = await shirt(shop, variants);
     const replies = await Promise.all(
@@ -206,7 +209,7 @@ onEachDatabase((suite) => {
     expect((await read(shop, product.id)).variants).toHaveLength(100);
   });
 
-  onFile("a variant is found only under its own product, and not after it or the product is deleted", async (shop) => {
+  onFile("a variant is found only under its own product, until one of them is deleted", async (shop) => {
     const [product, lamp] = [await shirt(shop), await shop.createProduct()];
     const id = product.variants[0]?.id ?? "";
     const check = async (at: string) => {
@@ -225,7 +228,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`POST /products/${product.id}/variants/`, { body: { title: "x" } })).code).toBe(5301);
   });
 
-  onFile("every write of a variant records an event, and an edit of its stock a stock.changed event", async (shop) => {
+  onFile("every write of a variant records an event, and an edit of its stock records stock.changed", async (shop) => {
     const product = await shirt(shop);
     const at = path(product);
     await shop.call(`PATCH ${at}`, { body: { stock: 5 } });
@@ -256,7 +259,7 @@ onEachDatabase((suite) => {
       change(3),
       change(4),
       change(5),
-      // A reader can add up the stock from events, including the stock of added and deleted variants.
+      // A reader of the events can add up the stock, including that of added and deleted variants.
       ["stock.changed", product.id, { ...pieces, stock: 0 }],
       change(6),
       ["stock.changed", product.id, { ...pieces, variant_id: added.data.id, stock: 2 }],
@@ -298,7 +301,7 @@ onEachDatabase((suite) => {
     [[{ title: "x" }], { sku: "a" }, 5102, "sku"],
   ];
   onFile(
-    "invalid and repeated variants, too many, and a product's own stock or SKU beside variants are refused and named",
+    "invalid, repeated and too many variants, and a product's own stock or SKU beside variants, are refused by name",
     async ({ call }) => {
       for (const [variants, own, code, field] of refused) {
         const reply = await call("POST /products/", { body: { title: "A", price: 1, ...own, variants } });

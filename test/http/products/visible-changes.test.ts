@@ -31,7 +31,7 @@ onDatabase("file", (suite) => {
     return { shop, product, item, callers };
   }
 
-  /** Reads everything that a caller can see of a product and the lists with it, and the tags. */
+  /** Reads all that a caller can see of a product, in lists and alone, with ETags. */
   async function look(call: Call, { id, variants: [variant] }: ProductReply) {
     const reads = ["", "?q=lamp", "?sort=-updated_at", "?available=true&facets=tags,price", `${id}/`];
     if (variant) reads.push(`${id}/variants/`, `${id}/variants/${variant.id}/`);
@@ -62,7 +62,7 @@ onDatabase("file", (suite) => {
   }
 
   for (const [name, fields] of kinds) {
-    test(`orders that do not change the shown stock of ${name} change nothing that visitors see`, async () => {
+    test(`orders that do not change the shown stock of ${name} change no field that visitors see`, async () => {
       const { shop, product, item, callers } = await open(fields(1000));
       const before = await Promise.all(callers.map((call) => look(call, product)));
       const exact = (await shop.call<ProductReply>(`GET /products/${product.id}/`)).data;
@@ -76,7 +76,7 @@ onDatabase("file", (suite) => {
       expect((await shop.call(`PATCH /products/${product.id}/`, change)).code).toBe(5303);
     });
 
-    test(`after an edit of only the stock of ${name}, visitors see what they may see of it`, async () => {
+    test(`after an edit of only the stock of ${name}, visitors see the new stock up to the limit`, async () => {
       const { shop, product, item, callers } = await open(fields(1000));
       const path = `PATCH /products/${product.id}/${"variant_id" in item ? `variants/${item.variant_id}/` : ""}`;
       const stockItem = { productId: product.id, variantId: "variant_id" in item ? (item.variant_id ?? null) : null };
@@ -97,14 +97,14 @@ onDatabase("file", (suite) => {
       }
     });
 
-    test(`what changes the shown stock of ${name} changes version, time and tags for visitors`, async () => {
+    test(`a change of the shown stock of ${name} changes version, time and ETags for visitors`, async () => {
       const { shop, product, item, callers } = await open(fields(11));
       const buy = () => makeOrder(shop, [{ ...item, quantity: 2 }]);
       let order = await buy();
       let seen = await Promise.all(callers.map((call) => look(call, product)));
       const steps: [name: string, isSeen: boolean, act: () => Promise<unknown>][] = [
-        ["paying, after which 9 are left as before", false, () => actOn(shop, order, "pay")],
-        ["a refund, after which 11 are left", true, () => actOn(shop, order, "refund", { body: { restock: true } })],
+        ["a payment, with 9 left as before", false, () => actOn(shop, order, "pay")],
+        ["a refund, with 11 left", true, () => actOn(shop, order, "refund", { body: { restock: true } })],
         ["an order that leaves 9", true, async () => (order = await buy())],
         ["a cancellation", true, () => actOn(shop, order, "cancel")],
       ];

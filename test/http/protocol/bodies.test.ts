@@ -102,7 +102,7 @@ onDatabase("file", (suite) => {
     expect(codes).toEqual([5102, 5104]);
   });
 
-  test.each(cases)("a body that is %s has the code %p", async (_, code, send) => {
+  test.each(cases)("a body that is %s gets the code %p", async (_, code, send) => {
     const reply = await shop.call("POST /products/", send);
     expect(reply.code).toBe(code);
     if (code !== undefined) expect(reply.text.length).toBeLessThan(20_000);

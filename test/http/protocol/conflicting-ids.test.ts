@@ -6,7 +6,7 @@ import { makeUser } from "../../support/users.ts";
 
 interface Conflict {
   name: string;
-  /** The scopes of a key that may write, and the scope that it needs to read the other record. */
+  /** The scopes of a key that may write, and the scope that reads the other record. */
   write: string[];
   read: string;
   /** Creates the other record. Returns its id. */
@@ -72,7 +72,7 @@ const conflicts: Conflict[] = [
 onDatabase("file", (suite) => {
   const { test } = suite;
   for (const { name, write, read, make, request, body, field } of conflicts) {
-    test(`${name} is 5302 with the id of the other record, for callers who may read it`, async (shop) => {
+    test(`${name}, used twice, is refused with 5302; callers who may read the other record also get its id`, async (shop) => {
       const id = await make(shop);
       const own = (await shop.createProduct()).id;
       const path = request.replace(":own", own).replace(":order", await paid(shop));

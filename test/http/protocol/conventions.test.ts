@@ -18,14 +18,14 @@ onDatabase("file", (suite) => {
     other = await suite.shop();
   });
 
-  test("errors and successes have the request id that the caller sent", async () => {
+  test("errors and successes contain the request id that the caller sent", async () => {
     const headers = { "x-request-id": "from-the-caller" };
     for (const request of [get, "GET /nothing/", "PUT /products/", "OPTIONS /products/", "GET /health/live"]) {
       expect((await shop.call(request, { headers })).requestId).toBe("from-the-caller");
     }
   });
 
-  test("namespace may be in the query, in the body or in both: the query takes precedence", async () => {
+  test("the namespace may be in the query or the body, and the query takes precedence", async () => {
     const inBody = (namespace: unknown, options: CallOptions = {}) =>
       shop.call(post, { namespace: null, body: { ...lamp, namespace }, ...options });
     expect((await inBody(shop.namespace)).status).toBe(201);
@@ -38,7 +38,7 @@ onDatabase("file", (suite) => {
     for (const value of [5, null, {}, [shop.namespace], true, ""]) expect((await inBody(value)).code).toBe(5202);
   });
 
-  test("a missing namespace is 5202 together with app credentials, 5204 with user credentials, else 5101", async () => {
+  test("a missing namespace gets 5202 with app credentials, 5204 with user credentials, and otherwise 5101", async () => {
     const token = { user_id: "usr_1", token: "v2.x" };
     for (const request of [get, post, "PATCH /products/prod_1/", "DELETE /products/prod_1/"]) {
       for (const [code, options] of [
@@ -57,7 +57,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call(post, { namespace: null, body: {} })).code).toBe(5202);
   });
 
-  test("an unknown, suspended or misspelt store is 5215 with any credentials", async (suspended) => {
+  test("an unknown, suspended or misspelt store gets 5215 with any credentials", async (suspended) => {
     await suspendTenant(suite.app.system, suspended.namespace);
     const { namespace } = shop;
     const names = ["no-such-store", suspended.namespace, namespace.toUpperCase(), ` ${namespace}`];
@@ -88,20 +88,25 @@ onDatabase("file", (suite) => {
       ["wrong credentials before size", post, { auth: "Bearer a:b", raw: " ".repeat(1_100_000) }, 5203],
       ["wrong credentials before unknown fields", post, { auth: "Bearer a:b", body: { x: 1 } }, 5203],
       ["wrong credentials before query", get, { auth: "Bearer a:b", query: { limit: 0 } }, 5203],
-      ["wrong credentials before what exists", "GET /products/prod_1/", { auth: "Bearer a:b" }, 5203],
+      ["wrong credentials before whether the record exists", "GET /products/prod_1/", { auth: "Bearer a:b" }, 5203],
       ["permission before body", post, { auth: readonly, ...bad }, 5300],
-      ["permission before what exists", "DELETE /products/prod_1/", { auth: readonly }, 5300],
+      ["permission before whether the record exists", "DELETE /products/prod_1/", { auth: readonly }, 5300],
       ["malformed body before its fields", post, bad, 5100],
-      ["fields before what exists", "PATCH /products/prod_1/", { body: { x: 1 } }, 5102],
+      ["fields before whether the record exists", "PATCH /products/prod_1/", { body: { x: 1 } }, 5102],
       ["fields before the version", `PATCH /products/${id}/`, { body: { x: 1 }, ...outdated }, 5102],
-      ["the version before what conflicts", `PATCH /products/${id}/`, { body: { slug: "lamp" }, ...outdated }, 5303],
+      [
+        "the version before conflicts with other records",
+        `PATCH /products/${id}/`,
+        { body: { slug: "lamp" }, ...outdated },
+        5303,
+      ],
     ];
     for (const [name, request, options, code] of table) {
       expect([name, (await shop.call(request, options)).code]).toEqual([name, code]);
     }
   });
 
-  test("if the namespace may be in an unreadable body, the error is about the body", async () => {
+  test("if only an unreadable body can contain the namespace, the error is about the body", async () => {
     expect((await shop.call(post, { namespace: null, raw: "{bad" })).code).toBe(5100);
     expect((await shop.call(post, { namespace: null, raw: "[]" })).code).toBe(5100);
     expect((await shop.call(post, { namespace: null, ...xml })).code).toBe(5103);

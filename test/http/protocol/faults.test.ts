@@ -60,7 +60,7 @@ const routes: Route[] = [
   }),
 ];
 
-/** Reads twice. The first read seems to take eleven seconds. */
+/** Reads twice, with a clock that makes the first read take eleven seconds. */
 const slowReads = defineRoute("GET", "/slow-reads/", "slow-reads", {
   ...common,
   summary: "Reads slowly",
@@ -115,7 +115,7 @@ onDatabase("file", (suite) => {
     expect((await call("HEAD /faults/error/")).status).toBe(500);
   });
 
-  test("unavailable is 5001 with Retry-After and the general message; the error and its cause are only logged", async () => {
+  test("an unavailable database gets 5001 with Retry-After and a general message; only the log has the error and its cause", async () => {
     const { code, status, text, error, headers } = await call("POST /unavailable/");
     expect([code, status, headers.get("retry-after")]).toEqual([5001, 503, "1"]);
     const message = "Temporarily unavailable.";
@@ -126,8 +126,8 @@ onDatabase("file", (suite) => {
   });
 });
 
-describe.skipIf(!hasSqld)("an outage of the database server", () => {
-  test("makes requests that need the database, or wait ten seconds for it, return 5001 until the server is back", async () => {
+describe.skipIf(!hasSqld)("an outage of the libSQL server", () => {
+  test("makes requests fail with 5001 at once, or after ten seconds, until the server is back", async () => {
     const dir = mkdtempSync(join(tmpdir(), "bodega-outage-"));
     const options = { dir: join(dir, "server") };
     let server = await startSqld(options);
@@ -192,7 +192,7 @@ async function readOnce(read: () => Promise<ResolvedCredentials>) {
   return { answered, ...counts };
 }
 
-test("if its credentials have changed or cannot be read, a read is answered again, once", async () => {
+test("a read is answered once more if its credentials have changed or could not be read", async () => {
   expect(await readOnce(async () => known("cached"))).toEqual({ answered: "cached", reads: 1, answers: 1 });
   expect(await readOnce(async () => known("new"))).toEqual({ answered: "new", reads: 1, answers: 2 });
   const failing = () => Promise.reject(new Error("no answer"));

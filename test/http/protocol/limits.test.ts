@@ -70,7 +70,7 @@ onDatabase("file", (suite) => {
     [() => head().replace("POST", "PATCH"), {}, 5105],
   ] as const;
 
-  test("if the connection would end with the reply, a refused request gets its reply only after its body", async () => {
+  test("a refused request whose connection will close gets its reply only after its body", async () => {
     const half = " ".repeat(100_000);
     for (const [line, headers, code] of refused) {
       for (const [framing, ...pieces] of [
@@ -100,7 +100,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a refused request gets its reply at once if its connection continues, or if it waits for 100 Continue", async () => {
+  test("a refused request gets its reply at once if its connection stays open, or if the client waits for 100 Continue", async () => {
     for (const [line, headers, code] of refused) {
       for (const more of [{}, { connection: "close", expect: "100-continue" }] as Record<string, string>[]) {
         const connection = openConnection(suite.app);
@@ -117,7 +117,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a refused request whose body does not arrive, or is far too large, is answered in time", async () => {
+  test("a refused request whose body does not arrive, or is far too large, gets its reply in time", async () => {
     for (const [line, headers, code] of refused) {
       for (const length of ["26", String(2 ** 30)]) {
         const connection = openConnection(app);

@@ -32,7 +32,7 @@ async function readAll(shop: Shop, request: string, query: Query, next = "cursor
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("a page of large products ends at about 1 MiB, and the pages together have each product once, in order", async (shop) => {
+  test("a page of large products ends at about 1 MiB, and all pages together contain each product once, in order", async (shop) => {
     const created: ProductReply[] = [];
     for (let i = 0; i < 12; i++) {
       const description = i % 6 === 5 ? null : longText;

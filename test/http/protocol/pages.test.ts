@@ -4,7 +4,7 @@ import { onDatabase } from "../../support/suite.ts";
 onDatabase("file", (suite) => {
   const get = (path: string, headers: Record<string, string> = {}) => fetch(`${suite.app.url}${path}`, { headers });
 
-  test("the reply of / names the service, its readiness and the address of its description", async () => {
+  test("the reply of / has the name of the service, whether it is ready, and the address of the API description", async () => {
     const reply = await get("/");
     expect(reply.headers.get("vary")).toContain("Accept");
     expect(await reply.json()).toEqual({
@@ -19,7 +19,7 @@ onDatabase("file", (suite) => {
     expect([reply.status, reply.url]).toEqual([200, `${suite.app.url}/docs`]);
   });
 
-  test("the reference runs only scripts of this server, and loads nothing from elsewhere", async () => {
+  test("the reference runs only scripts of this server, and loads nothing from other hosts", async () => {
     const page = await get("/docs", { accept: "text/html" });
     const policy = page.headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'; script-src 'self';");
@@ -38,7 +38,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("the reference is at /docs/ too, also below the prefix of a proxy", async () => {
+  test("/docs/ leads to the reference, even below the prefix of a proxy", async () => {
     const proxied = await fetch(`${suite.app.url}/docs/`, { redirect: "manual" });
     expect(proxied.status).toBe(308);
     const location = proxied.headers.get("location") ?? "";
@@ -47,7 +47,7 @@ onDatabase("file", (suite) => {
     expect([page.status, page.url]).toEqual([200, `${suite.app.url}/docs`]);
   });
 
-  test("the client and its types are read by pages of any origin, compressed, and again only if they have changed", async () => {
+  test("pages of any origin can read the client and its types, compressed, and read them again only after a change", async () => {
     for (const [path, type, part] of [
       ["/client.js", "text/javascript; charset=utf-8", "createClient"],
       ["/client.d.ts", "text/plain; charset=utf-8", "export declare function createClient"],
@@ -66,7 +66,7 @@ onDatabase("file", (suite) => {
 onDatabase(
   "file",
   (suite) => {
-    test("a server without the reference answers its paths as unknown, and does not link to it", async () => {
+    test("a server without the reference replies to its paths as to unknown paths, and does not link to it", async () => {
       for (const path of ["/docs", "/docs/", "/docs/reference.js"])
         expect((await fetch(`${suite.app.url}${path}`)).status).toBe(404);
       expect(await (await fetch(`${suite.app.url}/`)).text()).not.toContain("docs");

@@ -16,7 +16,7 @@ const productOf = async (shop: Shop, fields: object, lang?: string): Promise<str
   return `/products/${data.id}/`;
 };
 
-/** Records that stay the same if a PUT sends what a GET returned. `make` returns the path of a record. */
+/** Records that do not change if a PUT sends the reply of a GET. `make` returns the path of a record. */
 const records: [name: string, make: (shop: Shop) => Promise<string>][] = [
   [
     "a product with everything",
@@ -47,7 +47,7 @@ const records: [name: string, make: (shop: Shop) => Promise<string>][] = [
 onDatabase("file", (suite) => {
   const { test } = suite;
   for (const [name, make] of records) {
-    test(`${name} can be sent back with PUT as GET returned it, and stays as it was`, async (shop) => {
+    test(`a PUT of ${name}, as GET returned it, changes nothing`, async (shop) => {
       const [path = "", search] = (await make(shop)).split("?");
       const query = Object.fromEntries(new URLSearchParams(search));
       const { data: before } = await shop.call<Reply>(`GET ${path}`, { query });
@@ -60,7 +60,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("PUT writes the changes of a document that GET returned, but not the sum of the variants' stock", async (shop) => {
+  test("a PUT of a changed document from GET writes the changes, but not the sum of the variants' stock", async (shop) => {
     const path = await productOf(shop, { variants });
     const { data: product } = await shop.call<ProductReply & Reply>(`GET ${path}`);
     const sum = await shop.call(`PUT ${path}`, { body: { ...product, stock: 50 } });

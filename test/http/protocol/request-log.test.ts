@@ -17,7 +17,7 @@ onDatabase("file", (suite) => {
     await shop.call("GET /products/prod_1/", { address });
     await shop.callAnonymously("GET /products/", { address });
     await shop.call("GET /nothing/", { address });
-    // Addresses are personal data, so the log has them only for failures.
+    // IP addresses are personal data, so the log has them only for failures.
     const common = { at: suite.app.clock.now(), method: "GET" };
     const failed = { ...common, ip: address };
     const known = { namespace: shop.namespace, caller: shop.key.app_id };
@@ -30,7 +30,7 @@ onDatabase("file", (suite) => {
     expect(suite.app.entries[from]?.ip).toBeUndefined();
   });
 
-  test("nothing of a query, a header or a body reaches the log or the reply", async () => {
+  test("no value of a query, a header or a body occurs in the log or in an error", async () => {
     const marks = ["mark-in-query", "mark-in-header", "mark-in-body", "mark-in-secret", "mark-in-token"];
     const from = suite.app.lines.length;
     const replies = [

@@ -10,7 +10,7 @@ onDatabase("file", (suite) => {
     shop = await suite.shop();
   });
 
-  test("an unknown path is 5106 for every method, with and without credentials", async () => {
+  test("an unknown path gets 5106 for every method, with and without credentials", async () => {
     for (const path of ["/nothing/", "/products/a/b/", "/product/", "/Products/"]) {
       for (const method of ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"]) {
         const named = await shop.call(`${method} ${path}`);
@@ -22,7 +22,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a wrong method is 5105 with Allow, before any other check", async () => {
+  test("a wrong method gets 5105 with Allow, before any other check", async () => {
     for (const [path, methods, allow] of [
       ["/products/", ["PUT", "PATCH", "DELETE", "PROPFIND"], "GET, POST, HEAD, OPTIONS"],
       ["/products", ["PUT", "PATCH", "DELETE"], "GET, POST, HEAD, OPTIONS"],
@@ -40,7 +40,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("TRACE and CONNECT are wrong methods like others, and echo nothing", async () => {
+  test("TRACE and CONNECT are refused like other wrong methods, and echo nothing", async () => {
     for (const method of ["TRACE", "CONNECT"]) {
       const headers = { authorization: shop.auth, "x-echo": "not-to-be-echoed" };
       const reply = await request(suite.app, { head: `${method} /products/ HTTP/1.1`, headers });
@@ -98,14 +98,14 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an id may be any text: encoded slashes, NUL, dots, other scripts and long ones are not found", async () => {
+  test("an id may be any text: ids with encoded slashes, NUL, dots or other scripts, and long ids, are not found", async () => {
     for (const id of ["a%2Fb", "%00", "a%00b", "%E7%81%AF", "%F0%9F%92%A1", "'%20or%201=1--", "x".repeat(2000)]) {
       const { code } = await shop.call(`GET /products/${id}/`);
       expect({ id: id.slice(0, 20), code }).toEqual({ id: id.slice(0, 20), code: 5301 });
     }
   });
 
-  test("an id that is not valid percent-encoded UTF-8 is 5100", async () => {
+  test("an id that is not valid percent-encoded UTF-8 gets 5100", async () => {
     for (const id of ["%ZZ", "%", "%ff", "%c3%28", "a%2", "%ed%a0%80"]) {
       const head = `GET /products/${id}/?namespace=${shop.namespace} HTTP/1.1`;
       const reply = await request(suite.app, { head, headers: { authorization: shop.auth } });

@@ -7,8 +7,8 @@ import { onDatabase } from "../../support/suite.ts";
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`;
 /**
- * Whether a route changes a record that has a version. Likes, bookmarks and devices have none, because they cannot be
- * read by id; pictures never change; rates, and the texts of a mail, are always replaced together.
+ * Whether a route changes a record that has a version. Likes, bookmarks and devices have no version, because they
+ * cannot be read by id. Pictures never change. Rates, and the texts of a mail, are always replaced together.
  */
 const isOfRecord = ({ method, path }: Route) =>
   !path.startsWith("/notifications/register/") &&
@@ -19,7 +19,7 @@ const isOfRecord = ({ method, path }: Route) =>
   (["PUT", "PATCH"].includes(method) || (method === "DELETE" && path.includes(":")));
 const changes = routes.filter((route) => route.conditional || isOfRecord(route));
 
-/** Whether a route changes a part of a record. The record stays when the part is deleted. */
+/** Whether a route changes a part of a record. Deleting the part does not delete the record. */
 const isOfPart = ({ path }: Route) => path.startsWith("/orders/:id/fulfillments/");
 
 /**
@@ -53,7 +53,7 @@ onDatabase("file", (suite) => {
       expect([stale.status, stale.code]).toEqual([412, 5303]);
       expect((await makeCall(world, readOf(call))).data).toEqual(before.data);
 
-      // A compressing proxy makes tags weak.
+      // A proxy that compresses makes ETags weak.
       const done = await makeCall(world, call, { headers: { "if-match": `W/"${version}"` } });
       expect([done.status, done.error]).toEqual([call.status ?? route.reply.status ?? 200, undefined]);
       const after = await makeCall(world, readOf(call));
@@ -87,7 +87,7 @@ onDatabase("file", (suite) => {
   });
 });
 
-/** Returns the version in an `ETag`. For some reads, the state of the catalogue follows it. */
+/** Returns the version in an `ETag`. In some replies, the state of the catalogue follows the version. */
 function tagOf({ headers }: ApiReply): string | undefined {
   return headers.get("etag")?.replace(/^W\/"(\d+)\.[a-z0-9]{13}"$/, '"$1"');
 }

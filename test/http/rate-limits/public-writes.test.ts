@@ -38,38 +38,41 @@ onEachDatabase((suite) => {
   const open = (tenant: { addressWrites?: number; visitorWrites?: number }) => suite.shop({ tenant });
 
   describe.each(writes)("%s", (_name, write, byVisitor) => {
-    onFile("is refused with 5107 when an address reaches its limit per minute, and Retry-After is exact", async () => {
-      const { clock } = suite.app;
-      const shop = await open({ addressWrites: 3 });
-      const address = newAddress();
-      for (let n = 0; n < 3; n++) {
-        expect(answerOf(await write(shop, { address }))).toEqual(fine);
+    onFile(
+      "is refused with 5107 when an IP address reaches its limit per minute, with an exact Retry-After",
+      async () => {
+        const { clock } = suite.app;
+        const shop = await open({ addressWrites: 3 });
+        const address = newAddress();
+        for (let n = 0; n < 3; n++) {
+          expect(answerOf(await write(shop, { address }))).toEqual(fine);
+          clock.advance(1000);
+        }
+        const refused = await write(shop, { address });
+        expect([refused.status, ...answerOf(refused)]).toEqual([429, 5107, "57"]);
+        expect(refused.error?.message).toBe("Too many writes from this address.");
+        expect(answerOf(await write(shop, {}))).toEqual(fine);
+        const named = { "x-client-address": newAddress() };
+        const page = await shop.issueKey({ scopes: ["catalog:read"] });
+        const cases: [string, Record<string, string>, ReturnType<typeof answerOf>][] = [
+          [shop.auth, {}, [5107, "57"]],
+          [shop.auth, named, fine],
+          // With a storefront key, all visitors of a page count as one address.
+          [shop.auth, { ...named, origin: "https://shop.example.com" }, [5107, "57"]],
+          [`Bearer ${page.app_id}:${page.app_secret}`, named, [5107, "57"]],
+        ];
+        for (const [auth, headers, answer] of cases) {
+          expect(answerOf(await write(shop, { address, auth, headers }))).toEqual(answer);
+        }
+        clock.advance(56_000);
+        expect(answerOf(await write(shop, { address }))).toEqual([5107, "1"]);
         clock.advance(1000);
-      }
-      const refused = await write(shop, { address });
-      expect([refused.status, ...answerOf(refused)]).toEqual([429, 5107, "57"]);
-      expect(refused.error?.message).toBe("Too many writes from this address.");
-      expect(answerOf(await write(shop, {}))).toEqual(fine);
-      const named = { "x-client-address": newAddress() };
-      const page = await shop.issueKey({ scopes: ["catalog:read"] });
-      const cases: [string, Record<string, string>, ReturnType<typeof answerOf>][] = [
-        [shop.auth, {}, [5107, "57"]],
-        [shop.auth, named, fine],
-        // With a storefront key, all visitors of a page count as one address.
-        [shop.auth, { ...named, origin: "https://shop.example.com" }, [5107, "57"]],
-        [`Bearer ${page.app_id}:${page.app_secret}`, named, [5107, "57"]],
-      ];
-      for (const [auth, headers, answer] of cases) {
-        expect(answerOf(await write(shop, { address, auth, headers }))).toEqual(answer);
-      }
-      clock.advance(56_000);
-      expect(answerOf(await write(shop, { address }))).toEqual([5107, "1"]);
-      clock.advance(1000);
-      expect(answerOf(await write(shop, { address }))).toEqual(fine);
-      expect(answerOf(await write(shop, { address }))).toEqual([5107, "1"]);
-    });
+        expect(answerOf(await write(shop, { address }))).toEqual(fine);
+        expect(answerOf(await write(shop, { address }))).toEqual([5107, "1"]);
+      },
+    );
 
-    onFile("is refused to a user or visitor from any address, also with an app key", async () => {
+    onFile("is refused when a user or visitor reaches the limit, from any address and with an app key", async () => {
       const shop = await open({ visitorWrites: 2 });
       const { id: user_id, token } = await openAccount(shop);
       const people: CallOptions[] = [{ query: { user_id, token } }];
@@ -109,7 +112,7 @@ onEachDatabase((suite) => {
     expect(await call("POST /views/", { body })).toEqual(fine);
   });
 
-  onFile("refused writes count, for any reason of the refusal", async () => {
+  onFile("refused public writes count, for any reason of the refusal", async () => {
     const shop = await open({ addressWrites: 5 });
     const address = newAddress();
     const send = async (body: unknown, request = "POST /likes/") =>

@@ -30,7 +30,7 @@ onEachDatabase((suite) => {
   const likesOf = async (shop: Shop, id: string) =>
     (await shop.call<ProductReply>(`GET /products/${id}/`)).data.likes_count;
 
-  test("at a sign-in, the visitor's likes and bookmarks become the user's, and those that both have count once", async () => {
+  test("at a sign-in, the visitor's likes and bookmarks become the user's, and duplicates count once", async () => {
     const { shop, eve, one, two, three, asUser, asVisitor } = await open();
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", one);
     await asVisitor("/likes/", visitor).add(two);
@@ -54,28 +54,33 @@ onEachDatabase((suite) => {
       expect((await asVisitor(path, visitor).list()).data).toEqual([]);
     }
     expect((await asVisitor("/likes/", other).get(two)).data).toEqual({ active: true, count: 2 });
-    // The visitor has no likes left for another user.
+    // The visitor has no more likes for another user.
     const adam = await openAccount(shop);
     expect((await signIn(shop, adam, { visitor })).status).toBe(200);
     expect((await asUser("/likes/", token).list()).data).toHaveLength(2);
   });
 
-  onFile("a failed sign-in claims no likes; a visitor in the query takes precedence over one in the body", async () => {
-    const { shop, eve, one, two, asVisitor } = await open();
-    const [first, second] = [
-      await becomeVisitor(shop.callAnonymously, "/likes/", one),
-      await becomeVisitor(shop.callAnonymously, "/likes/", two),
-    ];
-    await eve.enrol();
-    expect((await signIn(shop, eve, { visitor: first, password: "wrong" })).code).toBe(5212);
-    expect((await signIn(shop, eve, { visitor: first })).code).toBe(5211);
-    expect((await asVisitor("/likes/", first).get(one)).data).toEqual({ active: true, count: 1 });
-    expect((await signIn(shop, eve, { visitor: first, otp: await eve.code() }, { visitor: second })).status).toBe(200);
-    expect((await asVisitor("/likes/", first).get(one)).data).toEqual({ active: true, count: 1 });
-    expect((await asVisitor("/likes/", second).get(two)).data).toEqual({ active: false, count: 1 });
-  });
+  onFile(
+    "a failed sign-in moves no likes; a visitor in the query takes precedence over a visitor in the body",
+    async () => {
+      const { shop, eve, one, two, asVisitor } = await open();
+      const [first, second] = [
+        await becomeVisitor(shop.callAnonymously, "/likes/", one),
+        await becomeVisitor(shop.callAnonymously, "/likes/", two),
+      ];
+      await eve.enrol();
+      expect((await signIn(shop, eve, { visitor: first, password: "wrong" })).code).toBe(5212);
+      expect((await signIn(shop, eve, { visitor: first })).code).toBe(5211);
+      expect((await asVisitor("/likes/", first).get(one)).data).toEqual({ active: true, count: 1 });
+      expect((await signIn(shop, eve, { visitor: first, otp: await eve.code() }, { visitor: second })).status).toBe(
+        200,
+      );
+      expect((await asVisitor("/likes/", first).get(one)).data).toEqual({ active: true, count: 1 });
+      expect((await asVisitor("/likes/", second).get(two)).data).toEqual({ active: false, count: 1 });
+    },
+  );
 
-  onFile("an invalid or foreign visitor is ignored and not logged", async () => {
+  onFile("at a sign-in, an invalid visitor, or one of another store, is ignored and not logged", async () => {
     const { shop, eve, one, asUser } = await open();
     const other = await suite.shop();
     const theirs = (await other.createProduct()).id;
@@ -104,7 +109,7 @@ onEachDatabase((suite) => {
     expect(suite.app.lines.filter((line) => line.includes("vis_"))).toEqual([]);
   });
 
-  test("many reactions move a hundred at a time; a login that is interrupted is completed by the next one", async () => {
+  test("many reactions are moved a hundred at a time; the next login moves those of an interrupted login", async () => {
     const { shop, eve } = await open();
     const ctx = await tenantContext(shop);
     const [visitor, count] = [`vis_${Bun.randomUUIDv7()}`, 250];
@@ -137,13 +142,13 @@ onEachDatabase((suite) => {
     const sums = "select sum(likes) as likes, sum(bookmarks) as bookmarks from resource_counts where tenant_id = ?";
     const { rows } = await ctx.db.execute({ sql: sums, args: [ctx.tenant.id] });
     expect({ ...rows[0] }).toEqual({ likes: 125, bookmarks: 125 });
-    // A user who was deleted in the meantime gets nothing.
+    // A user who was deleted meanwhile gets no reactions.
     await ctx.db.execute({ sql: "update reactions set actor = ? where actor = ?", args: [visitor, eve.id] });
     await transferReactions(ctx, visitor, "usr_deleted");
     expect(await ofActor(visitor)).toBe(count);
   });
 
-  test("of several users who claim one visitor at once, one gets all reactions, and none is doubled or lost", async () => {
+  test("if several users sign in with one visitor at once, one gets all reactions, and none is doubled or lost", async () => {
     const { shop, eve, one, two, asVisitor } = await open();
     const visitor = await becomeVisitor(shop.callAnonymously, "/likes/", one);
     await asVisitor("/likes/", visitor).add(two);

@@ -68,7 +68,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile("a declared type belongs to one store, and for products only ids of products are accepted", async () => {
+  onFile("a declared type is valid only in its store, and the type product accepts only ids of products", async () => {
     const [shop, other] = [await open(), await suite.shop()];
     const { id } = await shop.createProduct();
     await react(shop, "/likes/", id);
@@ -79,7 +79,7 @@ onEachDatabase((suite) => {
     expect((await other.callAnonymously("GET /likes/", { query: article(id) })).data).toMatchObject({ count: 0 });
   });
 
-  onFile("only a type whose resources have nothing is removed", async () => {
+  onFile("a type can be removed only if its resources have no likes, bookmarks and views", async () => {
     const [shop, other] = [await open(), await open()];
     await react(other, "/likes/", "1");
     await expect(change(other, [], ["article"])).rejects.toMatchObject({ kind: "wrongState" });
@@ -88,7 +88,7 @@ onEachDatabase((suite) => {
     expect((await react(shop, "/likes/", "1")).code).toBe(5102);
   });
 
-  onFile("a store has at most 20 types, and removing an unknown one is an error", async (shop) => {
+  onFile("a store has at most 20 types, and removing an unknown type is an error", async (shop) => {
     const names = Array.from({ length: 20 }, (_, i) => `type-${i}`);
     expect((await change(shop, names)).resource_types).toEqual(names.toSorted());
     await change(shop, ["type-3"]);
@@ -98,7 +98,7 @@ onEachDatabase((suite) => {
   });
 
   onFile(
-    "at the maximum of a type, new resources are refused, known ones are accepted, and unused ones make room",
+    "at a type's maximum of resources, new resources are refused, known ones are accepted, and unused ones no longer count",
     async () => {
       const shop = await open();
       const { data } = await react(shop, "/likes/", "1");

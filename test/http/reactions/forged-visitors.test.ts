@@ -5,7 +5,7 @@ import { tenantContext } from "../../support/factories.ts";
 import { becomeVisitor, reacting } from "../../support/reactions.ts";
 import { onDatabase } from "../../support/suite.ts";
 
-/** Returns invalid tokens, made from a valid one and from one of another store. */
+/** Returns invalid tokens, made from a valid token and from a token of another store. */
 function forgeriesOf(visitor: string, foreign: string, strange: string): string[] {
   const [id = "", signature = ""] = visitor.split("-");
   const flip = (text: string) => `${text.slice(0, -1)}${text.endsWith("0") ? "1" : "0"}`;
@@ -29,10 +29,10 @@ function forgeriesOf(visitor: string, foreign: string, strange: string): string[
   ];
 }
 
-// Only on a file, because tokens are verified in the same way on a server.
+// Runs only on a file, because tokens are verified in the same way on a libSQL server.
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("bookmarks of a visitor cannot be read or changed with a forged, altered or foreign token", async (shop) => {
+  test("a forged or altered token, or one of another store, cannot read or change a visitor's bookmarks", async (shop) => {
     const path = "/bookmarks/";
     const other = await suite.shop();
     const { id } = await shop.createProduct();
@@ -74,7 +74,7 @@ onDatabase("file", (suite) => {
     const replies = [await me.add(id), await me.get(id), await me.list(), await me.remove(id), await me.add("x")];
     for (const { text } of replies) expect(text).not.toContain("vis_");
     expect(suite.app.lines.filter((line) => line.includes("vis_"))).toEqual([]);
-    // Even a token in the path, sent by mistake, is not logged.
+    // Even a token that was sent in the path by mistake is not logged.
     const misled = await shop.callAnonymously(`GET /likes/${visitor}/`, { headers: { "x-request-id": visitor } });
     expect(misled.requestId).not.toBe(visitor);
     const signature = visitor.slice(-43);

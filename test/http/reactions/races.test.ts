@@ -7,7 +7,7 @@ import { becomeVisitor, type ReactionPath, reacting } from "../../support/reacti
 import { findInconsistencies } from "../../support/record-check.ts";
 import { onEachDatabase } from "../../support/suite.ts";
 
-/** Runs this many clients at the same time. Each sends its next request after the reply to its last one. */
+/** Runs this many clients at the same time. Each client waits for a reply before it sends its next request. */
 const together = <T>(count: number, work: (index: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 
@@ -20,7 +20,7 @@ onEachDatabase((suite) => {
   const rowsOf = (id: string, reaction: string) =>
     numbers("select count(*) from reactions where resource_id = ? and kind = ?", id, reaction);
 
-  test("25 visitors who like, unlike and bookmark at random each end in their last state", async (shop) => {
+  test("after random likes, unlikes and bookmarks of 25 visitors, each resource has the last state of each visitor", async (shop) => {
     const { id } = await shop.createProduct();
     const { id: other } = await shop.createProduct();
     const seed = Math.floor(Math.random() * 2 ** 32);
@@ -68,7 +68,7 @@ onEachDatabase((suite) => {
     expect([await likesOf(shop, id), await rowsOf(id, "like")]).toEqual([50, [50]]);
   });
 
-  test("likes concurrent with the deletion of their user are removed, and the count is right", async (shop) => {
+  test("likes that a user adds while the user is deleted are removed, and the count is right", async (shop) => {
     const { id } = await shop.createProduct();
     await becomeVisitor(shop.callAnonymously, "/likes/", id);
     const codes = new Set<number | undefined>();

@@ -26,7 +26,7 @@ onEachDatabase((suite) => {
       return { shop: made, id, as };
     };
 
-    test(`${path} creates a visitor at the first call, and counts the visitor once`, async () => {
+    test(`${path} creates a visitor at the first call, and counts a visitor only once`, async () => {
       const { shop, id, as } = await open();
       const before = await read(shop, id);
       expect((await as().get(id)).data).toEqual({ active: false, count: 0 });
@@ -41,7 +41,7 @@ onEachDatabase((suite) => {
       expect(await stateOf(other, id)).toEqual([true, 2]);
       const shown = await read(shop, id);
       expect(shown.likes_count).toBe(path === "/likes/" ? 2 : 0);
-      // A changed count does not change the version.
+      // A changed count does not change the product's version.
       expect(shown).toEqual({ ...before, likes_count: shown.likes_count });
       for (let again = 0; again < 2; again++) expect((await me.remove(id)).data).toEqual({ active: false, count: 1 });
       expect(await stateOf(other, id)).toEqual([true, 1]);
@@ -70,7 +70,7 @@ onEachDatabase((suite) => {
     });
 
     onFile(
-      `${path} with app credentials belong to the visitor whose token is sent; a user's need the user's token`,
+      `${path} with app credentials belong to the visitor whose token is sent, or to a user if the user's token is sent`,
       async () => {
         const { shop, id, as } = await open();
         const eve = await openAccount(shop);
@@ -84,7 +84,7 @@ onEachDatabase((suite) => {
         }
         expect(await stateOf(as(), id)).toEqual([false, 1]);
 
-        // With a token, the user acts. A wrong token is an error, also in the body.
+        // With a user token, the user acts. A wrong token is an error, also in the body.
         const withToken = (token: string) => reacting(shop.call, path, { user_id: eve.id, token });
         expect((await withToken(eve.token).add(id)).data).toEqual({ active: true, count: 2 });
         const { token: fresh } = await inTransaction(await tenantContext(shop), (tx) => issueToken(tx, eve.id));
@@ -100,7 +100,7 @@ onEachDatabase((suite) => {
       },
     );
 
-    onFile(`${path} take the visitor from the query or the body, and the query takes precedence`, async () => {
+    onFile(`${path} accept the visitor in the query or the body, and the query takes precedence`, async () => {
       const { shop, id, as } = await open();
       const [first, second] = [
         await becomeVisitor(shop.callAnonymously, path, id),
@@ -120,32 +120,44 @@ onEachDatabase((suite) => {
       expect(await stateOf(as(first), id)).toEqual([true, 2]);
     });
 
-    onFile(`${path} of an unknown or unpublished resource is 5301, and creates no visitor`, async (shop) => {
-      const hidden = async (status: string) => (await shop.createProduct({ status })).id;
-      const deleted = (await shop.createProduct()).id;
-      await shop.call(`DELETE /products/${deleted}/`);
-      const elsewhere = (await (await suite.shop()).createProduct()).id;
-      const ids = [await hidden("draft"), await hidden("archived"), deleted, elsewhere, absent, newId("usr"), "x", ""];
-      for (const by of [
-        {},
-        { visitor: await becomeVisitor(shop.callAnonymously, path, (await shop.createProduct()).id) },
-      ]) {
-        const who = reacting(shop.callAnonymously, path, by as Record<string, string>);
-        for (const id of ids) {
-          for (const reply of await Promise.all([who.add(id), who.remove(id), who.get(id)])) {
-            expect([id, reply.code, reply.text.includes("vis_")]).toEqual([id, 5301, false]);
+    onFile(
+      `${path} of an unknown or unpublished resource are refused with 5301, and create no visitor`,
+      async (shop) => {
+        const hidden = async (status: string) => (await shop.createProduct({ status })).id;
+        const deleted = (await shop.createProduct()).id;
+        await shop.call(`DELETE /products/${deleted}/`);
+        const elsewhere = (await (await suite.shop()).createProduct()).id;
+        const ids = [
+          await hidden("draft"),
+          await hidden("archived"),
+          deleted,
+          elsewhere,
+          absent,
+          newId("usr"),
+          "x",
+          "",
+        ];
+        for (const by of [
+          {},
+          { visitor: await becomeVisitor(shop.callAnonymously, path, (await shop.createProduct()).id) },
+        ]) {
+          const who = reacting(shop.callAnonymously, path, by as Record<string, string>);
+          for (const id of ids) {
+            for (const reply of await Promise.all([who.add(id), who.remove(id), who.get(id)])) {
+              expect([id, reply.code, reply.text.includes("vis_")]).toEqual([id, 5301, false]);
+            }
           }
         }
-      }
-      const { rows } = await suite.app.db.execute({
-        sql: "select count(*) as n from reactions where resource_id in (select value from json_each(?))",
-        args: [JSON.stringify(ids)],
-      });
-      expect(rows[0]?.n).toBe(0);
-    });
+        const { rows } = await suite.app.db.execute({
+          sql: "select count(*) as n from reactions where resource_id in (select value from json_each(?))",
+          args: [JSON.stringify(ids)],
+        });
+        expect(rows[0]?.n).toBe(0);
+      },
+    );
 
     onFile(
-      `${path} of an unpublished or deleted resource can be removed once, and show again when it is published`,
+      `${path} of an unpublished or deleted resource can be removed once, and are shown again when it is published`,
       async () => {
         const { shop, id, as } = await open();
         const visitors = [1, 2, 3].map(() => becomeVisitor(shop.callAnonymously, path, id));
@@ -167,7 +179,7 @@ onEachDatabase((suite) => {
       },
     );
 
-    onFile(`${path} refuse and name an invalid resource or field`, async () => {
+    onFile(`${path} refuse an invalid resource or field by name`, async () => {
       const { shop, id } = await open();
       const of = ofProduct(id);
       const bad: [request: string, query: Record<string, string>, body: unknown, field: string][] = [

@@ -41,21 +41,21 @@ onDatabase("file", (suite) => {
   runScenarios(suite, [
     ...scenariosOf("GET /reports/sales/", [
       ["a store without sales has an empty report", undefined, 200, { has: ['"data":[]'] }],
-      ["an unknown period is 5102", { query: { by: "year" } }, 5102, "by"],
-      ["a beginning that is no time is 5102", { query: { since: "2026-13" } }, 5102, "since"],
-      ["an end before the beginning is 5102", { query: { since: "1d", until: "2d" } }, 5102, "since"],
-      ["more than five years are 5102", { query: { since: "1980", until: "1990" } }, 5102, "since"],
+      ["an unknown period is refused with 5102", { query: { by: "year" } }, 5102, "by"],
+      ["a beginning that is not a time is refused with 5102", { query: { since: "2026-13" } }, 5102, "since"],
+      ["an end before the beginning is refused with 5102", { query: { since: "1d", until: "2d" } }, 5102, "since"],
+      ["more than five years are refused with 5102", { query: { since: "1980", until: "1990" } }, 5102, "since"],
     ]),
   ]);
 
-  test("sold and returned are apart, and all sums equal those that the orders have", async () => {
+  test("a report has sold and returned amounts in separate columns, and all sums equal those of the orders", async () => {
     const { shop, sell, report } = await open(suite);
     const [german, austrian] = [await sell("DE"), await sell("AT")];
     await sell("DE", { email: "eve@example.com" });
     await refund(shop, german, { lines: [{ line_id: german.items[0]?.id, quantity: 1 }] });
     await refund(shop, german, { amount: 3.33 });
     await refund(shop, austrian, {});
-    // Neither an unpaid order nor surplus money is a sale, but the money was received and returned.
+    // An unpaid order and surplus money are not sales, but the money was received and returned.
     const items = german.items.map(({ product_id, quantity }) => ({ product_id, quantity }));
     await actOn(shop, await makeOrder(shop, items), "pay", { body: { amount: 1, reference: "part" } });
     const rows = await report("sales");
@@ -76,7 +76,7 @@ onDatabase("file", (suite) => {
     expect(sum(taxes, "sold_net_minor") + sum(taxes, "sold_tax_minor")).toBe(Number(sold));
     expect(sum(taxes, "returned_net_minor") + sum(taxes, "returned_tax_minor")).toBe(Number(returned));
     expect(sum(taxes, "returned_tax_minor")).toBe(Number(rows[0]?.returned_tax_minor));
-    // Everything of the Austrian order was returned, so its tax is what was sold.
+    // The complete Austrian order was returned, so the returned tax equals the sold tax.
     expect(taxes.map((row) => [row.country, row.tax_class, row.tax_rate, row.sold_tax, row.returned_tax])).toEqual([
       ["AT", "reduced", 0, 0, 0],
       ["AT", "standard", 20, 5.95, 5.95],
@@ -93,7 +93,7 @@ onDatabase("file", (suite) => {
     expect(customers.at(-1)).toMatchObject({ customer: "eve@example.com", orders: 1, returned: 0 });
   });
 
-  test("days, weeks and months are those of the store's time zone, and refunds count when they happen", async () => {
+  test("reports count in days, weeks and months of the store's time zone, and refunds on the day they are made", async () => {
     const { shop, sell, report } = await open(suite);
     const { clock } = shop.app;
     const before = clock.now();

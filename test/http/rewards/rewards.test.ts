@@ -23,7 +23,7 @@ onEachDatabase((suite) => {
     return { shop, customer, own, account };
   }
 
-  onFile("a new account is empty, and a balance shows its value", async () => {
+  onFile("a new account has no points, and a balance shows its value in money", async () => {
     const { shop, customer, own, account } = await openShop();
     expect(await account()).toEqual({
       user_id: customer.id,
@@ -41,7 +41,7 @@ onEachDatabase((suite) => {
     expect(headers.get("etag")).toBe('"1"');
   });
 
-  onFile("a redemption spends points once for each source, and never more than the balance", async () => {
+  onFile("a redemption spends points only once for each source, and never more than the balance", async () => {
     const { shop, customer, own, account } = await openShop();
     await givePoints(shop, customer.id, 100);
     const body = { points: 60, source: "coupon-1", note: "A coupon" };
@@ -65,7 +65,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, customer.id)).toBe(40);
   });
 
-  onFile("a source given by a caller cannot collide with the product's own sources", async () => {
+  onFile("the source of a caller cannot collide with the sources that Bodega itself uses", async () => {
     const { shop, customer, own, account } = await openShop();
     await givePoints(shop, customer.id, 10);
     const { id } = await shop.createProduct({ price: 50, stock: 1 });
@@ -95,7 +95,7 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, customer.id)).toBe(74);
   });
 
-  onFile("staff and keys adjust points, not below zero; customers cannot", async () => {
+  onFile("staff and app keys can adjust points, but not below zero; customers cannot adjust points", async () => {
     const { shop, customer, own } = await openShop();
     const staff = await openAccount(shop, { role: "staff" });
     const by = { user_id: staff.id, token: staff.token };
@@ -126,7 +126,7 @@ onEachDatabase((suite) => {
     expect(taken.data).toMatchObject({ kind: "adjust", points: -7, balance: 0 });
   });
 
-  onFile("keys and staff must name an existing customer", async () => {
+  onFile("app keys and staff must name an existing customer", async () => {
     const { shop, customer } = await openShop();
     const foreign = await openAccount(await suite.shop());
     const nobody = await shop.call("GET /rewards/");
@@ -142,7 +142,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile("the history is paged, filtered and counted", async () => {
+  onFile("the history of points can be paged, filtered and counted", async () => {
     const { shop, customer, own } = await openShop();
     for (let points = 1; points <= 5; points++) await givePoints(shop, customer.id, points);
     await own("POST /rewards/redeem/", { body: { points: 2 } });
@@ -157,7 +157,7 @@ onEachDatabase((suite) => {
     expect(late.data).toEqual([]);
   });
 
-  test("fifty concurrent calls with one source create one entry", async () => {
+  test("fifty concurrent redemptions with one source create one entry", async () => {
     const { shop, customer, own } = await openShop();
     await givePoints(shop, customer.id, 100);
     const body = { points: 10, source: "once" };
@@ -169,23 +169,26 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, customer.id)).toBe(90);
   });
 
-  onFile("the ledger cannot be changed, is kept when its user is deleted, and is deleted with its store", async () => {
-    const { shop, customer } = await openShop();
-    await givePoints(shop, customer.id, 100);
-    const change = (sql: string) =>
-      suite.app.db.execute({ sql, args: [customer.id] }).then(
-        () => "done",
-        (error: Error) => error.message,
-      );
-    expect(await change("update reward_entries set points = 1 where user_id = ?")).toContain("append-only");
-    expect(await change("delete from reward_entries where user_id = ?")).toContain("append-only");
-    await shop.call(`DELETE /users/${customer.id}/`);
-    expect(await checkAccount(shop, customer.id)).toBe(100);
-    await deleteTenant(suite.app.system, shop.namespace);
-    const { rows } = await suite.app.db.execute({
-      sql: "select count(*) as n from reward_entries where user_id = ?",
-      args: [customer.id],
-    });
-    expect(rows[0]?.n).toBe(0);
-  });
+  onFile(
+    "the ledger of points cannot be changed, is kept when its user is deleted, and is deleted with its store",
+    async () => {
+      const { shop, customer } = await openShop();
+      await givePoints(shop, customer.id, 100);
+      const change = (sql: string) =>
+        suite.app.db.execute({ sql, args: [customer.id] }).then(
+          () => "done",
+          (error: Error) => error.message,
+        );
+      expect(await change("update reward_entries set points = 1 where user_id = ?")).toContain("append-only");
+      expect(await change("delete from reward_entries where user_id = ?")).toContain("append-only");
+      await shop.call(`DELETE /users/${customer.id}/`);
+      expect(await checkAccount(shop, customer.id)).toBe(100);
+      await deleteTenant(suite.app.system, shop.namespace);
+      const { rows } = await suite.app.db.execute({
+        sql: "select count(*) as n from reward_entries where user_id = ?",
+        args: [customer.id],
+      });
+      expect(rows[0]?.n).toBe(0);
+    },
+  );
 });

@@ -19,7 +19,7 @@ onDatabase("file", (suite) => {
     Object.assign(hashing.limits, { permits: availableParallelism(), maxWaiting: 128, maxWaitMs: 10_000 }),
   );
 
-  test("if a store fills the queue with passwords, the logins of another store are not refused or delayed", async () => {
+  test("if one store fills the queue for hashing, the logins of another store are neither refused nor delayed", async () => {
     const [busy, calm] = [await suite.shop(), await suite.shop()];
     const { email } = await openAccount(calm);
     Object.assign(hashing.limits, { permits: 1, maxWaiting: 8 });
@@ -37,7 +37,7 @@ onDatabase("file", (suite) => {
     await until("the login takes a place", () => order.length === 13);
     release();
     expect((await login).status).toBe(200);
-    // A login of the other store may have come before it.
+    // One login of the other store may come first.
     expect(order.length - 13).toBeLessThanOrEqual(2);
     await Promise.all([first, ...floods]);
     expect(order.slice(13)).toEqual(Array(7).fill(undefined));

@@ -13,7 +13,7 @@ onDatabase("file", (suite) => {
     server = bearer(await shop.issueKey({ scopes: ["auth:forward"] }));
   });
   let people = 0;
-  /** Makes a wrong sign-in, of another person each time. */
+  /** Makes a failed sign-in, each time of another person. */
   const signIn = (more: CallOptions, customer?: string) =>
     shop.callAnonymously("POST /auth/login/", {
       body: { email: `nobody-${people++}@example.com`, password: "wrong" },
@@ -21,7 +21,8 @@ onDatabase("file", (suite) => {
       headers: { ...(customer !== undefined && { "x-client-address": customer }), ...more.headers },
     });
   /**
-   * Makes so many sign-ins from one address. Returns their codes. Each is for another customer, unless one is named.
+   * Makes this many sign-ins from one address. Returns their codes. Without a name, each sign-in is for another
+   * customer.
    */
   const codesOf = async (times: number, more: CallOptions, customer?: string) => {
     const codes: unknown[] = [];
@@ -31,16 +32,16 @@ onDatabase("file", (suite) => {
   };
   const throttled = [...Array(10).fill(5212), 5209];
 
-  test("a server with auth:forward signs in customers of many addresses, each with its own limit", async () => {
+  test("a server with the scope auth:forward can sign in customers of many addresses, each with its own limit", async () => {
     expect(await codesOf(25, { auth: server })).toEqual(Array(25).fill(5212));
     expect(await codesOf(11, { auth: server }, newAddress())).toEqual(throttled);
     expect(await codesOf(11, { auth: server }, "2001:db8:1:2::1")).toEqual(throttled);
-    // The /64 network of this household has used up its attempts, whichever server forwards it.
+    // The /64 network of this household has used up its attempts, at every server that forwards them.
     expect((await signIn({ auth: shop.auth }, "2001:db8:1:2:3::4")).code).toBe(5209);
     expect((await signIn({ address: "2001:db8:1:2::9" })).code).toBe(5209);
   });
 
-  test("refresh, logout and password resets count the named address, too", async () => {
+  test("refresh, logout and password resets also count for the forwarded address", async () => {
     for (const [request, body, code] of [
       ["POST /auth/refresh/", {}, 5300],
       ["POST /auth/logout/", { user_id: "usr_x", token: "v2.x" }, 5214],
@@ -61,7 +62,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("the log and the audit log name the customer's address", async () => {
+  test("the log and the audit log contain the forwarded address", async () => {
     const customer = newAddress();
     await signIn({ auth: server }, ` ::ffff:${customer} `);
     expect(suite.app.entries.at(-1)?.ip).toBe(customer);
@@ -69,7 +70,7 @@ onDatabase("file", (suite) => {
     expect(rows[0]?.address as string).toBe(customer);
   });
 
-  test("the header of anyone else is ignored", async () => {
+  test("X-Client-Address is ignored from callers without the scope auth:forward", async () => {
     const origin = "https://shop.example.com";
     const other = await suite.shop();
     const page = await shop.issueKey();
@@ -91,14 +92,14 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a malformed address from a server that may name one is 5100", async () => {
+  test("a malformed X-Client-Address from a server with the scope auth:forward gets 5100", async () => {
     for (const customer of ["", "unknown", "10.0.0.1, 10.0.0.2", "10.0.0.1:80", "shop.example.com"]) {
       expect([customer, (await signIn({ auth: server }, customer)).code]).toEqual([customer, 5100]);
       expect((await signIn({ address: newAddress() }, customer)).code).toBe(5212);
     }
   });
 
-  test("outside /auth/, the header is ignored, even with the scope auth:forward", async () => {
+  test("outside /auth/, X-Client-Address is ignored, even with the scope auth:forward", async () => {
     const address = newAddress();
     const codes: unknown[] = [];
     for (let n = 0; n < 11; n++) {

@@ -36,7 +36,7 @@ onEachDatabase((suite) => {
   };
   const count = (codes: unknown[], code: unknown) => codes.filter((one) => one === code).length;
 
-  test("of concurrent valid logins for the last of an address's thirty calls, one is admitted", async (shop) => {
+  test("if an address has one of its thirty calls left, only one of several concurrent logins is admitted", async (shop) => {
     const address = newAddress();
     await countCalls(shop, address, 29);
     const accounts = await Promise.all([1, 2, 3, 4].map(() => openAccount(shop)));
@@ -44,7 +44,7 @@ onEachDatabase((suite) => {
     expect(replies.map(({ code, status }) => code ?? status).toSorted()).toEqual([200, 5213, 5213, 5213]);
   });
 
-  test("of many wrong passwords that arrive at once at two processes, three get 5212 and the others 5213", async (shop) => {
+  test("if many wrong passwords arrive at two processes at once, three get 5212 and the others 5213", async (shop) => {
     const { email } = await openAccount(shop);
     const app = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
     const elsewhere = { callAnonymously: createClient(app, { namespace: shop.namespace }) };
@@ -58,7 +58,7 @@ onEachDatabase((suite) => {
   });
 
   onFile(
-    "Retry-After is the longer wait when both the email's failures and the address's calls are used up",
+    "if the email's failures and the address's calls are both used up, Retry-After is the longer wait",
     async () => {
       const { clock } = suite.app;
       for (const failuresFirst of [true, false]) {
@@ -74,7 +74,7 @@ onEachDatabase((suite) => {
         clock.advance(3 * minute);
         if (!failuresFirst) await fail();
         const refused = await login(shop, email, goodPassword, { address });
-        // The oldest call was three minutes ago. There were four failures, or none.
+        // The oldest call was three minutes ago, with four failures or none.
         const seconds = (failuresFirst ? 17 : 20) * 60;
         expect([refused.code, refused.headers.get("retry-after")]).toEqual([5213, String(seconds)]);
         clock.advance(seconds * 1000);
@@ -83,7 +83,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("of concurrent calls of one address, ten a minute are admitted; calls for an unknown or suspended store do not count", async () => {
+  test("ten concurrent calls of an address are admitted in a minute; calls for an unknown or suspended store do not count", async () => {
     const [shop, closed] = [await suite.shop(), await suite.shop()];
     await suite.app.db.execute({
       sql: "update tenants set status = 'suspended' where namespace = ?",
@@ -100,7 +100,7 @@ onEachDatabase((suite) => {
   });
 
   onFile(
-    "calls of all /auth/ routes, even valid ones, and failures elsewhere count together towards the ten",
+    "all calls of /auth/ routes, even valid ones, and failures on other routes count together towards the ten attempts",
     async (shop) => {
       const { id, email, token } = await openAccount(shop);
       const address = newAddress();
@@ -125,7 +125,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  onFile("the address of a failed sign-in or key is in the audit log only", async (shop) => {
+  onFile("only the audit log contains the IP address of a failed sign-in or a wrong key", async (shop) => {
     const { email } = await openAccount(shop);
     for (const address of [newAddress(), "2001:db8:77:88::99"]) {
       const headers = { "user-agent": "an agent of its own/7.7" };

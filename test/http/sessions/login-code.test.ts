@@ -48,25 +48,25 @@ const codeRequest = "POST /auth/code/";
 const scenarios: ApiScenario[] = [
   ...scenariosOf(codeRequest, [
     [
-      "a code is mailed in a store that has it switched on",
+      "a code is mailed in a store with sign-in by mail",
       on({ email }),
       200,
       { check: ({ data }: ApiReply) => expect(data).toEqual({ accepted: true }) },
     ],
-    ["a code without an email is 5102", on({}), 5102, "email"],
+    ["a request for a code without an email gets 5102", on({}), 5102, "email"],
   ]),
   ...scenariosOf(loginRequest, [
-    ["a login with neither password nor code is 5102", on({ email }), 5102, "password"],
+    ["a login with neither password nor code gets 5102", on({ email }), 5102, "password"],
     [
-      "a login with both password and code is 5102",
+      "a login with both password and code gets 5102",
       on({ email, password: goodPassword, code: "012345" }),
       5102,
       "code",
       { lacks: [goodPassword] },
     ],
-    ["a login with a number as the code is 5102", on({ email, code: 123456 }), 5102, "code"],
-    ["a code that was never mailed is 5212", on({ email, code: "012345" }), 5212],
-    ["a code for what is no address is 5212", on({ email: "nobody", code: "012345" }), 5212],
+    ["a login with a number as the code gets 5102", on({ email, code: 123456 }), 5102, "code"],
+    ["a login with a code that was never mailed gets 5212", on({ email, code: "012345" }), 5212],
+    ["a login with a code and an invalid address gets 5212", on({ email: "nobody", code: "012345" }), 5212],
   ]),
 ];
 
@@ -102,7 +102,7 @@ onDatabase("file", (suite) => {
     expect(await hasPassword(shop, account.id, goodPassword)).toBe(true);
   });
 
-  test("staff, owners, disabled users and strangers get the same bytes as a customer, and no mail", async () => {
+  test("staff, owners, disabled users and strangers get the same reply as a customer, and no mail", async () => {
     const shop = await openShop(suite);
     await openAccount(shop, { email });
     await openAccount(shop, { email: "staff@example.com", role: "staff" });
@@ -123,7 +123,7 @@ onDatabase("file", (suite) => {
     expect(mails.map(({ status }) => status)).toEqual(["sent", "dropped", "dropped", "dropped", "dropped"]);
   });
 
-  test("a customer who is made staff meanwhile cannot log in with the code", async () => {
+  test("a customer who has become staff meanwhile cannot log in with the code", async () => {
     const shop = await openShop(suite);
     const { id } = await openAccount(shop, { email });
     const code = await mailedCode(shop, email);
@@ -145,7 +145,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, { email, code: own })).status).toBe(200);
   });
 
-  test("the second factor is required, and the request for it does not use up the code", async () => {
+  test("a login with a mailed code requires the second factor, and its request does not use up the code", async () => {
     const shop = await openShop(suite);
     const account = await openAccount(shop, { email });
     await account.enrol();
@@ -159,7 +159,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, { email, code, otp: await account.code() })).code).toBe(5212);
   });
 
-  test("wrong codes count as failed logins, also for an unknown address: from the fourth on, each login gets 5213, also with a password", async () => {
+  test("wrong codes count as failed logins, even for an unknown address: after three, each login gets 5213, even with a password", async () => {
     const shop = await openShop(suite);
     await openAccount(shop, { email });
     const trace: unknown[] = [];
@@ -175,7 +175,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("five wrong tries lock the code until it expires (5213), even if logins with the password come between", async () => {
+  test("five wrong tries lock the code until it expires (5213), even with successful password logins between them", async () => {
     const shop = await openShop(suite);
     await openAccount(shop, { email });
     const code = await mailedCode(shop, email);
@@ -189,7 +189,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, { email, code: next })).status).toBe(200);
   });
 
-  test("a code that is used up or was never mailed does not count as a failed login", async () => {
+  test("a login with a used code, or with one that was never mailed, does not count as a failed login", async () => {
     const shop = await openShop(suite);
     await openAccount(shop, { email });
     const code = await mailedCode(shop, email);
@@ -219,7 +219,7 @@ onDatabase("file", (suite) => {
     expect((await shop.callAnonymously("GET /users/me/", { query })).code).toBe(5207);
   });
 
-  test("of 16 concurrent logins with one code, one gets a token, and the account is not locked", async () => {
+  test("of 16 concurrent logins with one code, only one gets a token, and the account is not locked", async () => {
     const shop = await openShop(suite);
     // A customer without a password can log in, too.
     const { id } = await makeUser(shop, { email });

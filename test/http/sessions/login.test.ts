@@ -32,7 +32,7 @@ onDatabase("file", (suite) => {
     good = { email: account.email, password: goodPassword };
   });
 
-  test("the reply has the current settings of the store, and the current lifetime", async (own) => {
+  test("the reply of a login has the current settings of the store and the current lifetime of tokens", async (own) => {
     const { email } = await openAccount(own);
     await login(own, { email, password: goodPassword });
     await updateTenant(suite.app.system, own.namespace, { title: "Renamed", tokenLifetime: 3600 });
@@ -41,7 +41,7 @@ onDatabase("file", (suite) => {
     expect(data.expires_at).toBe(new Date(suite.app.clock.now() + 3_600_000).toISOString());
   });
 
-  test("a token lasts as long as the login asked, also after a refresh, and at most as long as the store allows", async (own) => {
+  test("a token has the lifetime that the login requested, even after a refresh, but not more than the store allows", async (own) => {
     const { email, id: user_id } = await openAccount(own);
     const expiry = (ms: number) => new Date(suite.app.clock.now() + ms).toISOString();
     const asked = (expires_in: number) => login(own, { email, password: goodPassword, expires_in });
@@ -59,7 +59,7 @@ onDatabase("file", (suite) => {
     expect((await asked(299)).code).toBe(5102);
   });
 
-  test("an email or password that is not the user's is 5212, in whatever way it differs", async () => {
+  test("an email or password that differs in any way gets 5212", async () => {
     for (const change of [
       { email: "nobody@example.com" },
       { email: "not an address" },
@@ -70,14 +70,14 @@ onDatabase("file", (suite) => {
       { password: "\ud800" },
       { password: otherPassword, otp: "123456" },
     ]) {
-      // Each is another account, because failures lock an account.
+      // Each try is for another account, because failures lock an account.
       const { email } = await openAccount(shop);
       const { code } = await login(shop, { email, password: goodPassword, ...change });
       expect({ change, code }).toEqual({ change, code: 5212 });
     }
   });
 
-  test("a field that is empty, too long, of another type or unknown is 5102 and named", async () => {
+  test("a field that is empty, too long, unknown or of another type gets 5102 with its name", async () => {
     for (const change of [
       { email: "" },
       { email: "a".repeat(321) },
@@ -92,7 +92,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("another store's user, a disabled one and one without a password are 5212, with the same bytes", async () => {
+  test("a user of another store, a disabled user and a user without a password get the same 5212", async () => {
     const ctx = await tenantContext(shop);
     const foreign = await openAccount(await suite.shop());
     const disabled = await openAccount(shop);
@@ -116,7 +116,7 @@ onDatabase("file", (suite) => {
     expect(replies[0]?.text).not.toContain("details");
   });
 
-  test("credentials are ignored: an old token or wrong key does not prevent a login", async () => {
+  test("login ignores credentials, so an old token or a wrong key does not prevent it", async () => {
     const old = { user_id: account.id, token: "v2.old" };
     const sent: CallOptions[] = [
       { query: old },
@@ -128,13 +128,13 @@ onDatabase("file", (suite) => {
     ];
     for (const more of sent) expect((await login(shop, good, more)).status).toBe(200);
     expect((await login(shop, { ...good, ...old, app_id: "x" })).status).toBe(200);
-    // A page may read this error, as it may without a key.
+    // A page may read this error, as without a key.
     const headers = { origin: "https://elsewhere.example" };
     const refused = await login(shop, good, { headers, auth: shop.auth, namespace: "no-such-store" });
     expect(refused.headers.get("access-control-allow-origin")).toBe("https://elsewhere.example");
   });
 
-  test("a code that was used for the enrolment, or a login, and is sent again does not count as a failure", async () => {
+  test("a one-time code that is sent again after an enrolment or a login does not count as a failure", async () => {
     const careless = await openAccount(shop);
     await careless.begin();
     const credentials = { email: careless.email, password: goodPassword };
@@ -151,7 +151,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an imported password signs in, and is then stored with our own hash", async () => {
+  test("an imported password works, and is then stored with Bodega's own kind of hash", async () => {
     const ctx = await tenantContext(shop);
     const email = `imported-${Bun.randomUUIDv7()}@example.com`;
     const imported = await Bun.password.hash(goodPassword, { algorithm: "bcrypt", cost: 4 });
@@ -172,7 +172,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, { email, password: goodPassword })).status).toBe(200);
   });
 
-  test("a sign-in is recorded with the user, and does not change the version", async () => {
+  test("the user's record has the time of the last sign-in, which does not change the version", async () => {
     const ctx = await tenantContext(shop);
     const { id, email } = await openAccount(shop);
     const read = async () => {
@@ -188,7 +188,7 @@ onDatabase("file", (suite) => {
     expect(await read()).toEqual({ ...before, last_login_at: at });
   });
 
-  test("sign-ins and failures are audited with user, address and error code, never with the sent values", async (own) => {
+  test("the audit log has sign-ins and failures with user, address and error code, but without the sent values", async (own) => {
     const { id, email } = await openAccount(own);
     const address = newAddress();
     const secret = `${otherPassword}-canary`;
@@ -216,7 +216,7 @@ onDatabase("file", (suite) => {
         request_id: last.requestId,
         code: null,
       }),
-      // A login that lacks only its code has not failed.
+      // A login that lacks only its code is not a failure.
       expect.objectContaining({ event: "login.code_required", subject: guarded.id, code: 5211 }),
     ] as never);
     expect(JSON.stringify(rows)).not.toContain("canary");

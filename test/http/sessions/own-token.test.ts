@@ -41,7 +41,7 @@ onDatabase("file", (suite) => {
         expect((await call(request, { query: names })).status).toBe(200);
       });
 
-      test("is 5214 for an unknown, foreign, ended or expired token, or one of a disabled user", async () => {
+      test("gets 5214 with a token that is unknown, ended or expired, or belongs to another store or a disabled user", async () => {
         const { clock } = suite.app;
         const other = namesOf(await openAccount(await suite.shop()));
         const mine = namesOf(await openAccount(shop));
@@ -73,7 +73,7 @@ onDatabase("file", (suite) => {
         expect((await call(request, { query: old })).code).toBe(5214);
       });
 
-      test("is 5204 when one of the two is missing or malformed, and 5206 when both are", async () => {
+      test("gets 5204 if user_id or token is missing or malformed, and 5206 if both are", async () => {
         const { user_id, token } = namesOf(await openAccount(shop));
         const halves: CallOptions[] = [
           { query: { user_id } },
@@ -91,7 +91,7 @@ onDatabase("file", (suite) => {
         expect((await call(request, { query: { user_id, token } })).status).toBe(200);
       });
 
-      test("verifies only the token: with a wrong token a valid key does not help, with a valid token a wrong key does not matter", async () => {
+      test("verifies only the token, and ignores valid and wrong app keys", async () => {
         const { auth } = shop;
         const { user_id, token } = namesOf(await openAccount(shop));
         expect((await call(request, { auth, query: { user_id, token: "v2.x" } })).code).toBe(5214);

@@ -27,7 +27,7 @@ onDatabase("file", (suite) => {
   const login = async ({ email }: Account, password: string) =>
     (await shop.callAnonymously("POST /auth/login/", { body: { email, password } })).code;
 
-  test("a change returns a new token, ends the old one, and the new password signs in", async () => {
+  test("a change of the password returns a new token, ends the old token, and the new password works", async () => {
     const account = await openAccount(shop);
     const { status, data } = await change(account);
     expect(status).toBe(200);
@@ -41,7 +41,7 @@ onDatabase("file", (suite) => {
     expect([await login(account, goodPassword), await login(account, otherPassword)]).toEqual([5212, undefined]);
   });
 
-  test("a change is mailed and audited, without the passwords", async (own) => {
+  test("a change of the password causes a mail and an entry in the audit log, without passwords", async (own) => {
     const account = await openAccount(own);
     await account.call(request, { body: { ...good, current_password: otherPassword } });
     await account.call(request, { body: good });
@@ -59,7 +59,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("a wrong current password, or a weak or invalid new one, changes nothing", async () => {
+  test("a wrong current password, or a weak or invalid new password, changes nothing", async () => {
     const account = await openAccount(shop);
     for (const [body, code, ...fields] of [
       [{ ...good, current_password: `${goodPassword}x` }, 5212],
@@ -78,7 +78,7 @@ onDatabase("file", (suite) => {
     expect(await login(account, goodPassword)).toBeUndefined();
   });
 
-  test("wrong current passwords count with failed logins, and a change resets them", async () => {
+  test("wrong current passwords count as failed logins, and a change of the password resets the count", async () => {
     const account = await openAccount(shop);
     const wrong = { ...good, current_password: otherPassword };
     expect(await login(account, otherPassword)).toBe(5212);
@@ -93,7 +93,7 @@ onDatabase("file", (suite) => {
     for (const code of [5212, 5212, 5212, 5213]) expect(await login(account, goodPassword)).toBe(code);
   });
 
-  test("with two-factor on a change resets no failures, as that would allow more tries at the code", async () => {
+  test("with two-factor enabled, a change of the password resets no failures, because this would allow more tries at codes", async () => {
     const account = await openAccount(shop);
     await account.enrol();
     const body = { email: account.email, password: goodPassword, otp: await account.wrongCode() };
@@ -104,14 +104,14 @@ onDatabase("file", (suite) => {
     expect([await guess(), await guess()]).toEqual([5212, 5213]);
   });
 
-  test("of ten concurrent changes with one token, one succeeds", async () => {
+  test("of ten concurrent password changes with one token, only one succeeds", async () => {
     const account = await openAccount(shop);
     const replies = await Promise.all(
       Array.from({ length: 10 }, (_, n) => change(account, { ...good, password: `${otherPassword}${n}` })),
     );
     const done = replies.flatMap(({ status }, n) => (status === 200 ? [n] : []));
     expect(done).toHaveLength(1);
-    // Calls that were accepted before the change find their token or password changed.
+    // Calls that were admitted before the change find another token or password.
     for (const { code } of replies) expect([undefined, 5207, 5212, 5213]).toContain(code);
     suite.app.clock.advance(20 * 60_000);
     expect(await login(account, `${otherPassword}${done[0]}`)).toBeUndefined();
@@ -121,7 +121,7 @@ onDatabase("file", (suite) => {
     const account = await openAccount(shop);
     const ctx = await tenantContext(shop);
     const [reply] = await Promise.all([change(account), inTransaction(ctx, (tx) => revokeTokens(tx, account.id))]);
-    // Tries both orders, because hashing takes much longer than the revocation.
+    // Tests both orders, because hashing takes much longer than the revocation.
     expect(reply.code).toBe(5207);
     expect(await login(account, goodPassword)).toBeUndefined();
   });

@@ -79,7 +79,7 @@ onDatabase("file", (suite) => {
     { zone: "near", countries: ["AT", "LU"], name: "Near", price: 12 },
     { zone: "else", countries: ["*"], name: "World", price: 30 },
   ];
-  test("one zone applies: the one with the longest matching postcode, else the country's, else the one for all others", async () => {
+  test("one shipping zone applies: the zone with the longest matching postcode, else the country's zone, else the zone for all other countries", async () => {
     const { offers } = await open(zones);
     const home = [
       ["Parcel", 4.9],
@@ -104,7 +104,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("value and weight bound a rate, and goods of enough value after discount are shipped for 0", async () => {
+  test("value and weight limit a shipping rate, and goods of enough value after discount are shipped for 0", async () => {
     const { shop, offers, order, rates } = await open(
       [
         { name: "Letter", price: 1.5, max_weight_g: 500, max_value: 30 },
@@ -142,7 +142,7 @@ onDatabase("file", (suite) => {
       total_minor: 2150,
       shipping_rate: { id: letter?.id, name: "Letter" },
     });
-    // Three pieces weigh 600 g. A code reduces their value below 30.
+    // Three items weigh 600 g. A discount code reduces their value below 30.
     for (const [fields, shipping] of [
       [{}, 0],
       [{ discount_code: "ONE" }, 490],
@@ -153,7 +153,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a rate that does not apply is always refused; a dry run without a rate lists the rates that apply", async () => {
+  test("a shipping rate that does not apply is refused; a dry run without a rate lists the rates that apply", async () => {
     const { shop, order, rates, product } = await open([...zones, { name: "Heavy", min_weight_g: 1 }]);
     const [parcel, , ferry] = rates;
     const address = { shipping_address: addressIn() };
@@ -208,7 +208,7 @@ onDatabase("file", (suite) => {
     expect(own).toMatchObject({ shipping_minor: 750, shipping_rate: null });
   });
 
-  test("an address without a zone, or goods that fit no rate, are not delivered; stores without rates ship for 0", async () => {
+  test("an order to an address without a zone, or for goods without a rate, is refused; stores without rates ship for 0", async () => {
     const { shop, order, rates } = await open([{ max_value: 20 }]);
     const fields = { shipping_rate: rates[0]?.id };
     const far = await order(1, { ...fields, shipping_address: addressIn("CH", "8000") });
@@ -222,7 +222,7 @@ onDatabase("file", (suite) => {
     expect((await order(3, {})).status).toBe(201);
   });
 
-  test("a rate keeps its id while its zone and name are unchanged; orders keep the rate as the buyer saw it", async () => {
+  test("a shipping rate keeps its id if zone and name do not change; orders keep the rate that the buyer saw", async () => {
     const { shop, rates, order } = await open([
       { names: { de: "Paket", "pt-BR": "Encomenda" } },
       { name: "Express", price: 9.9 },
@@ -240,7 +240,7 @@ onDatabase("file", (suite) => {
     expect((await order(1, fields)).data).toMatchObject({ shipping_minor: 590, shipping_rate: { name: "Parcel" } });
   });
 
-  test("after concurrent replacements, the store has the rates of one of them", async (shop) => {
+  test("after concurrent replacements of the shipping rates, the store has the rates of one of them", async (shop) => {
     await Promise.all(
       Array.from({ length: 12 }, (_, n) => setShipping(shop, [{ price: n }, { name: "Express", price: n + 100 }])),
     );
@@ -254,7 +254,7 @@ onDatabase("file", (suite) => {
   const file = (...lines: string[]) => [header, ...lines].join("\n");
   const importIn = async (shop: Shop, text: string) => importShippingRates(await tenantContext(shop), text);
 
-  test("a file of rates may have commas, semicolons or tabs between cells, and decimal commas if commas do not separate", async (shop) => {
+  test("a file of shipping rates may have commas, semicolons or tabs between cells, and decimal commas if commas do not separate cells", async (shop) => {
     const text = file("home,DE at,,Parcel,Paket,4.90,50,,,,2000,", "else,*,,World,,30,,,,,,standard");
     const read = await importIn(shop, text);
     expect(read).toMatchObject([
@@ -278,7 +278,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a fault in a file of rates names line, column and value, and nothing is changed", async (shop) => {
+  test("the error of a file of shipping rates names line, column and value, and nothing is changed", async (shop) => {
     await importIn(shop, file("home,DE,,Parcel,,4.90,,,,,,"));
     const { data: before } = await shop.call<Offer[]>("GET /shipping/rates/");
     const good = "near,AT,,Near,,9,,,,,,";

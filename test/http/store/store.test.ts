@@ -5,7 +5,7 @@ import { onDatabase } from "../../support/suite.ts";
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("the store has what the login reply says of it, its languages, and how customers sign up", async (shop) => {
+  test("GET /store/ returns the store of the login reply, its languages, and how customers sign up", async (shop) => {
     const logo = "https://shop.example.com/logo.svg";
     await updateTenant(suite.app.system, shop.namespace, {
       title: "Lamps",
@@ -48,7 +48,7 @@ onDatabase("file", (suite) => {
     expect(data.languages).toEqual(["de", "en", "fr", "it"]);
   });
 
-  test("it is 304 until it changes", async (shop) => {
+  test("GET /store/ gets 304 until the store changes", async (shop) => {
     const read = async (tag: string) => {
       const { status, headers } = await shop.call("GET /store/", { headers: { "if-none-match": tag } });
       return { status, tag: headers.get("etag") as string };

@@ -70,7 +70,7 @@ onDatabase("file", (suite) => {
   }
   const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0);
 
-  test("prices with tax contain it, with one rounding for each class; shipping is taxed as the goods", async () => {
+  test("prices that include tax contain it, with one rounding for each tax class; shipping is taxed like the goods", async () => {
     const { place, letter } = await open("yes");
     const order = await place("DE");
     // The share of the mugs in the shipping is 4.90 × 23.80 ÷ 34.50 = 3.38. 27.18 contains 4.34 at 19 %; 10.70 and 1.52
@@ -108,7 +108,7 @@ onDatabase("file", (suite) => {
     expect(own.shipping_tax_minor).toBe(13);
   });
 
-  test("prices without tax get it added, to lines and to shipping", async () => {
+  test("tax is added to prices that exclude it, for lines and shipping", async () => {
     const { place } = await open("no");
     const order = await place("DE");
     // 27.18 × 19 % is 5.1642, and 12.22 × 7 % is 0.8554.
@@ -119,7 +119,7 @@ onDatabase("file", (suite) => {
     expect(sum(items.map((line) => line.tax_minor)) + shipping_tax_minor).toBe(602);
   });
 
-  test("without an address, the store's country applies; without any rate, nothing is taxed", async () => {
+  test("without an address, the tax rates of the store's country apply; without any rate, the tax is 0", async () => {
     const { shop, mug } = await open("yes");
     await setShipping(shop, []);
     const items = [{ product_id: mug.id }];
@@ -166,7 +166,7 @@ onDatabase("file", (suite) => {
   });
 
   const importIn = async (shop: Shop, text: string) => importTaxRates(await tenantContext(shop), text);
-  test("a file of tax rates is read; a fault names line, column and value, and nothing is changed", async (shop) => {
+  test("a file of tax rates is imported; the error of a wrong file names line, column and value, and nothing is changed", async (shop) => {
     const read = await importIn(shop, "class,country,region,rate\nstandard,de,,19\nreduced,DE,,5.125\n");
     expect(read).toEqual([
       { class: "reduced", country: "DE", rate: 5.125 },

@@ -47,7 +47,7 @@ onDatabase("file", (suite) => {
   const names = (of: Account = account) => ({ user_id: of.id, token: of.token });
   const call = (request: string, more: CallOptions = {}) => shop.callAnonymously(request, more);
 
-  test("token auth: an issued token that has ended for any reason is 5207", async () => {
+  test("token auth: an issued token that has ended for any reason gets 5207", async () => {
     const { clock } = suite.app;
     const ctx = await tenantContext(shop);
     const run = (sql: string, id: string) => ctx.db.execute({ sql, args: [id] });
@@ -69,7 +69,7 @@ onDatabase("file", (suite) => {
     account = await openAccount(shop);
   });
 
-  test("token auth: of several methods, one success is enough; if two fail, the reply is 5206", async () => {
+  test("token auth: if several methods are sent, one success is enough; if all fail, the reply is 5206", async () => {
     const bad = { user_id: account.id, token: "v2.x" };
     const { app_id, app_secret } = shop.key;
     const table: [code: number | undefined, more: CallOptions][] = [
@@ -88,7 +88,7 @@ onDatabase("file", (suite) => {
     for (const [code, more] of table) expect({ more, code: (await call(read, more)).code }).toEqual({ more, code });
   });
 
-  test("token auth: a route gets the user with the current role; an open one gets a visitor without credentials", async () => {
+  test("token auth: a route gets the user with the current role; without credentials, an open route gets a visitor", async () => {
     const app = startTestApp({ db: suite.database.db, clock: suite.app.clock, routes });
     const who = createClient(app, { namespace: shop.namespace });
     const user = { kind: "user", id: account.id, role: "customer" };

@@ -22,7 +22,7 @@ onDatabase("file", (suite) => {
   const call = <T = Record<string, unknown>>(request: string, more: CallOptions): Promise<ApiReply<T>> =>
     shop.callAnonymously<T>(request, more);
 
-  test("a user token in the header authenticates reads and writes, without any in the URL", async () => {
+  test("a user token in the header authenticates reads and writes, without a token in the URL", async () => {
     for (const scheme of ["Bearer", "bearer", "BEARER"]) {
       const { status, data } = await call("GET /users/me/", header(of(account), scheme));
       expect([status, data.id]).toEqual([200, account.id]);
@@ -84,7 +84,7 @@ onDatabase("file", (suite) => {
     expect([await me(of(third), {}), await me(of(account), {})]).toEqual([5207, account.id]);
   });
 
-  test("a page sends its key in the query and its user in the header, and the one that is allowed is used", async () => {
+  test("a page sends its key in the query and its user in the header, and the route uses the one that it allows", async () => {
     const origin = "https://shop.example.com";
     const { app_id, app_secret } = await shop.issueKey({ scopes: ["catalog:read"] });
     await setOrigins(suite.app.system, { appId: app_id, origins: [origin] });
@@ -99,7 +99,7 @@ onDatabase("file", (suite) => {
     expect((await call("GET /users/", page(of(account)))).code).toBe(5300);
   });
 
-  test("wrong tokens in the header count as failed attempts of the address, valid tokens do not", async () => {
+  test("wrong tokens in the header count as failed attempts of the address, and valid tokens do not count", async () => {
     const address = newAddress();
     const good = () => call("GET /users/me/", { ...header(of(account)), address });
     for (let n = 0; n < 10; n++) expect((await good()).status).toBe(200);

@@ -14,7 +14,7 @@ onDatabase("file", (suite) => {
   const isOn = async (account: Awaited<ReturnType<typeof open>>) =>
     (await account.call<typeof off>("GET /users/me/two-factor/")).data.enabled;
 
-  test("beginning returns secret, address and QR code, and does not turn it on", async () => {
+  test("beginning an enrolment returns secret, otpauth address and QR code, and does not enable two-factor", async () => {
     const shop = await suite.shop({ tenant: { title: "Lamps & Co" } });
     const account = await openAccount(shop);
     const begun = await account.begin();
@@ -29,7 +29,7 @@ onDatabase("file", (suite) => {
     expect((await account.call("GET /users/me/two-factor/")).data).toEqual(off);
   });
 
-  test("confirming turns it on, returns ten recovery codes, and mails the user", async (shop) => {
+  test("confirming an enrolment enables two-factor, returns ten recovery codes, and mails the user", async (shop) => {
     const account = await openAccount(shop);
     await account.begin();
     const { status, data } = await account.call(confirm, { body: { otp: await account.code() } });
@@ -46,7 +46,7 @@ onDatabase("file", (suite) => {
     expect(others).toEqual([]);
   });
 
-  test("beginning again replaces the secret", async () => {
+  test("beginning an enrolment again replaces the secret", async () => {
     const account = await open();
     await account.begin();
     const ofFirst = await account.code();
@@ -55,7 +55,7 @@ onDatabase("file", (suite) => {
     expect((await account.call(confirm, { body: { otp: await account.code() } })).status).toBe(200);
   });
 
-  test("while two-factor is on, it cannot be begun or confirmed again (5306)", async () => {
+  test("while two-factor is enabled, an enrolment cannot be begun or confirmed (5306)", async () => {
     const account = await open();
     await account.enrol();
     expect((await account.call(begin, { body: { password: goodPassword } })).code).toBe(5306);
@@ -63,7 +63,7 @@ onDatabase("file", (suite) => {
     expect(await isOn(account)).toBe(true);
   });
 
-  test("an enrolment can be confirmed for an hour, and then must be begun again (5306)", async () => {
+  test("an enrolment can be confirmed for an hour; afterwards it must be begun again (5306)", async () => {
     const account = await open();
     await account.begin();
     suite.app.clock.advance(3_600_000 - 1);
@@ -78,7 +78,7 @@ onDatabase("file", (suite) => {
     expect((await account.call(confirm, { body: { otp: await account.code() } })).status).toBe(200);
   });
 
-  test("a wrong password begins nothing, and a wrong code or the form of a recovery code confirms nothing (5212)", async () => {
+  test("a wrong password begins no enrolment, and a wrong code or a code in the form of a recovery code confirms none (5212)", async () => {
     const account = await open();
     expect((await account.call(begin, { body: { password: wrongPassword } })).code).toBe(5212);
     expect((await account.call(confirm, { body: { otp: "123456" } })).code).toBe(5306);
@@ -89,7 +89,7 @@ onDatabase("file", (suite) => {
     expect(await isOn(account)).toBe(false);
   });
 
-  test("the fourth failure in 20 minutes is 5213, and then so is the right code or password", async () => {
+  test("the fourth failure in 20 minutes gets 5213, and so do then the right code and password", async () => {
     const account = await open();
     await account.begin();
     const wrong = [
@@ -115,7 +115,7 @@ onDatabase("file", (suite) => {
     expect((await account.call(confirm, { body: { otp: await account.code() } })).status).toBe(200);
   });
 
-  test("of many concurrent confirmations with the right code, one returns recovery codes", async () => {
+  test("of many concurrent confirmations with the right code, only one returns recovery codes", async () => {
     const account = await open();
     await account.begin();
     const otp = await account.code();

@@ -21,7 +21,7 @@ onDatabase("file", (suite) => {
     return { shop, account, codes };
   }
 
-  test("password and code turn it off, and the user gets a mail", async () => {
+  test("password and code disable two-factor, and the user gets a mail", async () => {
     const { shop, account } = await enrolled();
     const { status, data } = await account.call(disable, { body: { password, otp: await account.code() } });
     expect([status, data]).toEqual([200, { enabled: false }]);
@@ -33,7 +33,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("new recovery codes replace the old ones, used or not", async () => {
+  test("new recovery codes replace all old recovery codes, used or not", async () => {
     const { account, codes } = await enrolled();
     const { data } = await account.call<Codes>(renew, { body: { password, otp: codes[0] } });
     expect(data.recovery_codes).toHaveLength(10);
@@ -47,14 +47,14 @@ onDatabase("file", (suite) => {
     ["disabling", disable],
     ["new recovery codes", renew],
   ] as const) {
-    test(`${name}: 5306 while it is off or not confirmed`, async () => {
+    test(`${name}: gets 5306 while two-factor is disabled or not confirmed`, async () => {
       const account = await openAccount(await suite.shop());
       expect((await account.call(request, { body: { password, otp: "123456" } })).code).toBe(5306);
       await account.begin();
       expect((await account.call(request, { body: { password, otp: await account.code() } })).code).toBe(5306);
     });
 
-    test(`${name}: wrong password and wrong code get the same reply (5212), and change nothing`, async () => {
+    test(`${name}: a wrong password and a wrong code get the same reply (5212), and change nothing`, async () => {
       const { account } = await enrolled();
       const replies = [
         await account.call(request, { body: { password: wrongPassword, otp: await account.code() } }),
@@ -66,7 +66,7 @@ onDatabase("file", (suite) => {
       expect((await account.call(state)).data).toMatchObject({ enabled: true, recovery_codes_left: 10 });
     });
 
-    test(`${name}: a wrong password does not use up a code, and after three failures the right answer is 5213`, async () => {
+    test(`${name}: a wrong password does not use up a code, and after three failures the right values get 5213`, async () => {
       const { account, codes } = await enrolled();
       for (let n = 0; n < 3; n++) {
         expect((await account.call(request, { body: { password: wrongPassword, otp: codes[2] } })).code).toBe(5212);
@@ -78,7 +78,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a field of a body that is missing, empty, of another type or too long is 5102", async () => {
+  test("a field that is missing, empty, too long or of another type gets 5102", async () => {
     const account = await openAccount(await suite.shop());
     for (const [request, body] of [
       ["POST /users/me/two-factor/", { password }],
@@ -95,7 +95,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("failures, and refusals after too many of them, are audited without the sent values", async () => {
+  test("the audit log has failures, and refusals after too many failures, without the sent values", async () => {
     const { account } = await enrolled();
     const otp = await account.wrongCode();
     for (let n = 0; n < 4; n++) await account.call(disable, { body: { password: wrongPassword, otp } });

@@ -8,7 +8,7 @@ const roles = ["customer", "staff", "owner"] as const;
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  // Which roles each actor may manage. An actor is a role or a key.
+  // The roles that each actor may manage. An actor is a role or a key.
   const managers = {
     customer: [],
     staff: ["customer"],
@@ -65,7 +65,7 @@ onDatabase("file", (suite) => {
     expect(data).toMatchObject({ role: "owner", status: "active", name: "Ada" });
   });
 
-  test("a role counts from the next request on, in both directions", async (shop) => {
+  test("a new role, higher or lower, applies to the next request", async (shop) => {
     const account = await openAccount(shop);
     expect((await account.call("GET /users/")).code).toBe(5300);
     await shop.call(`PATCH /users/${account.id}/`, { body: { role: "staff" } });

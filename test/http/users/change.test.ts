@@ -13,7 +13,7 @@ async function changesOf(shop: Shop) {
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("PATCH changes the given fields only; null clears a name or a phone", async (shop) => {
+  test("PATCH of a user changes only the given fields; null clears a name or a phone", async (shop) => {
     const user = await makeUser(shop, { name: "Ada", phone: "123", addresses: [address], metadata: { a: 1 } });
     suite.app.clock.advance(1000);
     const patch = (body: Record<string, unknown>) => shop.call<UserReply>(`PATCH /users/${user.id}/`, { body });
@@ -28,7 +28,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call<UserReply>(`GET /users/${user.id}/`)).data.version).toBe(4);
   });
 
-  test("a new address is unverified, unless the change says otherwise; another case is the same address", async (shop) => {
+  test("a new email is unverified, unless the PATCH sets email_verified; an email in other case is the same", async (shop) => {
     const { id } = await makeUser(shop, { email: "ada@example.com", email_verified: true });
     const patch = async (body: Record<string, unknown>) => {
       const { data } = await shop.call<UserReply>(`PATCH /users/${id}/`, { body });
@@ -39,7 +39,7 @@ onDatabase("file", (suite) => {
     expect(await patch({ email: "ada@example.net", email_verified: true })).toEqual(["ada@example.net", true]);
   });
 
-  test("the address of another user is 409 and named; a user's own address is no conflict", async (shop) => {
+  test("the email of another user gets 409 with the field's name; a user's own email is not a conflict", async (shop) => {
     await makeUser(shop, { email: "taken@example.com" });
     const { id } = await makeUser(shop, { email: "ada@example.com" });
     const patch = (email: string) => shop.call(`PATCH /users/${id}/`, { body: { email } });
@@ -48,7 +48,7 @@ onDatabase("file", (suite) => {
     expect((await patch("ada@example.com")).status).toBe(200);
   });
 
-  test("PATCH with an unknown or invalid field is 422 and names it, and nothing is written", async (shop) => {
+  test("PATCH of a user with an unknown or invalid field gets 422 with its name, and nothing is written", async (shop) => {
     const user = await makeUser(shop);
     for (const [field, value] of [
       ["password", "Vermilion-Kettle-4871"],
@@ -105,7 +105,7 @@ onDatabase("file", (suite) => {
     ["removed", (by, id) => by(`DELETE /users/${id}/`)],
   ];
   for (const [name, end] of ends) {
-    test(`the last active owner cannot be ${name}, but one of two owners can`, async (shop) => {
+    test(`the last active owner cannot be ${name}, but one of two owners can be`, async (shop) => {
       const owner = await makeUser(shop, { role: "owner" });
       await makeUser(shop, { role: "owner", status: "disabled" });
       await makeUser(shop, { role: "staff" });
@@ -118,7 +118,7 @@ onDatabase("file", (suite) => {
       expect((await end(shop.call, owner.id)).status).toBe(200);
     });
 
-    test(`if all owners are ${name} at once, by each other or by a key, one remains`, async (shop) => {
+    test(`if all owners are ${name} at once, by each other or by a key, one owner remains`, async (shop) => {
       const owners = await Promise.all(Array.from({ length: 4 }, () => openAccount(shop, { role: "owner" })));
       const replies = await Promise.all([
         ...owners.map(({ id }) => end(shop.call, id)),

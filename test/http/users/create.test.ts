@@ -12,7 +12,7 @@ const bcrypt = "$2b$04$ntqyfSzZIs5NPfSgBXsVfeVk5njM7/FyzmdqXnQS/XU/8hGGUqLQG";
 const login = (shop: Shop, password: string, of = email) =>
   shop.callAnonymously("POST /auth/login/", { body: { email: of, password } });
 
-/** Fields that are refused, and the name in `details`. */
+/** Fields that are refused, with their names in `details`. */
 const refused: [name: string, fields: Record<string, unknown>, field: string][] = [
   ["no email", { email: undefined }, "email"],
   ["an invalid email", { email: "ada" }, "email"],
@@ -25,7 +25,7 @@ const refused: [name: string, fields: Record<string, unknown>, field: string][] 
   ["email_verified that is not a boolean", { email_verified: 1 }, "email_verified"],
   ["an address without a city", { addresses: [{ line1: "x", country: "PT" }] }, "addresses.0.city"],
   ["an address in no country", { addresses: [{ ...address, country: "XX" }] }, "addresses.0.country"],
-  ["an address with a field that is not known", { addresses: [{ ...address, vat: "1" }] }, "addresses.0.vat"],
+  ["an address with an unknown field", { addresses: [{ ...address, vat: "1" }] }, "addresses.0.vat"],
   ["two default addresses", { addresses: Array(2).fill({ ...address, is_default: true }) }, "addresses.1.is_default"],
   ["21 addresses", { addresses: Array(21).fill(address) }, "addresses"],
   ["metadata over 16 KiB", { metadata: { a: "x".repeat(16_400) } }, "metadata"],
@@ -43,7 +43,7 @@ const weak = ["", "short", "Password123!Password123!"];
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("a field that is invalid or not the caller's is 422 and named, and nothing is written", async (shop) => {
+  test("an invalid field, or one that the caller may not set, gets 422 with its name, and nothing is written", async (shop) => {
     for (const [name, fields, field] of refused) {
       const reply = await shop.call(request, { body: { email, ...fields } });
       expect({ name, code: reply.code, fields: reply.fields }).toEqual({ name, code: 5102, fields: [field] });
@@ -56,7 +56,7 @@ onDatabase("file", (suite) => {
     expect(await readUsers(shop)).toEqual([]);
   });
 
-  test("a user needs only an email; the rest has defaults, and without a password nobody can sign in", async (shop) => {
+  test("a user needs only an email; other fields have defaults, and without a password nobody can sign in", async (shop) => {
     const { status, data, headers } = await shop.call<UserReply>(request, { body: { email } });
     const now = new Date(suite.app.clock.now()).toISOString();
     expect(data).toEqual({
@@ -82,7 +82,7 @@ onDatabase("file", (suite) => {
     for (const password of ["", goodPassword]) expect((await login(shop, password)).status).toBeGreaterThanOrEqual(400);
   });
 
-  test("every field is stored; neither reply nor list nor audit log shows the password or a hash", async (shop) => {
+  test("every field of a user is stored; reply, list and audit log contain neither the password nor a hash", async (shop) => {
     const given = {
       email,
       name: "Ada Lovelace",
@@ -102,7 +102,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, goodPassword)).status).toBe(200);
   });
 
-  test("a taken address is 409 and named, in any case; it is free in another store, and once its user is deleted", async () => {
+  test("a used email in any case gets 409 with the field's name; another store may use it, and so may a new user after a deletion", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     await makeUser(shop, { email });
     for (const taken of [email, "ada@example.com", "ADA@EXAMPLE.COM", " ada@example.com"]) {
@@ -115,7 +115,7 @@ onDatabase("file", (suite) => {
     expect((await makeUser(other, { email })).id).not.toBe(id);
   });
 
-  test("of twenty concurrent creates of one address in different case, one succeeds, and the others are refused", async (shop) => {
+  test("of twenty concurrent creates with one email in different case, one succeeds and the others are refused", async (shop) => {
     const replies = await Promise.all(
       Array.from({ length: 20 }, (_, n) => {
         const name = [..."racing-somebody"]

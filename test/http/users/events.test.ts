@@ -55,7 +55,7 @@ onDatabase("file", (suite) => {
     for (const personal of [email, "personal", "Ada", "351"]) expect(text).not.toContain(personal);
   });
 
-  test("changes that users make to their own record are events, too; refused changes are not", async (shop) => {
+  test("changes that users make to their own record are recorded as events, and refused changes are not", async (shop) => {
     const { id, call } = await openAccount(shop);
     const body = { email: "moved-himself@example.com", password: goodPassword };
     expect((await call("PATCH /users/me/", { body: { name: "Ada" } })).status).toBe(200);

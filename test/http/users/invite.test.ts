@@ -15,7 +15,7 @@ onDatabase("file", (suite) => {
   const login = (shop: Shop) => shop.callAnonymously("POST /auth/login/", { body: { email, password: goodPassword } });
   const codeOf = async (work: Promise<unknown>) => ((await failureOf(work)) as AppError).code;
 
-  test("an invited person sets their first password with the mailed code, within three days", async (shop) => {
+  test("an invited person sets a first password with the mailed code within three days", async (shop) => {
     const inviteAs = async (role: "staff" | "owner") => {
       const { id, token } = await openAccount(shop, { role });
       const query = { user_id: id, token, lang: "fr" };
@@ -32,7 +32,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop)).status).toBe(200);
   });
 
-  test("a reset that anybody requests does not end an invitation, and the reset ends both", async (shop) => {
+  test("a requested password reset does not end an invitation; a completed reset ends both", async (shop) => {
     const ctx = await tenantContext(shop);
     await inviteUser(ctx, { email, name: "Ada" });
     const code = await readCode(shop, "invitation");
@@ -49,7 +49,7 @@ onDatabase("file", (suite) => {
     expect((await reset(shop, later, invitation, goodPassword)).code).toBe(5216);
   });
 
-  test("an invitation ends after three days and can be repeated; the person's fields stay", async (shop) => {
+  test("an invitation ends after three days and can be repeated; the fields of the user do not change", async (shop) => {
     const ctx = await tenantContext(shop);
     const { id } = await inviteUser(ctx, { email, name: "Ada" });
     const code = await readCode(shop, "invitation");

@@ -23,7 +23,7 @@ const people = [
   { email: "dan@example.com", name: "100 percent", role: "owner" },
 ];
 
-/** Creates six users, two in each second. */
+/** Creates six users, two per second. */
 async function fill(suite: Suite): Promise<Shop> {
   const shop = await suite.shop();
   for (const [n, person] of people.entries()) {
@@ -35,7 +35,7 @@ async function fill(suite: Suite): Promise<Shop> {
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("a page has 20 users by default, newest first, each as GET returns it; a total only on request", async (shop) => {
+  test("a page has 20 users by default, newest first, with the same fields as a GET of the user, and a total only on request", async (shop) => {
     await Promise.all(Array.from({ length: 21 }, () => makeUser(shop)));
     const { data, page } = await list(shop);
     expect([data.length, page.has_more, page.limit, "total" in page]).toEqual([20, true, 20, false]);
@@ -46,20 +46,20 @@ onDatabase("file", (suite) => {
     expect([all.data.length, all.page.total]).toEqual([21, 21]);
   });
 
-  test("pages in each order have each user once, while others are created", async () => {
+  test("pages in any order contain each user once, even while others are created", async () => {
     const shop = await fill(suite);
     for (const sort of ["created_at", "-created_at", "email", "-email"]) {
       const whole = (await list(shop, { sort, limit: 100 })).data;
       const key = (user: UserReply) => (sort.endsWith("email") ? user.email.toLowerCase() : user.created_at + user.id);
       const sign = sort.startsWith("-") ? -1 : 1;
       expect(whole).toEqual(whole.toSorted((a, b) => (key(a) < key(b) ? -sign : sign)));
-      // New users may be listed or not, but must not move others to another page.
+      // New users may be missing in the list, but must not move others to another page.
       const seen = await readAll(shop, { sort, limit: 2 }, () => makeUser(shop));
       expect(seen.filter(({ id }) => whole.some((one) => one.id === id))).toEqual(whole);
     }
   });
 
-  test("filters work alone and together, also across pages and in the total", async () => {
+  test("filters of users work alone and together, across pages and in the total", async () => {
     const shop = await fill(suite);
     expect(await found(shop, { role: "customer" })).toEqual(["a_b", "ana", "BOB", "zoe"]);
     expect(await found(shop, { role: "staff" })).toEqual(["Carla"]);
@@ -76,7 +76,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("q matches the beginning of an email or a name; %, _ and \\ are ordinary characters", async () => {
+  test("q matches the beginning of a user's email or name; %, _ and \\ are ordinary characters", async () => {
     const shop = await fill(suite);
     const cases: Record<string, string[]> = {
       ana: ["ana", "zoe"],
@@ -103,7 +103,7 @@ onDatabase("file", (suite) => {
     expect(emails(await readAll(shop, { q: "a", sort: "email", limit: 1 }))).toEqual(["a_b", "ana", "zoe"]);
   });
 
-  test("q finds the same users, even with more than a thousand matches", async () => {
+  test("q finds the same users even with more than a thousand matches", async () => {
     const shop = await fill(suite);
     const sql = `with recursive n(i) as (select 100000 union all select i + 1 from n where i < 101199)
       insert into users (id, tenant_id, email, email_key, name, name_key, role, status, created_at, updated_at)
@@ -119,7 +119,7 @@ onDatabase("file", (suite) => {
     expect(emails(all.slice(0, 2)).toSorted()).toEqual(["ana", "zoe"]);
   });
 
-  test("ids finds users, and fields selects fields", async () => {
+  test("the parameter ids finds users, and fields selects fields", async () => {
     const shop = await fill(suite);
     const stranger = await makeUser(await suite.shop());
     const [first, second] = (await list(shop, { sort: "email", limit: 2 })).data;
@@ -129,7 +129,7 @@ onDatabase("file", (suite) => {
     expect(page.total).toBe(2);
   });
 
-  test("an invalid parameter is 422 and named", async (shop) => {
+  test("an invalid parameter of the list gets 422 with its name", async (shop) => {
     const refused: Query[] = [
       { sort: "password_hash" },
       { role: "root" },

@@ -22,9 +22,9 @@ const asUser = async (shop: Shop, body?: object) => {
 };
 const scenarios: ApiScenario[] = [
   ...scenariosOf(erase, [
-    ["erasing without a password is 5102", (shop) => asUser(shop, {}), 5102, "password"],
+    ["erasing without a password gets 5102", (shop) => asUser(shop, {}), 5102, "password"],
     [
-      "erasing with a wrong password is 5212",
+      "erasing with a wrong password gets 5212",
       (shop) => asUser(shop, { password: otherPassword }),
       5212,
       { lacks: [otherPassword] },
@@ -99,7 +99,7 @@ onDatabase("file", (suite) => {
     return texts.join("\n");
   }
 
-  test("an export has all that is kept of the person, without secrets and without other people", async (shop) => {
+  test("an export contains all stored data of the person, without secrets and without other people's data", async (shop) => {
     const { own, order } = await openPerson(shop);
     const other = await openPerson(shop, "somebody.else@example.com");
     const { data, text } = await own.call<Record<string, object[]>>(exported);
@@ -123,14 +123,14 @@ onDatabase("file", (suite) => {
       expect(text).not.toContain(secret);
   });
 
-  test("an erased person is only in the addresses of a paid order, which keeps number and amounts; the audit log stays intact", async (shop) => {
+  test("after an erasure, only the addresses of a paid order name the person; the order keeps number and amounts, and the audit log is intact", async (shop) => {
     const { own, order } = await openPerson(shop);
     const kept = await openPerson(shop, "kept.person@example.com");
     const before = (await kept.own.call<{ orders: unknown }>(exported)).data.orders;
     expect(await dump(shop)).toContain("Canary");
     expect((await own.call(erase, { body: { password }, address: ip })).data).toEqual({ erased: true });
     const rows = (await dump(shop)).split("\n");
-    // Searches only rows about the erased person or nobody, because the other person has the same texts.
+    // Searches only rows about the erased person or about nobody, because the other person has the same texts.
     const others = rows.filter((row) => !row.includes(kept.own.id) && !row.includes(kept.order.id));
     const invoiced = JSON.stringify(JSON.stringify(address));
     for (const trace of ["canary.person", "canary.other", "Canary", "+351 999", ip]) {
@@ -156,7 +156,7 @@ onDatabase("file", (suite) => {
     expect(mails).not.toContain("canary.person@example.com");
   });
 
-  test("staff export and erase customers, and nobody else", async (shop) => {
+  test("staff can export and erase only customers", async (shop) => {
     const { own, order } = await openPerson(shop);
     const [staff, owner] = [await openAccount(shop, { role: "staff" }), await openAccount(shop, { role: "owner" })];
     const { data } = await staff.call<Record<string, object[]>>(`GET /users/${own.id}/export/`);
@@ -179,7 +179,7 @@ onDatabase("file", (suite) => {
     expect((await owner.call(`POST /users/${staff.id}/erase/`)).data).toEqual({ erased: true });
   });
 
-  test("mail to a person is exported and erased even after it was sent, and no other mail is", async (shop) => {
+  test("only mail to the person is exported and erased, even after it was sent", async (shop) => {
     const [own, other] = [await openAccount(shop), await openAccount(shop)];
     for (const { email } of [own, other])
       await shop.callAnonymously("POST /auth/password/forgot/", { body: { email: email.toUpperCase() } });
@@ -194,7 +194,7 @@ onDatabase("file", (suite) => {
     expect(await mail(other)).toHaveLength(1);
   });
 
-  test("a user can export ten times an hour, and an export does not list earlier ones", async (shop) => {
+  test("a user can export ten times an hour, and an export does not list earlier exports", async (shop) => {
     const [own, other] = [await openAccount(shop), await openAccount(shop)];
     const events = async () => {
       const { data, status } = await own.call<{ audit: { event: string }[] }>(exported);
@@ -221,7 +221,7 @@ onDatabase("file", (suite) => {
     expect(rows.map(({ event }) => event)).toEqual(["password.reset_requested"]);
   });
 
-  test("the free space of the database file contains nothing of an erased person", async (shop) => {
+  test("the free space of the database file contains no data of an erased person", async (shop) => {
     const email = "vanishing.person@example.com";
     const { own } = await openPerson(shop, email);
     const db = suite.app.db as FileDatabase;
@@ -234,7 +234,7 @@ onDatabase("file", (suite) => {
     expect((await read()).includes(email)).toBe(false);
   });
 
-  test("an order that is not completed or cancelled prevents an erasure, and nothing changes", async (shop) => {
+  test("an erasure is refused while an order is not completed or cancelled, and nothing changes", async (shop) => {
     const own = await openAccount(shop);
     const { id: product_id } = await shop.createProduct({ stock: 10 });
     const { data } = await own.call("POST /orders/", { body: { items: [{ product_id, quantity: 1 }] } });

@@ -23,13 +23,13 @@ onDatabase("file", (suite) => {
   const confirm = (of: Account, code: string) => of.call<UserReply>("POST /users/me/email/verify/", { body: { code } });
   const profile = async (of: Account) => (await of.call<UserReply>("GET /users/me/")).data;
 
-  test("GET returns the same user as the store sees, with the version as ETag", async () => {
+  test("GET /users/me/ returns the same user as staff see, with the version as ETag", async () => {
     const { data, headers } = await account.call<UserReply>("GET /users/me/");
     expect(data).toEqual((await shop.call<UserReply>(`GET /users/${account.id}/`)).data);
     expect(headers.get("etag")).toBe(`"${data.version}"`);
   });
 
-  test("users can change name, phone, language, addresses and metadata, and nothing else changes", async () => {
+  test("users can change their name, phone, language, addresses and metadata, and no other field changes", async () => {
     const own = await openAccount(shop);
     const before = await profile(own);
     suite.app.clock.advance(1000);
@@ -44,7 +44,7 @@ onDatabase("file", (suite) => {
     });
   });
 
-  test("PATCH with a field that is unknown, invalid or not the user's is 422 and names it, and nothing is written", async () => {
+  test("PATCH with a field that is unknown, invalid or reserved for staff gets 422 with its name, and nothing is written", async () => {
     const before = await profile(account);
     for (const [field, body] of [
       ["role", { role: "owner" }],
@@ -67,7 +67,7 @@ onDatabase("file", (suite) => {
     expect(await profile(account)).toEqual(before);
   });
 
-  test("a new address needs the password, and is used after its code is entered; both addresses get a mail", async () => {
+  test("a new email requires the password, and is used after its code is entered; both addresses get a mail", async () => {
     const own = await openAccount(shop, { email: "old@example.com" });
     await shop.call(`PATCH /users/${own.id}/`, { body: { email_verified: true, name: "Ada", lang: "de" } });
     const { data, text } = await patch(own, { email: "New@example.com", password, name: "Ada L." });
@@ -98,7 +98,7 @@ onDatabase("file", (suite) => {
     expect((await login("new@example.com")).status).toBe(200);
   });
 
-  test("another code can be requested, and only the latest one is valid", async () => {
+  test("another code for a new email can be requested, and only the latest code is valid", async () => {
     const own = await openAccount(shop, { email: "again@example.com" });
     await patch(own, { email: "again-new@example.com", password });
     const first = await readCode(shop, "email_code");
@@ -110,7 +110,7 @@ onDatabase("file", (suite) => {
     expect((await own.call("POST /users/me/email/resend/")).code).toBe(5306);
   });
 
-  test("a code verifies the address that it was mailed to, and no address entered later", async () => {
+  test("a code verifies only the email to which it was mailed, and no email that is entered later", async () => {
     const own = await openAccount(shop);
     await patch(own, { email: "mine@example.com", password });
     const code = await readCode(shop, "email_code");
@@ -119,7 +119,7 @@ onDatabase("file", (suite) => {
     expect((await profile(own)).email).toBe(own.email);
   });
 
-  test("a pending address is dropped by a new password, and by an address that the store sets", async () => {
+  test("a new password, or an email that staff set, removes a pending email", async () => {
     const own = await openAccount(shop);
     await patch(own, { email: "thief@example.com", password });
     const code = await readCode(shop, "email_code");
@@ -133,7 +133,7 @@ onDatabase("file", (suite) => {
     expect((await own.call("GET /users/me/", { query })).data).toMatchObject({ pending_email: null });
   });
 
-  test("the same address needs no password and sends no mail; another case needs it, and is the same account", async () => {
+  test("sending the present email needs no password and causes no mail; the email in other case needs the password, and is the same account", async () => {
     const own = await openAccount(shop, { email: "case@example.com" });
     await shop.call(`PATCH /users/${own.id}/`, { body: { email_verified: true } });
     const mails = async () => (await readOutbox(suite.app, shop.namespace)).length;
@@ -147,7 +147,7 @@ onDatabase("file", (suite) => {
     expect(await mails()).toBe(before);
   });
 
-  test("an address of another user becomes pending like any other; that user gets a mail without a code", async () => {
+  test("another user's email becomes pending like any email; that user gets a mail without a code", async () => {
     const own = await openAccount(shop);
     const other = await makeUser(shop);
     await deliverMail(shop);
@@ -161,7 +161,7 @@ onDatabase("file", (suite) => {
     expect(mails[1]?.text).not.toMatch(/\b\d{6}\b/);
   });
 
-  test("more than three new addresses a day are refused, so that strangers get few mails", async () => {
+  test("more than three new emails a day are refused, so that strangers get few mails", async () => {
     const own = await openAccount(shop);
     for (let n = 0; n < 3; n++)
       expect([n, (await patch(own, { email: `stranger-${n}@example.com`, password })).status]).toEqual([n, 200]);
@@ -170,7 +170,7 @@ onDatabase("file", (suite) => {
     expect((await patch(own, { name: "Ada" })).status).toBe(200);
   });
 
-  test("of four users who verify one address at once, one gets it", async () => {
+  test("if four users verify one email at once, only one of them gets it", async () => {
     const racers = await Promise.all(Array.from({ length: 4 }, () => openAccount(shop)));
     const codes: string[] = [];
     for (const own of racers) {
@@ -183,7 +183,7 @@ onDatabase("file", (suite) => {
     expect(replies.filter(({ code, fields }) => code === 5302 && fields[0] === "email")).toHaveLength(3);
   });
 
-  test("with a concurrent change, a disabled user stays disabled, and is not changed afterwards", async () => {
+  test("a user who is disabled during a change stays disabled, and is not changed afterwards", async () => {
     const own = await openAccount(shop);
     const outcomes = await Promise.all([
       shop.call(`PATCH /users/${own.id}/`, { body: { status: "disabled" } }),

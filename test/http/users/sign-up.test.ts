@@ -28,10 +28,10 @@ const scenarios: ApiScenario[] = [
         check: ({ data }: ApiReply) => expect(data).toEqual({ accepted: true, next: "verify" }),
       },
     ],
-    ["a sign-up without fields names them", () => send({}), 5102, ["email", "password"]],
-    ["a sign-up with an invalid email is 5102", () => send({ ...good, email: "nobody" }), 5102, "email"],
+    ["the error for a sign-up without fields names them", () => send({}), 5102, ["email", "password"]],
+    ["a sign-up with an invalid email gets 5102", () => send({ ...good, email: "nobody" }), 5102, "email"],
     [
-      "a sign-up with a weak password is 5217",
+      "a sign-up with a weak password gets 5217",
       () => send({ ...good, password: "Short-1" }),
       5217,
       "password",
@@ -46,15 +46,15 @@ const scenarios: ApiScenario[] = [
         { lacks: [goodPassword] },
       ],
     ),
-    ["a sign-up with a blank name is 5102", () => send({ ...good, name: " " }), 5102, "name"],
+    ["a sign-up with a blank name gets 5102", () => send({ ...good, name: " " }), 5102, "name"],
   ]),
   ...scenariosOf("POST /users/verify/", [
-    ["a code that was never sent is 5216", () => send({ ...good, code: "012345" }), 5216],
-    ["verifying without fields names them", () => send({}), 5102, ["code", "email", "password"]],
-    ["a code for what is no address is 5216", () => send({ ...good, email: "nobody", code: "012345" }), 5216],
+    ["a code that was never sent gets 5216", () => send({ ...good, code: "012345" }), 5216],
+    ["the error for verifying without fields names them", () => send({}), 5102, ["code", "email", "password"]],
+    ["a code for an invalid address gets 5216", () => send({ ...good, email: "nobody", code: "012345" }), 5216],
   ]),
   {
-    name: "another code is accepted for any text",
+    name: "a request for another code is accepted with any text",
     request: "POST /users/verify/resend/",
     send: () => send({ email: "nobody" }),
     expect: 200,
@@ -69,7 +69,7 @@ onDatabase("file", (suite) => {
   const login = (shop: Shop, of = email, password = goodPassword) =>
     shop.callAnonymously("POST /auth/login/", { body: { email: of, password } });
 
-  test("the code in the mail creates the account, in the language of the sign-up, which can sign in then and not before", async (shop) => {
+  test("the mailed code creates the account in the language of the sign-up; only then can it sign in", async (shop) => {
     const body = { email: "Ada@example.com", password: goodPassword, name: "Ada" };
     await shop.call(request, send(body, { query: { lang: "de" } }));
     expect((await login(shop)).code).toBe(5212);
@@ -85,9 +85,9 @@ onDatabase("file", (suite) => {
     expect((await verify(shop, email, code)).code).toBe(5216);
   });
 
-  test("an address that has an account gets the same bytes, rows and hashing, and a mail that says so without a code", async (shop) => {
+  test("a sign-up with the address of an account has the same reply, rows and hashing, and a mail without a code", async (shop) => {
     await openAccount(shop, { email: "real@example.com" });
-    // The first sign-up of a store starts its count.
+    // The first sign-up of a store creates the row of its count.
     await signUp(shop, "else@example.com");
     const traces: unknown[] = [];
     const hash = spyOn(Bun.password, "hash");
@@ -134,7 +134,7 @@ onDatabase("file", (suite) => {
     expect(await readUsers(shop)).toHaveLength(1);
   });
 
-  test("the password distinguishes sign-ups of several people with the same address, and one account remains", async (shop) => {
+  test("the password distinguishes several people's sign-ups with one address, and only one account is created", async (shop) => {
     await signUp(shop, email, { name: "Ada" });
     await signUp(shop, email, { password: otherPassword, name: "Mallory" });
     const code = await readCode(shop, "sign_up_code");
@@ -143,7 +143,7 @@ onDatabase("file", (suite) => {
     expect(await readUsers(shop)).toMatchObject([{ name: "Ada" }]);
   });
 
-  test("if strangers have used up the mails, a sign-up can be verified with the code that they caused", async (shop) => {
+  test("if strangers have used up the mails of an address, its owner can verify a sign-up with a code that they caused", async (shop) => {
     for (let n = 0; n < 3; n++) await signUp(shop, email, { password: otherPassword, name: "Mallory" });
     await signUp(shop, email, { name: "Ada" });
     expect(await readOutbox(suite.app, shop.namespace)).toHaveLength(3);
@@ -151,7 +151,7 @@ onDatabase("file", (suite) => {
     expect(await readUsers(shop)).toMatchObject([{ name: "Ada" }]);
   });
 
-  test("an address gets at most ten mails about sign-ups a day, and other mails are not limited by this", async (shop) => {
+  test("an address gets at most ten mails about sign-ups a day, and this limit does not affect other mails", async (shop) => {
     const mailed = async () => (await readOutbox(suite.app, shop.namespace)).map(({ kind }) => kind);
     for (let n = 0; n < 12; n++) {
       await shop.call("POST /users/verify/resend/", send({ email }));
@@ -166,14 +166,14 @@ onDatabase("file", (suite) => {
     expect(await mailed()).toHaveLength(12);
   });
 
-  /** Stores hits of the present time for a limit, as so many calls would. */
+  /** Counts this many calls for a limit, at the present time. */
   const useUp = (key: string, hits: number) => {
     const now = suite.app.clock.now();
     const args = [key, JSON.stringify(Array(hits).fill(now)), now + 3_600_000];
     return suite.app.db.execute({ sql: "insert into rate_limits (key, hits, expires_at) values (?, ?, ?)", args });
   };
 
-  test("a store sends 300 mails about sign-ups an hour, says so then, and other stores are not affected", async () => {
+  test("beyond 300 mails about sign-ups an hour, a store refuses sign-ups; other stores are not affected", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const { tenant } = await tenantContext(shop);
     await useUp(`sign-up-mails-store:${tenant.id}`, 299);
@@ -185,7 +185,7 @@ onDatabase("file", (suite) => {
     expect((await signUp(shop, email)).status).toBe(200);
   });
 
-  test("a client's second sign-up of an address replaces its first", async (shop) => {
+  test("a client's second sign-up with an address replaces the first", async (shop) => {
     const address = newAddress();
     for (const password of [otherPassword, goodPassword])
       await shop.call(request, send({ email, password }, { address }));
@@ -194,14 +194,14 @@ onDatabase("file", (suite) => {
     expect((await verify(shop, email, code)).status).toBe(200);
   });
 
-  test("wrong passwords with the right code are tries, too, and five tries lock the code", async (shop) => {
+  test("wrong passwords with the right code also count as tries, and five tries lock the code", async (shop) => {
     await signUp(shop, email);
     const code = await readCode(shop, "sign_up_code");
     for (let n = 0; n < 5; n++) expect((await verify(shop, email, code, otherPassword)).code).toBe(5216);
     expect((await verify(shop, email, code)).code).toBe(5213);
   });
 
-  test("a code expires after 15 minutes, and another one can be requested for three days", async (shop) => {
+  test("a code of a sign-up expires after 15 minutes, and another code can be requested for three days", async (shop) => {
     await signUp(shop, email);
     const code = await readCode(shop, "sign_up_code");
     suite.app.clock.advance(15 * 60_000);
@@ -219,7 +219,7 @@ onDatabase("file", (suite) => {
     expect((await verify(shop, email, await readCode(shop, "sign_up_code"))).status).toBe(200);
   });
 
-  test("an address makes thirty calls within 20 minutes, in each store", async () => {
+  test("an IP address can make thirty sign-up calls within 20 minutes in each store", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const { tenant, vault } = await tenantContext(shop);
     const address = newAddress();
@@ -232,7 +232,7 @@ onDatabase("file", (suite) => {
     expect((await signUp(shop, "elsewhere@example.com")).status).toBe(200);
   });
 
-  test("an address verifies ten times a minute, and a server with auth:forward names the address that counts", async (shop) => {
+  test("an IP address can verify ten times a minute, and a server with auth:forward names the address that counts", async (shop) => {
     const body = { ...good, code: "012345" };
     const address = newAddress();
     for (let n = 0; n < 10; n++) {
@@ -246,7 +246,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call("POST /users/verify/", { body, address, auth, headers: forwarded })).code).toBe(5216);
   });
 
-  test("the visitor's likes become the account's when it is verified", async (shop) => {
+  test("when a sign-up is verified, the visitor's likes become the account's", async (shop) => {
     const { id } = await shop.createProduct();
     const about = { resource_type: "product", resource_id: id };
     const { data } = await shop.callAnonymously("POST /likes/", { body: about });
@@ -257,7 +257,7 @@ onDatabase("file", (suite) => {
     expect((await shop.callAnonymously("GET /likes/", { query })).data).toMatchObject({ active: true, count: 1 });
   });
 
-  test("no table contains the code or the password", async (shop) => {
+  test("no table contains the code or the password of a sign-up", async (shop) => {
     await signUp(shop, email);
     const code = await readCode(shop, "sign_up_code");
     for (const table of ["sign_ups", "mail_codes", "audit_log", "mail_outbox"]) {
@@ -275,14 +275,14 @@ onDatabase("file", (suite) => {
     await updateTenant(suite.app.system, open.namespace, { signUp: "open" });
   });
 
-  /** Signs in to the open store. Returns a function that calls as this user. */
+  /** Signs in to the store with open sign-up. Returns a function that calls as this user. */
   async function signIn(of = email, password = goodPassword) {
     const { data } = await login(open, of, password);
     const query = { user_id: data.user_id as string, token: data.token as string };
     return (call: string, body?: object) => open.callAnonymously(call, { query, ...(body && { body }) });
   }
 
-  test("in an open store the account exists at once, and its email is verified with the mailed code", async () => {
+  test("in a store with open sign-up, the account exists at once, and the mailed code verifies its email", async () => {
     expect((await signUp(open, email)).data).toEqual({ accepted: true, next: "login" });
     const own = await signIn();
     expect((await own("GET /users/me/")).data).toMatchObject({ email, email_verified: false, pending_email: null });
@@ -291,7 +291,7 @@ onDatabase("file", (suite) => {
     expect((await own("POST /users/me/email/resend/")).code).toBe(5306);
   });
 
-  test("in an open store, a sign-up with a stranger's address cannot keep the stranger out", async () => {
+  test("in a store with open sign-up, nobody can lock out the owner of an address by signing up with it", async () => {
     const address = "victim@example.com";
     await signUp(open, address);
     const own = await signIn(address);
@@ -310,7 +310,7 @@ onDatabase("file", (suite) => {
     expect((await mine("POST /users/me/two-factor/", { password: otherPassword })).status).toBe(200);
   });
 
-  test("in an open store a taken address gets the same reply and a mail, and keeps its password", async () => {
+  test("in a store with open sign-up, a used address gets the same reply and a mail, and keeps its password", async () => {
     await openAccount(open, { email: "taken@example.com" });
     const replies = [
       await signUp(open, "taken@example.com", { password: otherPassword }),

@@ -20,7 +20,7 @@ onEachDatabase((suite) => {
     const shop = await suite.shop();
     return { shop, call: shop.callAnonymously, id: (await shop.createProduct()).id };
   };
-  /** Returns the number of views in the database, and on the product. */
+  /** Returns the number of views in the database and in the product. */
   async function counted({ call }: Pick<Shop, "call">, id: string): Promise<[number, number]> {
     await flush();
     // A cached reply may have counts from a minute ago.
@@ -30,7 +30,7 @@ onEachDatabase((suite) => {
   }
 
   onFile(
-    "a view counts in its own reply at once, and in the database within a second, without further calls",
+    "a view is counted in its own reply at once, and in the database within a second, without further calls",
     async () => {
       const { shop, call, id } = await open();
       const { data, status } = await viewProduct(call, id, { agent: browser });
@@ -45,53 +45,50 @@ onEachDatabase((suite) => {
     },
   );
 
-  onFile(
-    "each user, each visitor, and each address with its user agent counts once a day, however often they call",
-    async () => {
-      const { shop, call, id } = await open();
-      const { id: other } = await shop.createProduct();
-      const eve = await openAccount(shop);
-      const visitor = await becomeVisitor(call, "/likes/", id);
-      const address = newAddress();
-      const user = { user_id: eve.id, token: eve.token };
-      const sameNetwork = "2001:db8:1:2:ffff::9";
-      const ways = [
-        [
-          { agent: browser, address },
-          { agent: browser, address },
-        ],
-        [{ agent: "Shop/2 (iPhone)", address }],
-        [
-          { agent: browser, address: "2001:db8:1:2::1" },
-          { agent: browser, address: sameNetwork },
-        ],
-        [{ agent: browser, address: "2001:db8:1:3::1" }],
-        [
-          { query: { visitor }, agent: browser, address },
-          { query: { visitor } },
-          { query: { visitor }, auth: shop.auth },
-        ],
-        [{ query: user }, { query: { ...user, visitor }, agent: browser, address }],
-      ];
-      for (const round of [1, 2]) {
-        for (const way of ways.flat()) {
-          expect([round, way, (await viewProduct(call, id, way)).data.active]).toEqual([round, way, true]);
-        }
-        expect([round, await counted(shop, id)]).toEqual([round, [ways.length, ways.length]]);
-        expect((await readViews(call, id, { days: "1" })).data.days[0]?.count).toBe(ways.length);
+  onFile("each user, each visitor, and each combination of address and user agent counts once a day", async () => {
+    const { shop, call, id } = await open();
+    const { id: other } = await shop.createProduct();
+    const eve = await openAccount(shop);
+    const visitor = await becomeVisitor(call, "/likes/", id);
+    const address = newAddress();
+    const user = { user_id: eve.id, token: eve.token };
+    const sameNetwork = "2001:db8:1:2:ffff::9";
+    const ways = [
+      [
+        { agent: browser, address },
+        { agent: browser, address },
+      ],
+      [{ agent: "Shop/2 (iPhone)", address }],
+      [
+        { agent: browser, address: "2001:db8:1:2::1" },
+        { agent: browser, address: sameNetwork },
+      ],
+      [{ agent: browser, address: "2001:db8:1:3::1" }],
+      [
+        { query: { visitor }, agent: browser, address },
+        { query: { visitor } },
+        { query: { visitor }, auth: shop.auth },
+      ],
+      [{ query: user }, { query: { ...user, visitor }, agent: browser, address }],
+    ];
+    for (const round of [1, 2]) {
+      for (const way of ways.flat()) {
+        expect([round, way, (await viewProduct(call, id, way)).data.active]).toEqual([round, way, true]);
       }
-      // The visitor can also be in the body. The query takes precedence.
-      const body = { ...ofProduct(id), visitor };
-      await call("POST /views/", { body });
-      await call("POST /views/", { body, query: { visitor: "vis_x" }, headers: { "user-agent": "another" }, address });
-      expect(await counted(shop, id)).toEqual([ways.length + 1, ways.length + 1]);
-      expect((await readViews(call, id, { days: "1" })).data.days[0]?.count).toBe(ways.length + 1);
-      await viewProduct(call, other, { query: { visitor } });
-      expect(await counted(shop, other)).toEqual([1, 1]);
-    },
-  );
+      expect([round, await counted(shop, id)]).toEqual([round, [ways.length, ways.length]]);
+      expect((await readViews(call, id, { days: "1" })).data.days[0]?.count).toBe(ways.length);
+    }
+    // The visitor can also be in the body. The query takes precedence.
+    const body = { ...ofProduct(id), visitor };
+    await call("POST /views/", { body });
+    await call("POST /views/", { body, query: { visitor: "vis_x" }, headers: { "user-agent": "another" }, address });
+    expect(await counted(shop, id)).toEqual([ways.length + 1, ways.length + 1]);
+    expect((await readViews(call, id, { days: "1" })).data.days[0]?.count).toBe(ways.length + 1);
+    await viewProduct(call, other, { query: { visitor } });
+    expect(await counted(shop, other)).toEqual([1, 1]);
+  });
 
-  onFile("a beacon counts: only views accept JSON as text/plain, in UTF-8", async () => {
+  onFile("a beacon with JSON as text/plain in UTF-8 counts a view; other routes refuse it", async () => {
     const { shop, call, id } = await open();
     const raw = JSON.stringify(ofProduct(id));
     const send = (request: string, type: string) => call(request, { raw, headers: { "content-type": type } });
@@ -103,20 +100,23 @@ onEachDatabase((suite) => {
     expect((await send("POST /likes/", "text/plain")).code).toBe(5103);
   });
 
-  onFile("known bots get a reply and are not counted; libraries, apps and empty agents count as people", async () => {
-    const { shop, call, id } = await open();
-    const visitor = await becomeVisitor(call, "/likes/", id);
-    for (const query of [{}, { visitor }] as Record<string, string>[]) {
-      expect((await viewProduct(call, id, { agent: crawler, query })).data).toEqual({ active: false, count: 0 });
-      expect((await readViews(call, id, { agent: crawler, query })).data.active).toBe(false);
-    }
-    expect(await counted(shop, id)).toEqual([0, 0]);
-    for (const agent of ["", "curl/8.5.0", "Bun/1.4.5"]) await viewProduct(call, id, { agent });
-    expect(await counted(shop, id)).toEqual([3, 3]);
-  });
+  onFile(
+    "views of known bots get a reply and are not counted; libraries, apps and empty user agents are counted",
+    async () => {
+      const { shop, call, id } = await open();
+      const visitor = await becomeVisitor(call, "/likes/", id);
+      for (const query of [{}, { visitor }] as Record<string, string>[]) {
+        expect((await viewProduct(call, id, { agent: crawler, query })).data).toEqual({ active: false, count: 0 });
+        expect((await readViews(call, id, { agent: crawler, query })).data.active).toBe(false);
+      }
+      expect(await counted(shop, id)).toEqual([0, 0]);
+      for (const agent of ["", "curl/8.5.0", "Bun/1.4.5"]) await viewProduct(call, id, { agent });
+      expect(await counted(shop, id)).toEqual([3, 3]);
+    },
+  );
 
   onFile(
-    "the series has every requested day, in UTC and oldest first; a view at midnight counts for the new day",
+    "the views by day contain each requested day (UTC), oldest first; a view at midnight counts for the new day",
     async () => {
       const { shop, call, id } = await open();
       const { clock } = suite.app;
@@ -147,37 +147,43 @@ onEachDatabase((suite) => {
     },
   );
 
-  onFile("invalid input is refused and named, and hidden or another store's resources are not found", async () => {
-    const { shop, call, id } = await open();
-    const hidden = [
-      await shop.createProduct({ status: "draft" }),
-      await (await suite.shop()).createProduct(),
-      await shop.createProduct(),
-    ];
-    await shop.call(`DELETE /products/${hidden.at(-1)?.id}/`);
-    const user = await openAccount(shop);
-    const wrong: [input: Record<string, string>, code: number, fields: string[]][] = [
-      ...hidden.map(({ id: of }): [Record<string, string>, number, string[]] => [ofProduct(of), 5301, []]),
-      [ofProduct("prod_x"), 5301, []],
-      [{ resource_type: "constructor", resource_id: id }, 5102, ["resource_type"]],
-      [{ resource_type: "product" }, 5102, ["resource_id"]],
-    ];
-    for (const [input, code, fields] of wrong) {
-      for (const reply of [await call("POST /views/", { body: input }), await call("GET /views/", { query: input })]) {
-        expect([input, reply.code, reply.fields]).toEqual([input, code, fields] as never);
+  onFile(
+    "invalid fields of a view are refused by name; unpublished resources and those of other stores are not found",
+    async () => {
+      const { shop, call, id } = await open();
+      const hidden = [
+        await shop.createProduct({ status: "draft" }),
+        await (await suite.shop()).createProduct(),
+        await shop.createProduct(),
+      ];
+      await shop.call(`DELETE /products/${hidden.at(-1)?.id}/`);
+      const user = await openAccount(shop);
+      const wrong: [input: Record<string, string>, code: number, fields: string[]][] = [
+        ...hidden.map(({ id: of }): [Record<string, string>, number, string[]] => [ofProduct(of), 5301, []]),
+        [ofProduct("prod_x"), 5301, []],
+        [{ resource_type: "constructor", resource_id: id }, 5102, ["resource_type"]],
+        [{ resource_type: "product" }, 5102, ["resource_id"]],
+      ];
+      for (const [input, code, fields] of wrong) {
+        for (const reply of [
+          await call("POST /views/", { body: input }),
+          await call("GET /views/", { query: input }),
+        ]) {
+          expect([input, reply.code, reply.fields]).toEqual([input, code, fields] as never);
+        }
       }
-    }
-    for (const days of ["0", "367"]) {
-      expect([days, (await readViews(call, id, { days })).fields]).toEqual([days, ["days"]]);
-    }
-    const subject = await shop.call("POST /views/", { query: { user_id: user.id }, body: ofProduct(id) });
-    expect([subject.code, subject.fields]).toEqual([5102, ["user_id"]]);
-    expect((await shop.call("GET /views/", { query: { ...ofProduct(id), user_id: user.id } })).code).toBe(5102);
-    expect((await viewProduct(call, id, { query: { user_id: user.id, token: "v2.x" } })).code).toBe(5205);
-    expect(await counted(shop, id)).toEqual([0, 0]);
-  });
+      for (const days of ["0", "367"]) {
+        expect([days, (await readViews(call, id, { days })).fields]).toEqual([days, ["days"]]);
+      }
+      const subject = await shop.call("POST /views/", { query: { user_id: user.id }, body: ofProduct(id) });
+      expect([subject.code, subject.fields]).toEqual([5102, ["user_id"]]);
+      expect((await shop.call("GET /views/", { query: { ...ofProduct(id), user_id: user.id } })).code).toBe(5102);
+      expect((await viewProduct(call, id, { query: { user_id: user.id, token: "v2.x" } })).code).toBe(5205);
+      expect(await counted(shop, id)).toEqual([0, 0]);
+    },
+  );
 
-  test("neither another process nor fifty concurrent calls count a viewer twice", async () => {
+  test("a viewer counts only once, even with several processes and fifty concurrent calls", async () => {
     const { shop, call, id } = await open();
     const again = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
     try {
@@ -195,7 +201,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile("no address, agent or visitor is stored, or logged with the view", async () => {
+  onFile("no address, user agent or visitor is stored or logged with a view", async () => {
     const { call, id } = await open();
     const visitor = await becomeVisitor(call, "/bookmarks/", id);
     const [address, network, agent] = ["203.0.113.77", "2001:db8:77:88::99", "Peculiar/7.7 (Unmistakable; U)"];

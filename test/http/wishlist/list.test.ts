@@ -17,7 +17,7 @@ onDatabase("file", (suite) => {
   };
   const query = ({ id, token }: Account, more: Record<string, string>) => ({ query: { user_id: id, token, ...more } });
 
-  test("pages list each item once, newest first, also with equal times and concurrent adds", async () => {
+  test("pages of a wishlist contain each item once, newest first, even with equal times and concurrent changes", async () => {
     const { shop, eve } = await open();
     await fillWishlist(shop, eve, 7);
     const seen: string[] = [];
@@ -41,7 +41,7 @@ onDatabase("file", (suite) => {
     expect(page).toEqual({ next_cursor: null, has_more: false, limit: 20, total: 10 });
   });
 
-  test("titles are in the requested language, otherwise in the store's", async () => {
+  test("titles in a wishlist are in the requested language, otherwise in the store's language", async () => {
     const { shop, eve } = await open();
     const translations = { de: { title: "Lampe" }, "pt-BR": { title: "Luminária" } };
     const { id } = await shop.createProduct({ title: "Lamp", translations });
@@ -62,7 +62,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("keys and staff see and change the list of the given customer, and customers no list but their own", async () => {
+  test("app keys and staff see and change the wishlist of the given customer, and customers only their own", async () => {
     const { shop, eve } = await open();
     const [mallory, staff] = [await openAccount(shop), await openAccount(shop, { role: "staff" })];
     const { product_id } = await wish(shop, eve);

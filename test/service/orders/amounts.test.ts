@@ -24,7 +24,7 @@ function sumOf(
   });
 }
 
-test("discount and a backend's tax are split by the largest remainder, the tax in proportion to the discounted lines", () => {
+test("discount and a backend's tax are split over the lines by the largest remainder, the tax in proportion to the discounted amounts", () => {
   const items = [
     { priceMinor: 100, quantity: 1 },
     { priceMinor: 50, quantity: 4 },
@@ -41,7 +41,7 @@ test("discount and a backend's tax are split by the largest remainder, the tax i
   });
 });
 
-test("shipping of goods that a code makes free is taxed as the goods, in whatever order they come", () => {
+test("shipping is taxed like the goods before the discount if a code makes all goods free, in any order of lines", () => {
   const rates = new Map([
     ["standard", 19_000],
     ["zero", 0],
@@ -58,14 +58,14 @@ test("shipping of goods that a code makes free is taxed as the goods, in whateve
   }
 });
 
-test("a percentage is rounded once, half away from zero, and only eligible lines are reduced", () => {
+test("a percentage discount is rounded once, half away from zero, and reduces only eligible lines", () => {
   expect(splitReduction([333, 333, 500], [true, true, false], { percent: 7500 })).toEqual([25, 25, 0]);
   expect(splitReduction([5, 5], [true, true], { percent: 50_000 })).toEqual([3, 2]);
   expect(splitReduction([100, 50], [false, true], { amount: 80 })).toEqual([0, 50]);
   expect(splitReduction([0, 0], [true, true], { amount: 80 })).toEqual([0, 0]);
 });
 
-test("points may pay for all goods, but only for the amount after the discount", async () => {
+test("points may pay for all goods, but for no more than their amount after the discount", async () => {
   const items = [{ priceMinor: 100, quantity: 3 }];
   expect(sumOf(items, { points: { count: 100, value: 3 }, taxation: { tax: 5 } }).total).toBe(5);
   for (const order of [
@@ -78,7 +78,7 @@ test("points may pay for all goods, but only for the amount after the discount",
   }
 });
 
-test("sums are exact up to the maximum, and refused above it", async () => {
+test("the sums of an order are exact up to the maximum, and refused above it", async () => {
   for (const digits of [0, 2, 3]) {
     const most = largestMinor(digits);
     const item = { priceMinor: most - 1, quantity: 1 };
@@ -93,7 +93,7 @@ test("sums are exact up to the maximum, and refused above it", async () => {
   }
 });
 
-test(`${rounds} random orders add up with tax, code, points and shipping, and refunds give all of it back (seed ${seed})`, () => {
+test(`${rounds} random orders with tax, code, points and shipping add up, and refunds return the complete amounts (seed ${seed})`, () => {
   const numbers = uniform(seed);
   const pick = (below: number) => Math.floor(numbers.next().value * below);
   const classes = ["standard", "reduced", "zero", "own"];
@@ -180,7 +180,7 @@ function refundInParts(
   if (!give({}, true).isWhole || !paid.every(isWhole)) throw new Error(`Not all was refunded: ${JSON.stringify(paid)}`);
 }
 
-test("a share is rounded down", () => {
+test("a share of an amount is rounded down", () => {
   expect([1, 2, 3].map((part) => shareOf(100, part, 3))).toEqual([33, 66, 100]);
   const huge = Number.MAX_SAFE_INTEGER;
   expect(shareOf(huge, huge - 1, huge)).toBe(huge - 1);

@@ -72,7 +72,7 @@ test(`${steps} steps of a random walk keep stock, points, money and numbers cons
   }
 }, 120_000);
 
-test("in any order of acts, no points are left after all orders are cancelled or refunded", async () => {
+test("after random acts, no points remain when all orders are cancelled or refunded", async () => {
   const walk = await beginWalk();
   walk.ctx = { ...walk.ctx, tenant: { ...walk.ctx.tenant, pointsDays: null, pointsRate: 5000 } };
   const { ctx, shop, orders, users, pick } = walk;
@@ -134,7 +134,7 @@ async function beginWalk(): Promise<Walk> {
   };
 }
 
-/** The codes with which an act may be refused. */
+/** The error codes with which an act may be refused. */
 const refusals = new Set([5102, 5107, 5304, 5305, 5306]);
 
 async function attempt<T>(work: Promise<T>): Promise<T | undefined> {
@@ -201,7 +201,7 @@ async function order(walk: Walk): Promise<void> {
   note(walk, { ...reply, paid_at: null }, reply);
 }
 
-/** Expires due orders and points in two processes at once, some time later. Each must be expired only once. */
+/** Some time later, expires due orders and points in two processes at once. Each must expire only once. */
 async function expire(walk: Walk): Promise<void> {
   app.clock.advance((1 + walk.pick(30)) * minute);
   const due = [...walk.orders.values()].filter(
@@ -241,8 +241,8 @@ function note({ items, orders }: Walk, before: OrderReply, after: OrderReply): v
 }
 
 /**
- * For orders that have returned all their points: checks that each returned point expires as long after its return as
- * it would have expired after it was spent. Counts in started hours.
+ * Checks orders that have returned all their points: after its return, each point must have the lifetime that it had
+ * when it was spent. Counts in started hours.
  */
 async function checkReturnedLots({ ctx, orders }: Walk): Promise<void> {
   const { rows } = await ctx.db.execute({
@@ -299,7 +299,7 @@ async function checkAll(walk: Walk): Promise<void> {
     const shares = lines.map((line) => (line.subtotal_minor / line.quantity) * line.refunded_quantity);
     const goods = shares.reduce((sum, share) => sum + share, 0);
     expect(points_returned).toBe(Math.floor((points_used * goods) / Math.max(subtotal_minor, 1)));
-    // If a payment came after the order had returned its points, its refund returns none.
+    // If the order had returned its points before a payment came, the payment's refund returns none.
     if (payment_status === "refunded" && points.paid_at !== null) expect(points_returned).toBe(points_used);
     expect(points_reversed).toBeLessThanOrEqual(points_earned);
   }

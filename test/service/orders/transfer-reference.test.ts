@@ -7,7 +7,7 @@ function remainder(reference: string): bigint {
   return BigInt(moved.replaceAll(/[A-Z]/g, (letter) => String(letter.charCodeAt(0) - 55))) % 97n;
 }
 
-test("references are those of ISO 11649, and are read back in any spelling", () => {
+test("transfer references follow ISO 11649, and are recognized in any spelling", () => {
   expect(transferReference(539_007_547_034)).toBe("RF18539007547034");
   for (const number of [1, 9, 17, 96, 97, 98, 1000, 123_456_789, 999_999_999_999_999]) {
     const reference = transferReference(number);
@@ -18,7 +18,7 @@ test("references are those of ISO 11649, and are read back in any spelling", () 
   expect(readTransferReference("RF18 5390 0754 7034")).toBe(539_007_547_034);
 });
 
-test("one wrong digit, or two that changed places, is noticed", () => {
+test("a transfer reference with one wrong digit, or with two exchanged digits, is refused", () => {
   const reference = transferReference(3_141_592);
   for (let place = 2; place < reference.length; place++) {
     for (const digit of "0123456789") {
@@ -33,7 +33,7 @@ test("one wrong digit, or two that changed places, is noticed", () => {
   }
 });
 
-test("other texts are no references", () => {
+test("other texts are not transfer references", () => {
   for (const text of ["", "17", "RF", "RF18", "RF1817a", "RF180", "ord_01k8z3v5x2f1rt9m6q7wbn4hcd", "RF18-17"]) {
     expect(readTransferReference(text)).toBeUndefined();
   }
