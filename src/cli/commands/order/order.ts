@@ -79,8 +79,8 @@ export async function changeOrder(
 type Line = Order["items"][number];
 
 /**
- * Returns the line that `line_…`, `LAMP-1` or `LAMP-1:2` names.
- * @param left returns the number of pieces for a text without a quantity.
+ * Returns the line with this id or SKU, such as `LAMP-1`, and the quantity, as in `LAMP-1:2`.
+ * @param left returns the quantity for a text without one.
  * @throws malformedRequest unless exactly one line matches.
  */
 export function findLine({ items }: Order, text: string, left: (line: Line) => number) {

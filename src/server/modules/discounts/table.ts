@@ -10,7 +10,7 @@ export const discounts = sqliteTable(
     tenantId: tenantIdColumn(),
     code: text("code").notNull(),
     codeKey: text("code_key").notNull(),
-    /** The reduction in thousandths of a percent; null for an amount. */
+    /** The reduction in thousandths of a percent; null for other kinds of discounts. */
     percent: integer("percent"),
     amountMinor: integer("amount_minor"),
     freeShipping: integer("free_shipping", { mode: "boolean" }).notNull().default(false),

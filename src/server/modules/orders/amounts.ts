@@ -44,12 +44,12 @@ export function discountGoods(
   return { subtotals, discounts, value: goods - Number(worth) };
 }
 
-/** The rates by tax class, undefined for an order without tax; or the amount of tax that a backend has sent. */
+/** How to tax an order: by the rates of the tax classes, or by an amount from a backend. Without `rates`, tax is 0. */
 export type Taxation = { rates: ReadonlyMap<string, number> | undefined } | { tax: number };
 
 /**
  * Calculates the tax of an order, and adds up its amounts.
- * @param shipping is taxed like the goods if it has no tax class.
+ * @param shipping Without a tax class, it is taxed like the goods.
  * @throws validationFailed for a total that is too large to be exact.
  */
 export function addUp(

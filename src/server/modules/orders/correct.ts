@@ -24,8 +24,8 @@ type Address = NonNullable<OrderPatch["shipping_address"]>;
 
 /**
  * Changes contact, addresses and notes of an order, but no amounts. A new email ends the order's access tokens.
- * @throws notFound, preconditionFailed, validationFailed; wrongState for another country or shipping zone. After all
- * pieces were sent, also for other fields than `staff_note` and `metadata`.
+ * @throws notFound, preconditionFailed, validationFailed; wrongState for another country or shipping zone, and, once
+ * all pieces were sent, for all fields except `staff_note` and `metadata`.
  */
 export function correctOrder(
   ctx: Ctx,
@@ -59,7 +59,7 @@ async function patchColumns(tx: Ctx, order: OrderRow, patch: OrderPatch): Promis
   };
 }
 
-/** Requires an address in the same country and zone. Others would change shipping and tax, which are fixed. */
+/** Requires an address in the same country and zone. Otherwise shipping and tax would change, and both are fixed. */
 async function requireSameZone(tx: Ctx, order: OrderRow, given: Address | null): Promise<void> {
   const before = order.shippingAddress === null ? null : (JSON.parse(order.shippingAddress) as Address);
   const rates = await readShippingRates(tx);

@@ -11,8 +11,8 @@ import { canBePaid, isProcessing } from "./checkouts/table.ts";
 import { commitTransition, releaseOrder } from "./commit-transition.ts";
 import { orders } from "./table.ts";
 
-// Whether staff were asked about an order that is paid in part, and have answered or still have to. A question without
-// an answer can also end because its reason is gone. Staff are then asked again.
+// Whether staff were asked about an order that is paid in part, and the question is open or was decided. A question
+// also ends when its reason is gone. Staff can then be asked again.
 const isAsked = sql`exists (select 1 from ${orderAttention} where order_id = o.id and kind = 'partial_payment'
   and (ended_at is null or action is not null))`;
 // An order does not expire while a payment is in progress, and for up to an hour while its payment page is open.

@@ -24,7 +24,7 @@ export function requireStore(ctx: Pick<Ctx, "actor">): void {
   if (isCustomer(ctx)) throw forbidden("Only staff and app keys may do this.");
 }
 
-/** Returns the customer of an order: the signed-in user, or the user whom a key names. Errors: notFound for others. */
+/** Returns the customer of an order: the signed-in user, or the user whom a key names. Errors: notFound. */
 export function subjectOf(ctx: Pick<Ctx, "actor">, customerId: string | undefined, subject?: string): string | null {
   const own = ownOnly(ctx);
   const named = customerId ?? subject ?? null;

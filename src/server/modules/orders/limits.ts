@@ -57,7 +57,7 @@ export async function requireFewPending(tx: Ctx, buyer: string): Promise<void> {
   }
 }
 
-/** Counts an order before its transaction, because refused orders reveal stock, so they count too. @throws tooManyRequests */
+/** Counts an order before its transaction, because refused orders also reveal stock. Errors: tooManyRequests. */
 export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Promise<void> {
   const { id, ordersPerMinute } = ctx.tenant;
   if (ordersPerMinute === 0) return;
@@ -66,7 +66,7 @@ export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Prom
 }
 
 /**
- * Refuses a written order if its buyer now reserves too much of an item. The limit of ten is public. Any other limit
+ * Refuses an inserted order if its buyer now reserves too much of an item. The limit of ten is public. Any other limit
  * reveals the stock, so `shortage` hides it from customers. Errors: outOfStock.
  */
 export async function enforceReservationCap(tx: Ctx, buyer: string, id: string): Promise<void> {
@@ -79,7 +79,7 @@ export async function enforceReservationCap(tx: Ctx, buyer: string, id: string):
   throw excess.most === 10 ? fieldError(outOfStock, field, message) : shortage(tx, field, message);
 }
 
-/** Refuses a visitor's written order if long holds of visitors now exceed their share. Errors: outOfStock. */
+/** Refuses a visitor's inserted order if long holds of visitors now exceed their share. Errors: outOfStock. */
 export async function enforceLongHolds(tx: Ctx, id: string, holdSeconds: number): Promise<void> {
   const { id: tenantId, longHoldShare: share } = tx.tenant;
   if (share === 100 || holdSeconds <= 3600 || !(isPage(tx) || isCustomer(tx))) return;

@@ -82,7 +82,7 @@ export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, i
   });
 }
 
-/** Returns a payment's amount in minor units: 0 if staff accept the money of a pending order that owes nothing. */
+/** Returns a payment's amount in minor units; 0 to mark a pending order as paid for which nothing is due. */
 function amountOf(order: OrderRow, given: PaymentInput["amount"]): number {
   const amount = given === undefined ? Math.max(dueOf(order), 0) : parseMoney("amount", given, order.currencyDigits);
   if (amount > 0 || (given === undefined && order.status === "pending")) return amount;

@@ -19,7 +19,7 @@ const selectRow = statement((q) => q.select().from(orders).where(byId(orders)));
 /** How long an access token is valid after the order's last change. */
 const validMs = 180 * 86_400_000;
 
-/** Requires a valid access token of the order. Errors: notFound without one, which reveals no orders. */
+/** Requires a valid access token of the order. Errors: notFound, so that nobody learns which orders exist. */
 export async function requireAccess(ctx: Ctx, id: string): Promise<void> {
   const { updatedAt, accessVersion } = await requireRow(ctx, id);
   const isRecent = Date.parse(updatedAt) > ctx.now() - validMs;

@@ -53,7 +53,7 @@ export const insertRefund = statement((q) =>
   }),
 );
 const noPoints: Points = { pointsReturned: 0, pointsReversed: 0 };
-/** The fields of a refund without points, shipping and lines that no provider has reported. */
+/** The fields of a refund without points, shipping and lines, which no provider has reported. */
 export const moneyOnly = { ...noPoints, shippingMinor: 0, lines: "[]", reason: null, providerId: null, retryOf: null };
 const changed = {
   ...params("refundedMinor", "creditedMinor", "pointsReturned", "pointsReversed"),
@@ -172,8 +172,8 @@ function show(minor: number, { currency, currencyDigits }: OrderRow): string {
 }
 
 /**
- * Splits an amount into one refund for each payment, at most what is not refunded yet of the payment. A free order gets
- * one refund of 0. A refund that a provider must make is only `requested` here, which reserves its amount.
+ * Splits an amount into one refund for each payment, at most what is left of the payment. A free order gets one refund
+ * of 0. A refund that a provider must make begins as `requested`, which reserves its amount.
  */
 async function splitOverPayments(tx: Ctx, { id, currency }: OrderRow, amount: number) {
   const parts: { paymentId: string | null; amountMinor: number; state: "requested" | "succeeded" }[] = [];

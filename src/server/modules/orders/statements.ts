@@ -16,7 +16,7 @@ export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now" | "vault"> & Partial<Pi
 
 /** SQL for whether the caller may see an order. The parameter `own` is a customer's id, or null for staff and keys. */
 export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;
-/** Runs after every write of an order. Clears `buyer` of orders that are not pending: only pending ones have limits. */
+/** Runs after every write of an order. Clears `buyer` unless the order is pending: limits count pending orders only. */
 export const bumpOrder = statement(sql`
   update ${orders} set version = version + 1, updated_at = ${param("now")}, buyer = iif(status = 'pending', buyer, null)
   where ${byId(orders)}`);
@@ -24,7 +24,7 @@ export const bumpOrder = statement(sql`
 // Written once for all amounts, because a libSQL server parses the statement for each order.
 const divisor = `(select ${moneyDivisor("currency_digits")} as divisor)`;
 
-/** SQL such as `'total', 19.99, 'total_minor', 1999` for each amount. */
+/** Returns SQL for the fields of amounts in a JSON object, such as `'total', 19.99, 'total_minor', 1999`. */
 function amounts(...names: string[]): string {
   return names.map((name) => amountOf(name, `${name}_minor`)).join(", ");
 }
@@ -33,7 +33,7 @@ function amountOf(name: string, minor: string): string {
   return `'${name}', (${minor}) / divisor, '${name}_minor', ${minor}`;
 }
 
-/** The amount that is still to be paid; below zero if too much was received. */
+/** SQL for the amount due; below zero if too much was received. */
 export const dueMinor = "(total_minor - credited_minor - received_minor + refunded_minor)";
 
 export const insertEvent = compileEvent({

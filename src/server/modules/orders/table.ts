@@ -68,7 +68,7 @@ export const orders = sqliteTable(
     note: text("note"),
     staffNote: text("staff_note"),
     metadata: text("metadata").notNull().default("{}"),
-    /** A higher version ends the access tokens of a guest's order. */
+    /** The version of the access tokens. A new version ends all older tokens of the order. */
     accessVersion: integer("access_version").notNull().default(1),
     lang: text("lang").notNull(),
     version: integer("version").notNull().default(1),
@@ -193,7 +193,7 @@ export const orderRefunds = sqliteTable(
     /** Why the refund failed at the provider. */
     error: text("error"),
     createdAt: text("created_at").notNull(),
-    /** When to request a refund with the state `requested` again from the provider; null for the first time. */
+    /** When to request the refund from the provider again; null before the first request. */
     nextRequestAt: text("next_request_at"),
   },
   (t) => [

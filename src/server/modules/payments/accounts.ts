@@ -6,10 +6,10 @@ import { accountFault, type Provider, type ProviderKind } from "./provider.ts";
 import { stripe } from "./stripe/provider.ts";
 import { paymentAccounts } from "./table.ts";
 
-/** The providers by their names in the column `provider`. `manual`, for bank transfers and cash, needs no code. */
+/** The providers by name. `manual`, for bank transfers and cash, is not listed, because it needs no code. */
 export const providers = { stripe } satisfies Record<string, ProviderKind>;
 
-/** SQL for the row of the store's account at Stripe, the only provider with accounts so far. */
+/** SQL condition: the row of the store's account. Stripe is the only provider with accounts so far. */
 export const isAccount = and(ofStore(paymentAccounts), eq(paymentAccounts.provider, "stripe"));
 const selectAccount = statement((q) => q.select().from(paymentAccounts).where(isAccount));
 

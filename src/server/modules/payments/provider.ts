@@ -10,12 +10,12 @@ type Dispute = typeof disputes.$inferSelect;
 type Event = typeof paymentEvents.$inferSelect;
 type Refund = typeof orderRefunds.$inferSelect;
 
-/** Amounts are in minor units of ISO 4217, whatever a provider uses. */
+/** An amount in minor units of ISO 4217, also if the provider uses other units. */
 export type ProviderMoney = Pick<Dispute, "amountMinor" | "currency">;
 
 export interface ProviderRefund extends ProviderMoney, Pick<Refund, "error"> {
   id: string;
-  /** The id of the refund here that requested this one; null if the refund was made at the provider. */
+  /** The id of the row in `order_refunds` for which it was requested; null if it was made at the provider. */
   ownId: string | null;
   state: Exclude<Refund["state"], "requested">;
 }
@@ -34,7 +34,7 @@ export interface Snapshot {
   disputes: ProviderDispute[];
 }
 
-/** An event of a provider: a page or payment has changed. The new state is then read at the provider. */
+/** An event says that a page or payment has changed. The new state is then read at the provider. */
 export interface ProviderEvent extends Omit<Event, "tenantId" | "createdAt"> {
   /** The provider's id of the page or payment that has changed. */
   about: string | null;
@@ -67,7 +67,7 @@ export interface NewPage extends CheckoutInput {
 
 export type SignedCall = { body: Uint8Array; signature: string; secrets: readonly string[]; now: number };
 
-/** The functions for a provider. None of them needs the network. */
+/** The functions of a provider that need no network. `open` returns those that do. */
 export interface ProviderKind {
   /** Returns the body of the request that opens a page. Errors: wrongState for a currency that cannot be charged. */
   requestOf(order: OrderRow, lines: readonly (typeof orderLines.$inferSelect)[], page: NewPage): object;
@@ -82,7 +82,7 @@ export interface ProviderKind {
 export const isRefusal = (error: unknown): error is AppError =>
   error instanceof AppError && error.kind === "wrongState";
 
-/** The HTTP status of the provider's reply that caused an error. */
+/** Returns the HTTP status of the reply that caused an error; undefined without a reply. */
 export const statusOf = (error: unknown): number | undefined =>
   ((error as Error).cause as { statusCode?: number } | undefined)?.statusCode;
 

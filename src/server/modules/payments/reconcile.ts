@@ -18,7 +18,7 @@ import { applyReturns, type PaymentRow } from "./refunds.ts";
 
 /** How often the server reads an open page if no visitor asks for it. */
 const checkMs = 120_000;
-/** Returns when to read an open page again: at the latest when its order expires, because the page must end first. */
+/** Returns when to read an open page again: at the latest when its order expires, because the page is closed first. */
 export const nextCheck = (now: number, orderEnds: string) =>
   toTimestamp(Math.min(now + checkMs, Date.parse(orderEnds)));
 /** Limits how often visitors' requests read a page. */
@@ -89,13 +89,13 @@ async function applySnapshot(tx: Ctx, id: string, snapshot: Snapshot): Promise<v
     return;
   }
   const known = await bookPayment(tx, row, snapshot.payment);
-  // Payments in another currency and their refunds are not part of the order's sums.
+  // A payment in another currency is not part of the order's sums, so its refunds are not recorded.
   if (known.currency === row.currency) await applyReturns(tx, known, snapshot);
 }
 
 const ranks = { open: 0, processing: 1, expired: 2, failed: 2, complete: 3 };
 
-/** Records the state of a page, unless a newer one is known. Returns whether the state has changed. */
+/** Records the state of a page, unless a later state is recorded. Returns whether the state has changed. */
 async function advance(tx: Ctx, row: CheckoutRow, { state: found, intentId }: Snapshot): Promise<boolean> {
   const before = row.isProcessing ? "processing" : row.state;
   const isNewer = ranks[found] > ranks[before];

@@ -78,7 +78,7 @@ export async function applyReturns(tx: Ctx, payment: PaymentRow, snapshot: Pick<
   for (const one of missing) await addFound(tx, payment, one);
 }
 
-/** Records the state of a refund at the provider. Ignores states that are older than the recorded one. */
+/** Records the state of a refund at the provider, unless a later state is recorded. */
 export async function advance(
   tx: Ctx,
   { id, orderId, providerId: known, state: before }: RefundRow,
@@ -87,7 +87,7 @@ export async function advance(
   // A refund without a provider's id has no state at the provider yet, so any reported state is newer.
   if (known !== null && ranks[state] <= ranks[before]) return;
   await run(tx.db, updateRefund, { tenantId: tx.tenant.id, id, state, providerId, error });
-  // If a dispute was won on appeal, its refund fails without an error.
+  // The refund for a lost dispute fails without an error if the dispute is won on appeal.
   if (state === "failed" && error !== null) await needAttention(tx, orderId, "refund_failed");
   else if (before === "failed") await endAttention(tx, orderId, ["refund_failed"]);
   await refreshPaymentStatus(tx, orderId, "order.updated");
@@ -130,7 +130,7 @@ export function retryRefund(
     const failed = await findRefund(tx, id);
     if (failed?.orderId !== orderId) throw notFound("refund", id);
     const { state, error, paymentId, amountMinor, shippingMinor, creditedMinor, reason } = failed;
-    // A dispute that was won on appeal leaves a failed refund, too, but without an error.
+    // The refund for a dispute that was won on appeal has failed, too, but without an error.
     if (state !== "failed" || error === null) throw wrongState(`Refund ${id} has not failed.`);
     const payment = (await get(tx.db, selectPayment, { tenantId: tx.tenant.id, id: paymentId })) as PaymentRow;
     const rows = await listRefunds(tx, payment);

@@ -47,7 +47,7 @@ export type ShippingRateDocument = Static<typeof ShippingRate>;
 
 const shown = (minor: number | null, digits: number) => (minor === null ? null : toAmount(minor, digits));
 
-/** Lists all rates of the store in its order, as replies show them. */
+/** Lists all rates in the order that the store chose, as replies show them. */
 export async function listShippingRates(ctx: Ctx): Promise<ShippingRateDocument[]> {
   const digits = currencyDigits(ctx.tenant.currency);
   return (await readShippingRates(ctx)).map((rate) => ({
@@ -59,7 +59,7 @@ export async function listShippingRates(ctx: Ctx): Promise<ShippingRateDocument[
   }));
 }
 
-/** Reads all rates of the store in its order. */
+/** Reads all rates in the order that the store chose. */
 export function readShippingRates(ctx: Ctx): Promise<StoredRate[]> {
   return all(ctx.db, selectRates, { tenantId: ctx.tenant.id });
 }

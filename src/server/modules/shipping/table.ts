@@ -10,7 +10,7 @@ export const shippingRates = sqliteTable(
     tenantId: tenantIdColumn(),
     position: integer("position").notNull(),
     zone: text("zone").notNull(),
-    /** Country codes, with `*` for everywhere else, and beginnings of postcodes, each as a JSON array. */
+    /** JSON arrays of country codes, in which `*` stands for all others, and of beginnings of postcodes. */
     countries: text("countries").notNull(),
     postcodes: text("postcodes").notNull().default("[]"),
     name: text("name").notNull(),

@@ -12,7 +12,7 @@ export type Reply = { status: number; body: string };
 export function openStripeStandIn({ page, ...account }: Account & { page: () => string }) {
   const books = new Books(account);
 
-  /** Works once for each `Idempotency-Key`, for 24 hours. A refused request is not kept. */
+  /** Answers a request. For 24 hours, a repeated `Idempotency-Key` gets the same reply, unless it was a refusal. */
   function work({ call, text, authorization, key }: ApiRequest): object {
     const sent = `${call} ${text}`;
     const before = books.lists.replies.find((one) => one.key === key && one.created > books.seconds() - 86_400);

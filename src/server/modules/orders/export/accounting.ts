@@ -34,8 +34,8 @@ const numbers: ReadonlySet<string> = new Set(["tax_rate", "net", "tax", "gross"]
 export const accountingHeader = (delimiter?: Delimiter) => writeCsv([columns], delimiter);
 
 /**
- * Writes rows as CSV. Semicolons come with decimal commas, as in German. Texts that a spreadsheet would run as formulas
- * get an apostrophe; amounts below zero stay numbers.
+ * Returns rows as CSV. With semicolons, numbers have a decimal comma, as in German. Texts that a spreadsheet would run
+ * as formulas get an apostrophe; amounts below zero stay numbers.
  */
 export function accountingCsv(rows: readonly AccountingRow[], delimiter?: Delimiter): string {
   const point = delimiter === ";" ? "," : ".";
@@ -47,7 +47,7 @@ export function accountingCsv(rows: readonly AccountingRow[], delimiter?: Delimi
 }
 
 /**
- * Yields paid orders and the credits of their refunds, a row for each tax rate. Orders count when they were paid,
+ * Yields a row for each tax rate of paid orders and of the credits of their refunds. Orders count when they were paid,
  * refunds when they were made. The rows add up to `total_minor` and `credited_minor`.
  */
 export async function* readAccounting(

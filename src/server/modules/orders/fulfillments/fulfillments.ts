@@ -13,7 +13,7 @@ import { orderStateError } from "../statements.ts";
 import { fulfillments, orderLines, orders } from "../table.ts";
 import { trackingOf } from "./tracking.ts";
 
-/** How long after it was recorded a parcel can be deleted. */
+/** How long a parcel can be deleted after it was recorded. */
 const deletableMs = 24 * 3_600_000;
 
 const sendPieces = statement(sql`

@@ -75,8 +75,8 @@ const unpaidKeptMs = 30 * 86_400_000;
 const selectUnpaid = statement(sql`
   select id from ${orders} indexed by orders_unpaid_guests
   where ${isUnpaidGuest} and ${namesPerson} and updated_at <= ${param("before")} order by updated_at limit 200`);
-// `keep_invoices` is the number of years that the store's tax law requires. They count from the end of the year of the
-// last change, or of the last invoice.
+// `keep_invoices` is the number of years that the store's tax law requires. The years count from the end of the year of
+// the last change, or of the last invoice.
 const selectKept = statement(sql`
   select id from (
     select t.id as tenant, printf('%04d', ${param("year")} - t.keep_invoices) as year from ${tenants} t

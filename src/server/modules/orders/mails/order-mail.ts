@@ -19,7 +19,7 @@ export async function previewOrderMail(ctx: Ctx, id: string, kind: OrderMailKind
   return { kind, to: order.email, ...renderMail(mail) };
 }
 
-/** Queues a mail about an order again. Errors: wrongState without an email, or if the order's state does not fit. */
+/** Queues a mail about an order again. Errors: wrongState if the order has no email, or another state than the mail. */
 export function resendOrderMail(ctx: Ctx, id: string, kind: OrderMailKind): Promise<{ mail_id: string; to: string }> {
   return inTransaction(ctx, async (tx) => {
     const order = await requireRow(tx, id);

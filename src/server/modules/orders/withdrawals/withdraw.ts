@@ -96,7 +96,7 @@ function localTime({ tenant: { timezone }, now }: Ctx): string {
 /**
  * Records that a consumer withdraws from a contract, mails a receipt with time and content, and asks staff to look at
  * the order. If number and email match no order, the reply is the same, and the store gets a mail.
- * @throws validationFailed; tooManyRequests. Then nothing was recorded.
+ * @throws validationFailed; tooManyRequests, after which nothing was recorded.
  */
 export async function recordWithdrawal(
   ctx: Ctx,

@@ -41,7 +41,7 @@ const recentMs = 7 * 86_400_000;
 /** Pages of the last ten minutes are not reported, because their payments may be booked soon. */
 const quietMs = 600_000;
 
-// The payment of a complete page was booked. The payments of all other pages that are paid at Stripe are missing here.
+// The payment of each complete page was booked. If another page is paid at Stripe, its payment was not booked.
 const isUnbooked = sql`${checkouts.sessionId} in (select value from json_each(${param("sessions")}))
   and (${checkouts.state} <> 'complete' or ${checkouts.isProcessing})`;
 const selectUnbooked = statement((q) =>
@@ -53,7 +53,7 @@ const selectUnbooked = statement((q) =>
     .orderBy(orders.number),
 );
 
-// Events of the mode, live or test, that the key does not have. Another endpoint of the account sent them.
+// Events of the other mode, live or test, than that of the key. They come from another endpoint of the account.
 const isOther = and(ofStore(paymentEvents), sql`${paymentEvents.isLive} <> ${param("isLive")}`);
 const selectOther = statement((q) => q.select({ id: paymentEvents.id }).from(paymentEvents).where(isOther).limit(1));
 

@@ -26,7 +26,7 @@ export function toEvent({ id, type, livemode: isLive, data }: Stripe.Event): Pro
   return { id, type, isLive, object, about: kind === "checkout.session" ? object : intent };
 }
 
-/** Verifies a webhook call, as `ProviderKind` says. Any of the secrets may have signed it, at most five minutes ago. */
+/** Verifies a webhook call, as `ProviderKind` says. Any of the secrets may have signed the call. */
 export async function verifyEvent({ body, signature, secrets, now }: SignedCall) {
   const { webhooks, errors } = (await import("stripe")).Stripe;
   const verify = (secret: string) =>

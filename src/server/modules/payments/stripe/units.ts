@@ -1,6 +1,6 @@
 import { wrongState } from "../../../errors.ts";
 
-// The currencies that Stripe charges, without MGA, which is not decimal, and those with three decimals.
+// The currencies that Stripe charges, without MGA, which is not decimal, and without currencies with three decimals.
 const charged =
   "BIF CLP DJF GNF JPY KMF KRW PYG RWF VND VUV XAF XOF XPF " +
   "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CNY COP CRC CVE CZK " +
