@@ -118,11 +118,12 @@ export const exportCommand = defineCommand({
     const format = await prepareExport(console, args);
     if (format !== "csv" && columns) throw invalidFlag("--columns", "is for CSV files");
     const transfer = await import("../../../server/modules/catalogue/transfer/export.ts");
+    const { countMatches } = await import("../../../server/modules/catalogue/list/plan.ts");
     const ndjson = { header: "", render: (json: string) => `${json}\n` };
     const lines = format === "csv" ? transfer.csvFormat(columns) : ndjson;
     const render = (page: readonly string[]) => page.map(lines.render).join("");
     await withTenant(args, console, async (ctx) => {
-      const total = console.screen && (await transfer.countProducts(ctx, { status }));
+      const total = console.screen && (await countMatches(ctx, status ? { status } : {})).found;
       const pages = transfer.exportProducts(ctx, { status });
       await writeExport(console, { output, format, header: lines.header, noun: "products", total, pages, render });
     });

@@ -1,6 +1,6 @@
-import { count, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { all, get, ofStoreNotDeleted, param, statement } from "../../../db/statement.ts";
+import { all, ofStoreNotDeleted, param, statement } from "../../../db/statement.ts";
 import { invalidField } from "../../../errors.ts";
 import { writeCsv } from "../../../values/csv-injection.ts";
 import { categories } from "../categories/table.ts";
@@ -18,7 +18,6 @@ const selectPage = statement<{ id: string; created_at: string; json: string }>(s
   select id, created_at, ${exported} as json from ${products} indexed by products_by_created
   where ${chosen} and (created_at, id) > (${param("createdAt")}, ${param("id")})
   order by created_at, id limit ${param("max")}`);
-const countChosen = statement((q) => q.select({ found: count() }).from(products).where(chosen));
 
 type ExportFilter = { status?: "draft" | "published" | "archived" | null | undefined };
 
@@ -31,10 +30,6 @@ export async function* exportProducts(ctx: Ctx, { status = null }: ExportFilter 
     if (!last || page.length < pageSize) return;
     after = { createdAt: last.created_at, id: last.id };
   }
-}
-
-export async function countProducts(ctx: Ctx, { status = null }: ExportFilter = {}): Promise<number> {
-  return (await get(ctx.db, countChosen, { tenantId: ctx.tenant.id, status }))?.found ?? 0;
 }
 
 /** Returns the header and a function that renders a product as CSV. The columns are `names` and the ids. */
