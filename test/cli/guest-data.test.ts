@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { cancelOrder } from "../../src/server/modules/orders/cancel.ts";
 import { correctOrder } from "../../src/server/modules/orders/correct.ts";
-import { resolveOrderId } from "../../src/server/modules/orders/views.ts";
+import { findOrder } from "../../src/server/modules/orders/views.ts";
 import { requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { openVault } from "../../src/server/security/secret-key.ts";
 import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";
@@ -18,7 +18,7 @@ async function prepareGuest({ dataDir, namespace, pendingOrder }: PreparedShop) 
     const vault = await openVault({ secret: undefined, dataDir }, db);
     const system = { db, vault, actor: { kind: "terminal" }, requestId: "test", now: Date.now } as const;
     const ctx = { ...system, tenant: await requireTenant(system, namespace) };
-    const id = await resolveOrderId(ctx, pendingOrder);
+    const { id } = await findOrder(ctx, pendingOrder);
     await correctOrder(ctx, id, { email });
     await cancelOrder(ctx, id);
   } finally {

@@ -55,7 +55,7 @@ export async function startDemoServices(config: Config, given: number | undefine
   return {
     url,
     mailUrl: `${url}/mail`,
-    /** Connects the store with the stand-in. The page of the mail then links to the server at `publicUrl`. */
+    /** Connects the store with the simulated Stripe. The mails then link to the server at `publicUrl`. */
     async connect(ctx: Ctx, publicUrl: string): Promise<void> {
       store = { ctx, url: publicUrl };
       saveAddress(config.dataDir, url);
@@ -65,7 +65,7 @@ export async function startDemoServices(config: Config, given: number | undefine
   };
 }
 
-/** Saves the address of the stand-in in `bodega.env`, so that commands call the stand-in instead of Stripe. */
+/** Saves the address of the simulated Stripe in `bodega.env`, so that commands also call it. */
 function saveAddress(dataDir: string, url: string): void {
   const path = envFilePath(dataDir);
   const lines = existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n") : [];

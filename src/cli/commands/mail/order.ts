@@ -20,8 +20,8 @@ const args = {
 } as const;
 
 async function readChoice(ctx: Ctx, given: { order: string; kind: string }): Promise<[string, OrderMailKind]> {
-  const { resolveOrderId } = await import("../../../server/modules/orders/views.ts");
-  return [await resolveOrderId(ctx, given.order), `order_${given.kind}` as OrderMailKind];
+  const { findOrder } = await import("../../../server/modules/orders/views.ts");
+  return [(await findOrder(ctx, given.order)).id, `order_${given.kind}` as OrderMailKind];
 }
 
 export const previewCommand = defineCommand({

@@ -47,11 +47,10 @@ export const payCommand = defineCommand({
 /** Reads the order's payment pages at the provider. No transaction waits for the provider. */
 async function checkPaymentOf(args: StoreArgs & { order: string }, console: Console): Promise<void> {
   const { checkPayment } = await import("../../../server/modules/payments/reconcile.ts");
-  const { readOrder } = await import("../../../server/modules/orders/views.ts");
   const read = await withPayments(args, console, async (ctx) => {
-    const id = await order.find(ctx, args.order);
+    const { id } = await order.find(ctx, args.order);
     await checkPayment(ctx, id);
-    return readOrder(ctx, id);
+    return order.find(ctx, id);
   });
   await printOrder({ ...console, done: undefined }, read);
 }

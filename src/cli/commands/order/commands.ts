@@ -87,10 +87,7 @@ export const showCommand = defineAct({
   description: "Show an order with its lines, taxes, payments, parcels and refunds",
   args: order.args,
   examples: ["bodega order show -n demo 17"],
-  async act(ctx, args) {
-    const { readOrder } = await import("../../../server/modules/orders/views.ts");
-    return readOrder(ctx, await order.find(ctx, args.order));
-  },
+  act: (ctx, args) => order.find(ctx, args.order),
   print: printOrder,
 });
 

@@ -116,7 +116,6 @@ export default defineCommand({
   done: "Placed order {number}.",
   async run(args, console) {
     const { createOrder, prepareOrder } = await import("../../../server/modules/orders/create.ts");
-    const { readOrder } = await import("../../../server/modules/orders/views.ts");
     const isDryRun = args["dry-run"];
     const rateName = args["shipping-rate"];
     const placed = await withTenant(args, console, async (ctx) => {
@@ -124,8 +123,7 @@ export default defineCommand({
       const isOpen = isDryRun && rateName === undefined;
       const input = isOpen ? read : { ...read, shipping_rate: await findRate(ctx, read, rateName) };
       const { json } = await createOrder(ctx, await prepareOrder(ctx, input, isDryRun), isDryRun);
-      const order = JSON.parse(json) as OrderDocument;
-      return isDryRun ? order : readOrder(ctx, order.id);
+      return JSON.parse(json) as OrderDocument;
     });
     await printOrder(console, placed);
     if (isDryRun) await info(console, "Dry run: nothing was saved.");

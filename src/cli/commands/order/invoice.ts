@@ -29,7 +29,7 @@ export const invoiceCommand = defineCommand({
     if (args.output !== undefined) await prepareExport(console, { output: args.output });
     const { issueInvoices } = await import("../../../server/modules/invoices/issue.ts");
     const { formatPrice } = await import("../../../server/modules/tenants/input.ts");
-    const documents = await order.withRecord(args, console, issueInvoices);
+    const documents = await order.withRecord(args, console, (ctx, { id }) => issueInvoices(ctx, id));
     const { output, open, document: number } = args;
     const wanted = documents.find((one) => (number === undefined ? one.kind === "invoice" : one.number === number));
     if (number !== undefined && !wanted)

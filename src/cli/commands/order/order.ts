@@ -6,7 +6,7 @@ import { type Console, info, invalidFlag } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { formatAmount, formatCustomer, printOrder } from "./print.ts";
 
-const load = async () => (await import("../../../server/modules/orders/views.ts")).resolveOrderId;
+const load = async () => (await import("../../../server/modules/orders/views.ts")).findOrder;
 export const order = recordArgs("order", "order", "Number, id or transfer reference of the order", load);
 
 export const dryRunArg = {
@@ -20,14 +20,12 @@ type Change = (tx: Ctx, of: Order) => Promise<unknown>;
 
 /** Makes a change in a transaction. Errors name the order by its number. */
 async function applyChange(tx: Ctx, named: string, act: Change): Promise<Order> {
-  const { readOrder } = await import("../../../server/modules/orders/views.ts");
-  const id = await order.find(tx, named);
-  const before = await readOrder(tx, id);
+  const before = await order.find(tx, named);
   await act(tx, before).catch((error: Error) => {
-    error.message = error.message.replaceAll(id, String(before.number));
+    error.message = error.message.replaceAll(before.id, String(before.number));
     throw error;
   });
-  return readOrder(tx, id);
+  return order.find(tx, before.id);
 }
 
 /** Makes a change without a question, and prints the order. */

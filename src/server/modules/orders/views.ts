@@ -12,7 +12,6 @@ import { forEachAudience } from "../catalogue/products/rendering.ts";
 import { orderAttention } from "./attention/table.ts";
 import { requireStore, subjectOf } from "./input.ts";
 import { Order, type OrderListQuery } from "./model.ts";
-import { getOrder } from "./read.ts";
 import { findOrders } from "./search.ts";
 import { orderAudience, orderJson } from "./statements.ts";
 import { orders } from "./table.ts";
@@ -80,19 +79,13 @@ export async function readOrders(ctx: Ctx, filter: OrderFilter, limit: number): 
   return (await Array.fromAsync(readOrderPages(ctx, filter, limit))).flat();
 }
 
-/** Returns an order with this id. Errors: notFound. */
-export async function readOrder(ctx: Ctx, id: string): Promise<OrderDocument> {
-  return JSON.parse((await getOrder(ctx, id)).json) as OrderDocument;
-}
-
-/** Returns the id of the order with this id, number or transfer reference. Errors: notFound, validationFailed. */
-export async function resolveOrderId(ctx: Ctx, named: string): Promise<string> {
+/** Finds an order by its id, number or transfer reference. Errors: notFound, validationFailed for wrong check digits. */
+export async function findOrder(ctx: Ctx, named: string): Promise<OrderDocument> {
   const number = readOrderNumber(named);
   if (number === null) throw invalidField("order", "is a transfer reference with wrong check digits. Check it again");
   if (number !== undefined || isId("ord", named)) {
-    const filter = number === undefined ? { ids: named } : { number };
-    const [found] = await readOrders(ctx, filter, 1);
-    if (found) return found.id;
+    const [found] = await readOrders(ctx, number === undefined ? { ids: named } : { number }, 1);
+    if (found) return found;
   }
   const { namespace } = ctx.tenant;
   const remedy = `List orders: bodega order list -n ${namespace}`;

@@ -4,7 +4,7 @@ import words from "./pay-page.json" with { type: "json" };
 import style from "./pay-page.txt" with { type: "text" };
 import template from "./pay-page-html.txt" with { type: "text" };
 
-/** A page of the stand-in, in HTML unless its headers name another type. */
+/** A page in HTML, unless its headers name another type. */
 export type Page = { status?: number; html?: string; headers?: Record<string, string> };
 
 export const pageHeaders = {

@@ -6,8 +6,8 @@ export type ApiRequest = { call: string; text: string } & Record<"authorization"
 export type Reply = { status: number; body: string };
 
 /**
- * Opens a stand-in of Stripe, for the demo and tests: the parts of its API that the server uses. All keys belong to one
- * account in test mode. `page` returns the address of the payment page, without the id of a session.
+ * Simulates the parts of Stripe's API that the server uses, for the demo and tests. All keys belong to one account in
+ * test mode. `page` returns the address of the payment page, without the id of a session.
  */
 export function openStripeStandIn({ page, ...account }: Account & { page: () => string }) {
   const books = new Books(account);

@@ -97,7 +97,7 @@ export async function connectStripe(ctx: Ctx, { key, methods = [] }: { key: stri
   return showAccount(ctx);
 }
 
-/** Returns where Stripe reaches the server; null without a public https address. A stand-in can also call http. */
+/** Returns where Stripe reaches the server; null without a public https address. A simulated Stripe also calls http. */
 function endpointUrl({ payments = {}, tenant }: Ctx): string | null {
   const { publicUrl, stripeUrl } = payments;
   if (publicUrl === undefined || !(stripeUrl?.startsWith("http:") || publicUrl.startsWith("https:"))) return null;
