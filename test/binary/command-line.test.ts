@@ -55,7 +55,7 @@ describe("a usage error ends with exit code 2 and one error message, and changes
     });
   });
 
-  test("with --json the error is one JSON value, even if --json itself is misplaced", async () => {
+  test("with --json, a usage error is one JSON value, even if --json itself is misplaced", async () => {
     for (const line of ["key issue -n demo --name --json", "tenant --json lst"]) {
       const { code, stdout, stderr } = await shell(`bodega ${line}`);
       expect({ code, stdout, keys: Object.keys(JSON.parse(stderr)) }).toEqual({ code: 2, stdout: "", keys: ["error"] });
@@ -70,7 +70,7 @@ describe("a command at a terminal", () => {
     return runAtTerminal(line.split(" "), steps, { env, program: [bodega.path] });
   };
 
-  test("asks for missing values, and hides a typed password", async () => {
+  test("a command at a terminal asks for missing values, and hides a typed password", async () => {
     const steps: Step[] = [
       ["(--namespace)", "demo\r"],
       ["(--email)", "ada@example.com\r"],
@@ -82,7 +82,7 @@ describe("a command at a terminal", () => {
     expect(screen).not.toContain(password.slice(0, 6));
   });
 
-  test("ends with exit code 130 after ctrl-C or ctrl-D, and changes nothing", async () => {
+  test("a command at a terminal ends with exit code 130 after ctrl-C or ctrl-D, and changes nothing", async () => {
     for (const key of ["\u0003", "\u0004"]) {
       expect(await atTerminal("tenant suspend demo", [["Suspend store demo?", key]])).toMatchObject({ code: 130 });
     }
@@ -99,7 +99,7 @@ describe("standard output", () => {
   // Linux only: every write to this file fails, as on a full disk.
   if (existsSync("/dev/full")) {
     test.each(["tenant list", "--help"])(
-      "to a full disk: bodega %s ends with exit code 1 and an error about the disk",
+      "bodega %s with output to a full disk ends with exit code 1 and an error",
       async (line) => {
         const { code, stderr } = await shell(`bodega ${line} >/dev/full`);
         expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining("could not be written") });

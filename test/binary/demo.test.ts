@@ -51,7 +51,7 @@ async function checkConfig(api: string, printed: Printed): Promise<void> {
 }
 
 describe("the shop of the demo", () => {
-  test("has its own origin and key, serves every file of the example with a strict content security policy, and stops with the server", async () => {
+  test("the shop of the demo has its own origin and key, serves every file of the example with a strict content security policy, and stops with the server", async () => {
     const { server, printed } = await startDemo("--port", "0");
     const shop = printed.shop_url;
     expect(Object.keys(printed)[0]).toBe("shop_url");
@@ -77,7 +77,7 @@ describe("the shop of the demo", () => {
     expect(await fetch(shop).catch(() => "gone")).toBe("gone");
   }, 30_000);
 
-  test("uses the port after the API's port, and refuses a port that is in use", async () => {
+  test("the shop of the demo uses the port after the API's port, and refuses a port that is in use", async () => {
     const taken = findPort();
     const occupier = Bun.serve({ hostname: "127.0.0.1", port: taken, fetch: () => new Response() });
     const binary = installBinary();
@@ -94,7 +94,7 @@ describe("the shop of the demo", () => {
     await second.end();
   }, 30_000);
 
-  test("opens in a browser at a terminal, unless a flag forbids it", async () => {
+  test("the shop of the demo opens in a browser at a terminal, unless a flag forbids it", async () => {
     const binary = installBinary();
     const opened = join(binary.dir, "opened");
     for (const program of ["xdg-open", "open"]) {

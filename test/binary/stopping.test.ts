@@ -160,7 +160,7 @@ async function askDuring(port: number, work: () => Promise<void>): Promise<Set<s
 // Only Linux can ignore new connections.
 describe.skipIf(process.platform !== "linux")("a server whose clients open a connection for each request", () => {
   test(
-    "resets no connection while it restarts",
+    "a server whose clients open a connection for each request resets no connection while it restarts",
     async () => {
       const binary = installBinary();
       await openShop(binary);
@@ -209,7 +209,7 @@ describe.skipIf(process.platform !== "linux")("a server whose clients open a con
   );
 
   test(
-    "continues if the executable on disk does not start",
+    "a server whose clients open a connection for each request continues if the executable on disk does not start",
     async () => {
       const binary = installBinary();
       await openShop(binary);

@@ -55,7 +55,7 @@ export function describeBackOffice(stage: Stage): void {
   }
 
   describe("the back office", () => {
-    test("on a phone shows withdrawals, books a payment, ships in parts, refunds a line after a preview, and never runs texts as code", async () => {
+    test("the back office on a phone shows withdrawals, books a payment, ships in parts, refunds a line after a preview, and never runs texts as code", async () => {
       const { id, number, items } = await placeOrder();
       const line = items[0]?.id as string;
       const withdrawal = { number, email: "grace@example.com", name: hostile, lines: [{ line_id: line, quantity: 1 }] };
@@ -112,7 +112,7 @@ export function describeBackOffice(stage: Stage): void {
       await see(page, "You are offline.");
     }, 90_000);
 
-    test("on a phone creates a product with dropped and chosen pictures, publishes it, and changes its price and a mail after German error messages", async () => {
+    test("the back office on a phone creates a product with dropped and chosen pictures, publishes it, and changes its price and a mail after German error messages", async () => {
       const visit = await signIn();
       const { page } = visit;
       await find(page, "h1", "To do");
@@ -176,7 +176,7 @@ export function describeBackOffice(stage: Stage): void {
       expect(asked).toHaveLength(2);
     }, 90_000);
 
-    test("requires the second factor of staff, keeps the tab's store, ends a replaced session, and cannot be framed", async () => {
+    test("the back office requires the second factor of staff, keeps the tab's store, ends a replaced session, and cannot be framed", async () => {
       const { headers } = await fetch(stage.back_office_url);
       expect(headers.get("x-frame-options")).toBe("DENY");
       expect(headers.get("content-security-policy")).toMatch(/connect-src 'self';.*frame-ancestors 'none'/);

@@ -26,7 +26,7 @@ export function describeCard(stage: Stage): void {
       stage.binary.run("tenant", "update", "demo", "--orders-per-minute", "0", "--yes", "--data-dir", "bodega-demo"),
     );
 
-    test("is declined, leaves, returns, pays, sees the payment without a reload, and reads both mails, in German on a phone", async () => {
+    test("a guest who pays by card is declined, leaves, returns, pays, sees the payment without a reload, and reads both mails, in German on a phone", async () => {
       const visit = await stage.chromium.visit(stage.shop_url, phone);
       const { page } = visit;
       // The page of a mail may have pictures, so the browser asks for an icon.
@@ -78,7 +78,7 @@ export function describeCard(stage: Stage): void {
       expect(list.split(`to ${email}`).length - 1).toBe(2);
     }, 60_000);
 
-    test("sees that the payment is being checked, and then that the order is paid", async () => {
+    test("a guest who pays by card sees that the payment is being checked, and then that the order is paid", async () => {
       const { page } = await stage.chromium.visit(stage.shop_url);
       await chooseLanguage(page, "en");
       await order(page, { add: "Add to basket", email: "late@example.com" });
@@ -94,7 +94,7 @@ export function describeCard(stage: Stage): void {
       await find(page, "[data-test=state]", "Paid");
     }, 60_000);
 
-    test("sees an error if the payment page does not open, and can open it later", async () => {
+    test("a guest who pays by card sees an error if the payment page does not open, and can open it later", async () => {
       const visit = await stage.chromium.visit(stage.shop_url);
       const { page } = visit;
       visit.allow(/status of 503/, /ERR_FAILED/);

@@ -9,7 +9,7 @@ export function describeCatalogue(stage: Stage): void {
   const open = (fragment = "", size?: typeof phone) => stage.chromium.visit(`${stage.shop_url}/${fragment}`, size);
 
   describe("the shop's catalogue", () => {
-    test("filters by category, tag and words, and has the filters in its address", async () => {
+    test("the shop's catalogue filters by category, tag and words, and has the filters in its address", async () => {
       const { page } = await open();
       await see(page, "21 things");
       await click(page, ".categories a", "Kitchen");
@@ -30,7 +30,7 @@ export function describeCatalogue(stage: Stage): void {
       await find(page, ".goods", "lamp");
     }, 60_000);
 
-    test("puts the chosen variant of a product into the basket, likes a product without an account, and keeps both over a reload", async () => {
+    test("the shop's catalogue puts the chosen variant of a product into the basket, likes a product without an account, and keeps both over a reload", async () => {
       const { page } = await open("#/p/linen-bedding-set");
       await find(page, ".buying fieldset");
       const prices = new Set<string>();
@@ -54,7 +54,7 @@ export function describeCatalogue(stage: Stage): void {
       await find(page, "[data-basket-count]", "1");
     }, 60_000);
 
-    test("redirects a path to the page of the shop, shows unknown addresses as not found, and a damaged basket as empty", async () => {
+    test("the shop's catalogue redirects a path to the page of the shop, shows unknown addresses as not found, and a damaged basket as empty", async () => {
       const visit = await open("p/enamel-mug?variant=1");
       const { page } = visit;
       await find(page, "h1", "Enamel mug");
@@ -73,7 +73,7 @@ export function describeCatalogue(stage: Stage): void {
       await see(page, "It is not here any more");
     }, 60_000);
 
-    test("uses the visitor's language, also in the texts, tags and options of products", async () => {
+    test("the shop's catalogue uses the visitor's language, also in the texts, tags and options of products", async () => {
       const { page } = await open();
       await see(page, "21 things");
       await click(page, ".languages button[value=de]");
@@ -86,7 +86,7 @@ export function describeCatalogue(stage: Stage): void {
       await find(page, ".tag-list a", "Textilien");
     }, 60_000);
 
-    test("shows three pictures of a product with buttons and arrow keys, a placeholder for a product without pictures, and similar products", async () => {
+    test("the shop's catalogue shows three pictures of a product with buttons and arrow keys, a placeholder for a product without pictures, and similar products", async () => {
       const { page } = await open("#/p/enamel-mug", phone);
       await find(page, ".suggestions .card", "bowl");
       const isAt = (index: number) => find(page, `.thumbs button[aria-current=true]:nth-child(${index})`);
@@ -109,7 +109,7 @@ export function describeCatalogue(stage: Stage): void {
       await stage.call("DELETE", `/products/${slug}/`);
     }, 60_000);
 
-    test("shows its products after quick reloads, even while the browser registers the service worker", async () => {
+    test("the shop's catalogue shows its products after quick reloads, even while the browser registers the service worker", async () => {
       const { page } = await stage.chromium.visit(stage.shop_url, { hasWorker: true });
       await page.evaluateOnNewDocument("navigator.serviceWorker.register = () => new Promise(() => {})");
       for (let count = 0; count < 3; count++) {
@@ -120,7 +120,7 @@ export function describeCatalogue(stage: Stage): void {
     }, 60_000);
 
     test.each([360, 1280])(
-      "has a stable layout while it loads at %d pixels, and wraps no price",
+      "the shop's catalogue has a stable layout while it loads at %d pixels, and wraps no price",
       async (width) => {
         const { page } = await open("", { width, height: 740 });
         // German prices are long, and have a space before the currency.
@@ -148,7 +148,7 @@ export function describeCatalogue(stage: Stage): void {
       60_000,
     );
 
-    test("has no serious finding of axe-core, fits 360 pixels, and suggests popular products when a search finds nothing", async () => {
+    test("the shop's catalogue has no serious finding of axe-core, fits 360 pixels, and suggests popular products when a search finds nothing", async () => {
       const { page } = await open("", phone);
       for (const [fragment, text, last] of [
         ["", "21 things", ".goods .card"],

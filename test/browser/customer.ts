@@ -36,7 +36,7 @@ export function describeCustomer(stage: Stage): void {
   }
 
   describe("a customer", () => {
-    test("signs up with the mailed code, orders for exactly the shown total, sees the order, and is notified", async () => {
+    test("a customer signs up with the mailed code, orders for exactly the shown total, sees the order, and is notified", async () => {
       const service = await startPushService();
       const subscriber = service.subscribe();
       const visit = await stage.chromium.visit("about:blank", { hasWorker: true });
@@ -141,7 +141,7 @@ export function describeCustomer(stage: Stage): void {
       await service.close();
     }, 60_000);
 
-    test("signs in with a mailed code, enables two-factor, signs in with its code, and is asked to sign in again when the token has expired", async () => {
+    test("a customer signs in with a mailed code, enables two-factor, signs in with its code, and is asked to sign in again when the token has expired", async () => {
       const visit = await stage.chromium.visit(`${stage.shop_url}/#/wishlist`);
       const { page } = visit;
       await click(page, "main button", "Mail me a code");

@@ -48,7 +48,7 @@ export function describeGuest(stage: Stage): void {
     beforeAll(() => change("--orders-per-minute", "0"));
 
     // German words are longer than English ones.
-    test("buys two products with a discount code in German on a phone, sees the order only with its link, and withdraws in two steps", async () => {
+    test("a guest buys two products with a discount code in German on a phone, sees the order only with its link, and withdraws in two steps", async () => {
       const visit = await stage.chromium.visit(stage.shop_url, phone);
       const { page } = visit;
       await chooseLanguage(page, "de");
@@ -106,7 +106,7 @@ export function describeGuest(stage: Stage): void {
       expect(order.needs_attention).toEqual(["withdrawal"]);
     }, 60_000);
 
-    test("opens the order with a mailed link, withdraws with the link in the footer, and reads the legal texts", async () => {
+    test("a guest opens the order with a mailed link, withdraws with the link in the footer, and reads the legal texts", async () => {
       const { page } = await stage.chromium.visit(stage.shop_url);
       await fillBasket(page);
       const email = "linus@example.com";
@@ -155,7 +155,7 @@ export function describeGuest(stage: Stage): void {
       expect(await findBarriers(third.page)).toEqual([]);
     }, 60_000);
 
-    test("keeps entered data, sees the total with a discount code before ordering, and sees amounts again when back online", async () => {
+    test("a guest keeps entered data, sees the total with a discount code before ordering, and sees amounts again when back online", async () => {
       expect(await change("--transfer-instructions=")).toMatchObject({ code: 0 });
       const visit = await stage.chromium.visit(stage.shop_url, { hasWorker: true });
       const { page } = visit;
@@ -190,7 +190,7 @@ export function describeGuest(stage: Stage): void {
       await find(page, orderAndPay);
     }, 60_000);
 
-    test("sees before ordering why a quantity cannot be ordered", async () => {
+    test("a guest sees before ordering why a quantity cannot be ordered", async () => {
       const about = { title: "Rare thing", price: 5, stock: 12 };
       const { slug } = await stage.call<{ slug: string }>("POST", "/products/", about);
       const visit = await stage.chromium.visit(`${stage.shop_url}/#/p/${slug}`);
@@ -226,7 +226,7 @@ export function describeGuest(stage: Stage): void {
       await stage.call("DELETE", `/products/${slug}/`);
     }, 60_000);
 
-    test("sees the store's tax note instead of the tax, and sees added tax if prices exclude it", async () => {
+    test("a guest sees the store's tax note instead of the tax, and sees added tax if prices exclude it", async () => {
       const { page } = await stage.chromium.visit(stage.shop_url);
       await fillBasket(page);
       expect(await change("--tax-note", "No VAT (section 19 UStG).")).toMatchObject({ code: 0 });

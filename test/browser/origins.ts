@@ -7,7 +7,7 @@ const refused = /status of 401/;
 
 export function describeOrigins(stage: Stage): void {
   describe("the shop's key", () => {
-    test("works in pages of the shop's origin, which differs from the API's", async () => {
+    test("the shop's key works in pages of the shop's origin, which differs from the API's", async () => {
       const { page } = await stage.chromium.visit("about:blank");
       const listed = page.waitForResponse((reply) => reply.url().startsWith(`${stage.url}/products/?`));
       await page.goto(stage.shop_url);
@@ -16,7 +16,7 @@ export function describeOrigins(stage: Stage): void {
       await see(page, "21 things");
     }, 60_000);
 
-    test("works in no page of another origin, which cannot read the reply", async () => {
+    test("the shop's key works in no page of another origin, which cannot read the reply", async () => {
       const headers = { "Content-Type": "text/html" };
       const fetchPage = () => new Response("<!doctype html><title>Elsewhere</title>", { headers });
       const elsewhere = Bun.serve({ hostname: "127.0.0.2", port: 0, fetch: fetchPage });
@@ -32,7 +32,7 @@ export function describeOrigins(stage: Stage): void {
       await elsewhere.stop(true);
     }, 60_000);
 
-    test("works nowhere after it is revoked, not even in an open page", async () => {
+    test("the shop's key works nowhere after it is revoked, not even in an open page", async () => {
       const visit = await stage.chromium.visit(stage.shop_url);
       await see(visit.page, "21 things");
       const revoke = ["key", "revoke", stage.page_app_id, "--yes", "--data-dir", "bodega-demo"];

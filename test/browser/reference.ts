@@ -5,7 +5,7 @@ import type { Stage } from "./stage.ts";
 export function describeReference(stage: Stage): void {
   describe("the reference at /docs", () => {
     // All checks use one page, because its library needs seconds of processor time to start.
-    test("fits 360 pixels, has dark colours, can be searched by keyboard, shows examples, and calls an operation with the entered store and key", async () => {
+    test("the reference at /docs fits 360 pixels, has dark colours, can be searched by keyboard, shows examples, and calls an operation with the entered store and key", async () => {
       const visit = await stage.chromium.visit("about:blank", { width: 360, height: 700 });
       const { page } = visit;
       const warnings: string[] = [];

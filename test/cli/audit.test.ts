@@ -39,7 +39,7 @@ async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
 }
 
 describe("bodega audit list", () => {
-  test("lists events, newest first, and the JSON is exactly the documented record", async () => {
+  test("bodega audit list lists events, newest first, and the JSON is exactly the documented record", async () => {
     expect(await list()).toEqual([
       ..."key.published key.issued tenant.created tenant.created database.migrated".split(" "),
     ]);
@@ -64,7 +64,7 @@ describe("bodega audit list", () => {
     expect(Object.keys(row as Row)).toEqual(Object.keys(record));
   });
 
-  test("shows complete ids of users at 100 columns, with the email of a user who exists", async () => {
+  test("bodega audit list shows complete ids of users at 100 columns, with the email of a user who exists", async () => {
     const email = "ada-lovelace@mugs.example.com";
     const own = openCli();
     await own.json("tenant", "create", "mugs");
@@ -79,7 +79,7 @@ describe("bodega audit list", () => {
     expect(await show()).not.toContain(email);
   });
 
-  test("filters rows, and pages by number", async () => {
+  test("bodega audit list filters rows, and pages by number", async () => {
     expect(await list("-n", "other")).toEqual(["tenant.created"]);
     expect(await list("--event", "key.*")).toEqual(["key.published", "key.issued"]);
     expect(await list("--event", "key.issued", "--subject", appId)).toEqual(["key.issued"]);
@@ -89,7 +89,7 @@ describe("bodega audit list", () => {
     expect(await list("--until", "1h")).toEqual([]);
   });
 
-  test("is a table for people, with the command for the next page", async () => {
+  test("bodega audit list is a table for people, with the command for the next page", async () => {
     const { stdout, stderr } = await run(["audit", "list", "--limit", "2"]);
     expect(stdout).toMatch(/^SEQ +TIME +EVENT +NAMESPACE +ACTOR +SUBJECT +ADDRESS +CODE\n5 /);
     expect(stdout).toContain(`terminal ${accountName()}`);
@@ -103,7 +103,7 @@ describe("bodega audit list", () => {
     [["--event", "logins.*"], "--event"],
     [["--since", "yesterday"], "--since"],
     [["--actor-kind", "god"], "--actor-kind"],
-  ])("with %j ends with exit code 2 and names the flag", async (flags, flag) => {
+  ])("bodega audit list with %j ends with exit code 2 and names the flag", async (flags, flag) => {
     const { code, error } = await failure("audit", "list", ...flags);
     expect(code).toBe(2);
     expect(error.message).toStartWith(`${flag} `);
@@ -111,7 +111,7 @@ describe("bodega audit list", () => {
 });
 
 describe("bodega audit verify", () => {
-  test("ends with exit code 0 for an unchanged log, whose head --expect accepts", async () => {
+  test("bodega audit verify ends with exit code 0 for an unchanged log, whose head --expect accepts", async () => {
     const verdict = await json<Verdict>("audit", "verify");
     expect(verdict).toMatchObject({ intact: true, first: { seq: 1 } } as unknown as Verdict);
     expect(verdict.rows).toBe(verdict.last.seq);
@@ -125,7 +125,7 @@ describe("bodega audit verify", () => {
   test.each([
     ["a changed row", ["update audit_log set actor_id = 'nobody' where seq = 2"], { broken_at: 2 }],
     ["the loss of the table", ["drop table audit_log"], { problem: "The table audit_log is missing." }],
-  ])("ends with exit code 1 after %s, and names the entry", async (_what, statements, expected) => {
+  ])("bodega audit verify ends with exit code 1 after %s, and names the entry", async (_what, statements, expected) => {
     const one = openCli(join(makeDir(), "data"));
     await one.json("tenant", "create", "demo");
     await tamper(one.dataDir, ...statements);

@@ -64,7 +64,7 @@ describe("names are completed from the database", () => {
     ["emails that bash has split", ["user", "show", "-n", "demo", "ada", "@", "ex"], ["example.com"]],
     ["emails behind a joined flag", ["token", "list", "-n", "demo", "--user", "=", "ada", "@", ""], ["example.com"]],
     ["addresses", ["webhook", "show", "-n", "demo", "http", ":", "//"], ["//127.0.0.1:9/in"]],
-  ])("completed in bash: %s", async (_what, words, offered) => {
+  ])("bash completes %s", async (_what, words, offered) => {
     expect(await completeInBash(words)).toEqual(offered);
   });
 

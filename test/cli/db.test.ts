@@ -35,7 +35,7 @@ describe("a database with a schema of another version", () => {
     await db.close();
   }
 
-  test("that is older is not changed until db migrate runs", async () => {
+  test("a database with a schema of another version that is older is not changed until db migrate runs", async () => {
     const { dataDir, json } = openCli();
     await json("tenant", "create", "demo");
     const next = openCli(dataDir, nextVersion);
@@ -46,7 +46,7 @@ describe("a database with a schema of another version", () => {
     expect(readdirSync(join(dataDir, "backups"))).toEqual([expect.stringMatching(/^before-0001_next-/)]);
   });
 
-  test("that is newer is never changed", async () => {
+  test("a database with a schema of another version that is newer is never changed", async () => {
     const { dataDir, json, failure } = openCli();
     await json("tenant", "create", "demo");
     await change(dataDir, "insert into __bodega_migrations values ('9999_later', 'x', '2030-01-01T00:00:00Z')");

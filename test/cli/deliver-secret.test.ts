@@ -27,7 +27,7 @@ test.each(makers)("bodega %s reports a secret that could not be written", async 
 });
 
 describe("a secret file", () => {
-  test("contains the secret and a line break, and is readable by its owner only", async () => {
+  test("a secret file contains the secret and a line break, and is readable by its owner only", async () => {
     const dir = makeDir();
     const file = planSecretFile(join(dir, "web.secret"));
     expect(readdirSync(dir)).toEqual([]);
@@ -37,7 +37,7 @@ describe("a secret file", () => {
     expect(readdirSync(dir)).toEqual(["web.secret"]);
   });
 
-  test("is refused before anything is created, if it exists or cannot be created", async () => {
+  test("a secret file is refused before anything is created, if it exists or cannot be created", async () => {
     const shop = copyShop();
     const before = readContents(shop.dataDir);
     const path = join(makeDir(), "web.secret");
@@ -53,7 +53,7 @@ describe("a secret file", () => {
     expect(readContents(shop.dataDir)).toEqual(before);
   });
 
-  test("never replaces a file that was created meanwhile", async () => {
+  test("a secret file never replaces a file that was created meanwhile", async () => {
     const file = planSecretFile(join(makeDir(), "web.secret"));
     writeFileSync(file.path, "precious");
     expect(await failureOf(file.save("sk_1"))).toMatchObject({ code: 5302 });

@@ -75,14 +75,14 @@ describe("a server that speaks https", () => {
   afterAll(() => encrypted.stop(true));
   const address = `https://127.0.0.1:${encrypted.port}`;
 
-  test("is reached from its own machine, with any certificate", async () => {
+  test("a server that speaks https is reached from its own machine, with any certificate", async () => {
     const env = { BODEGA_PORT: String(encrypted.port), BODEGA_TLS_CERT: "shop.crt", BODEGA_TLS_KEY: "shop.key" };
     const { code, stdout } = await run(["health", "--json"], { env });
     expect(JSON.parse(stdout)).toMatchObject({ status: "ready", url: `${address}/health/ready` });
     expect(code).toBe(0);
   });
 
-  test("needs a trusted certificate if --url names the server", async () => {
+  test("a server that speaks https needs a trusted certificate if --url names the server", async () => {
     const untrusted = await run(["health", "--url", address]);
     expect(untrusted.code).toBe(1);
     expect(untrusted.stdout).toStartWith("unreachable: certificate rejected: self signed certificate (https:");

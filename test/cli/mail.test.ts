@@ -74,7 +74,7 @@ beforeAll(async () => {
 });
 
 describe("mail list", () => {
-  test("shows mail newest first, with its state, without address and code", async () => {
+  test("mail list shows mail newest first, with its state, without address and code", async () => {
     const mails = await json<Record<string, unknown>[]>("mail", "list", "-n", "demo");
     const record = { kind: "reset_code", to: "a…@example.org", last_error: null, sent_at: null };
     const refused = "EENVELOPE: refused: 550";
@@ -86,7 +86,7 @@ describe("mail list", () => {
     expect(JSON.stringify(mails)).not.toContain(code);
   });
 
-  test("filters by store and status, and shows whole recipients on demand", async () => {
+  test("mail list filters by store and status, and shows whole recipients on demand", async () => {
     expect(await json("mail", "list", "-n", "other")).toEqual([] as never);
     expect(await json("mail", "list", "--status", "failed")).toMatchObject([{ id: failed }]);
     expect(await json("mail", "list", "--limit", "1")).toMatchObject([{ id: sent }]);
@@ -94,7 +94,7 @@ describe("mail list", () => {
     expect(shown).toMatchObject([{ to: "ada@example.org" }]);
   });
 
-  test("is a table for people, ids with -q, and never contains a code", async () => {
+  test("mail list is a table for people, ids with -q, and never contains a code", async () => {
     const { stdout } = await run(["mail", "list", "-n", "demo"]);
     expect(stdout).toMatch(/^ID +NAMESPACE +KIND +TO +STATUS +ATTEMPTS +NEXT ATTEMPT +LAST ERROR +CREATED\n/);
     expect(stdout).not.toContain(code);
@@ -105,7 +105,7 @@ describe("mail list", () => {
     });
   });
 
-  test("shows the codes of waiting reset mails of the demo store, and of no other store", async () => {
+  test("mail list shows the codes of waiting reset mails of the demo store, and of no other store", async () => {
     const demo = openCli();
     await demo.json("tenant", "create", "demo");
     await demo.json("tenant", "create", "other");
@@ -130,7 +130,7 @@ describe("mail test", () => {
   const from = { BODEGA_MAIL_FROM: "Shop <shop@example.com>" };
   const line = ["mail", "test", "-n", "demo", "--to", "ada@example.org", "--json"];
 
-  test("sends at once over TLS, with a certificate that the environment trusts, and reports the server's replies", async () => {
+  test("mail test sends at once over TLS, with a certificate that the environment trusts, and reports the server's replies", async () => {
     const server = await startSmtpServer({ security: "starttls", credentials: { user: "u", password: "hunter2" } });
     smtpServers.push(server);
     const file = join(makeDir(), "ca.pem");
@@ -158,7 +158,7 @@ describe("mail test", () => {
     expect(untrusting.stderr).not.toContain("hunter2");
   });
 
-  test("names the missing variable without a mail server", async () => {
+  test("mail test names the missing variable without a mail server", async () => {
     const none = await run(line);
     const { message, remedy } = JSON.parse(none.stderr).error;
     expect([none.code, message, remedy]).toEqual([4, expect.stringContaining("BODEGA_SMTP_URL"), undefined]);
@@ -166,7 +166,7 @@ describe("mail test", () => {
     expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("BODEGA_MAIL_FROM") });
   });
 
-  test("reports an unreachable server with its address, also in the audit log", async () => {
+  test("mail test reports an unreachable server with its address, also in the audit log", async () => {
     const { code: status, stderr } = await run(line, { env: { ...from, BODEGA_SMTP_URL: "smtp://127.0.0.1:1" } });
     expect(status).toBe(4);
     expect(JSON.parse(stderr).error).toMatchObject({ code: 5001, message: expect.stringContaining("127.0.0.1:1: ") });
@@ -177,7 +177,7 @@ describe("mail test", () => {
 
 // These tests are the last, because they change the mails.
 describe("mail retry", () => {
-  test("refuses mail that has not failed, unknown mail, another store's mail, and a call that names no mail", async () => {
+  test("mail retry refuses mail that has not failed, unknown mail, another store's mail, and a call that names no mail", async () => {
     expect(await failure("mail", "retry", queued)).toMatchObject({ code: 4, error: { code: 5306 } });
     expect(await failure("mail", "retry", failed, "-n", "other")).toMatchObject({ code: 3, error: { code: 5301 } });
     expect(await failure("mail", "retry")).toMatchObject({ code: 2 });
@@ -185,7 +185,7 @@ describe("mail retry", () => {
     expect(await json("mail", "list", "--status", "failed")).toMatchObject([{ id: failed }]);
   });
 
-  test("queues failed mail again, and records the actor in the audit log", async () => {
+  test("mail retry queues failed mail again, and records the actor in the audit log", async () => {
     expect(await json("mail", "retry", "--all", "-n", "other")).toEqual({ retried: 0 });
     expect(await json("mail", "retry", failed, "-n", "demo")).toEqual({ retried: 1 });
     expect(await json("mail", "list", "--status", "waiting")).toMatchObject([

@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 
 describe("order create", () => {
-  test("computes prices and taxes and reserves stock as for a visitor, and finds items, rate and customer by name", async () => {
+  test("order create computes prices and taxes and reserves stock as for a visitor, and finds items, rate and customer by name", async () => {
     const placed = await create("--item", "mug:2", "--item", "BOOK", "--customer", "ADA@example.com", ...toBerlin);
     expect(placed).toMatchObject({
       ...{ status: "pending", email: "ada@example.com" },
@@ -55,7 +55,7 @@ describe("order create", () => {
     expect(await json("product", "show", "MUG", ...demo)).toMatchObject({ available: 88 });
   });
 
-  test("places nothing in a dry run, and lists the shipping rates that apply", async () => {
+  test("order create places nothing in a dry run, and lists the shipping rates that apply", async () => {
     const before = await json<Order[]>("order", "list", ...demo);
     const dry = await create("--item", "MUG", ...berlin, "--payment-method", "manual", "--dry-run");
     expect(dry).toMatchObject({ number: null, transfer_reference: null, total: 11.9 });
@@ -71,7 +71,7 @@ describe("order create", () => {
     expect(await json<Order[]>("order", "list", ...demo)).toHaveLength(before.length);
   });
 
-  test("reserves stock for the time that store, payment method or flag set", async () => {
+  test("order create reserves stock for the time that store, payment method or flag set", async () => {
     const hours = async (...flags: string[]) => {
       const { created_at, expires_at } = await create("--item", "MUG", ...toBerlin, ...flags);
       return (Date.parse(expires_at) - Date.parse(created_at)) / 3_600_000;
@@ -100,7 +100,7 @@ describe("order create", () => {
 });
 
 describe("a bank transfer", () => {
-  test("finds the order by its reference, and is booked in parts with their times, each only once", async () => {
+  test("a bank transfer finds the order by its reference, and is booked in parts with their times, each only once", async () => {
     const placed = await create("--item", "MUG:2", ...toBerlin, "--payment-method", "manual");
     expect(placed.transfer_reference).toMatch(/^RF\d\d\d+$/);
     const reference = placed.transfer_reference as string;
@@ -118,7 +118,7 @@ describe("a bank transfer", () => {
     expect([code, message]).toEqual([4, `Nothing is due for order ${placed.number}.`]);
   });
 
-  test("is refused with a wrong reference, amount or time, which the error names", async () => {
+  test("a bank transfer is refused with a wrong reference, amount or time, which the error names", async () => {
     const placed = await create("--item", "MUG", ...toBerlin, "--payment-method", "manual");
     const reference = placed.transfer_reference as string;
     const wrong = reference.slice(0, -1) + ((Number(reference.at(-1)) + 1) % 10);
@@ -180,7 +180,7 @@ test("an order is sent in two parcels with tracking, and a returned item is refu
 });
 
 describe("staff", () => {
-  test("list orders that need attention, and record decisions", async () => {
+  test("staff list orders that need attention, and record decisions", async () => {
     const placed = await create("--item", "BOOK", ...toBerlin);
     const attention = async () =>
       (await json<Order[]>("order", "list", ...demo, "--attention")).map(({ number }) => number);
@@ -226,7 +226,7 @@ test("an export has received and due amounts, shipping tax, email, discount code
 });
 
 describe("order invoice and order export --for accounting", () => {
-  test("write an invoice that only its owner can read, and a row for the tax rate of a paid order", async () => {
+  test("order invoice and order export --for accounting write an invoice that only its owner can read, and a row for the tax rate of a paid order", async () => {
     await json("tenant", "update", "demo", "--invoice-from", "Kiln\n1 Street, Berlin");
     const placed = await create("--item", "MUG", ...toBerlin);
     expect(await refused("invoice", String(placed.number))).toEqual([4, expect.stringContaining("is pending"), ""]);

@@ -103,7 +103,7 @@ const list = async (...flags: string[]) =>
   (await json<OrderRecord[]>("order", "list", "-n", "demo", ...flags)).map(({ number }) => number);
 
 describe("order list", () => {
-  test("is a table for people, newest first", async () => {
+  test("order list is a table for people, newest first", async () => {
     const { stdout, stderr } = await run(["order", "list", "-n", "demo"]);
     const lines = stdout.trimEnd().split("\n");
     expect(lines[0]).toMatch(/^NUMBER +STATUS +PAYMENT +TOTAL +CUSTOMER +ITEMS +CREATED$/);
@@ -116,7 +116,7 @@ describe("order list", () => {
     expect(stderr).toBe("");
   });
 
-  test("says if there may be more orders", async () => {
+  test("order list says if there may be more orders", async () => {
     expect((await run(["order", "list", "-n", "demo", "--limit", "2"])).stderr).toContain(
       "The list ends at the limit of 2 rows.",
     );
@@ -137,7 +137,7 @@ describe("order list", () => {
     expect(await list(...flags.split(" "))).toEqual(numbers);
   });
 
-  test("shows how many items each buyer reserves without having paid", async () => {
+  test("order list shows how many items each buyer reserves without having paid", async () => {
     const { stdout } = await run(["order", "list", "-n", "demo", "--by", "buyer"]);
     const rows = stdout.trimEnd().split("\n");
     expect(rows[0]).toMatch(/^BUYER +ORDERS +PIECES +SINCE +EXPIRES/);
@@ -148,7 +148,7 @@ describe("order list", () => {
     expect(await list("--status", "pending")).toEqual([3, 2]);
   });
 
-  test("as JSON prints the API's orders, with the id as order_id", async () => {
+  test("order list --json prints the orders of the API, with the id as order_id", async () => {
     const [record] = await json<OrderRecord[]>("order", "list", "-n", "demo", "--limit", "1");
     const { id, ...rest } = orders[2] as OrderReply;
     expect(record as unknown).toEqual({ order_id: id, ...rest });
@@ -156,13 +156,13 @@ describe("order list", () => {
 });
 
 describe("order show", () => {
-  test("finds an order by number and by id", async () => {
+  test("order show finds an order by number and by id", async () => {
     const record = await json<OrderRecord>("order", "show", "-n", "demo", "1");
     expect(record).toMatchObject({ order_id: orders[0]?.id, email: "ada@example.com", refunded: 20.35 });
     expect(await json("order", "show", "-n", "demo", record.order_id)).toEqual({ ...record });
   });
 
-  test("prints lines, amounts, refunds, address and points", async () => {
+  test("order show prints lines, amounts, refunds, address and points", async () => {
     const { stdout } = await run(["order", "show", "-n", "demo", "1"]);
     for (const part of [
       /^Total +50\.31 EUR$/m,
@@ -179,7 +179,7 @@ describe("order show", () => {
     expect(stdout).toContain('Chair, "old"');
   });
 
-  test("shows the time of expiry only of a pending order", async () => {
+  test("order show shows the time of expiry only of a pending order", async () => {
     const show = async (number: string) => (await run(["order", "show", "-n", "demo", number])).stdout;
     expect(await show("2")).toMatch(/^Expires at +\S/m);
     expect(await show("1")).not.toContain("Expires at");
@@ -210,7 +210,7 @@ function readCsv(text: string): Record<string, string>[] {
 }
 
 describe("order export", () => {
-  test("as CSV has a row for each line, oldest first, which can be read back exactly", async () => {
+  test("order export as CSV has a row for each line, oldest first, which can be read back exactly", async () => {
     const { stdout, stderr, code } = await run(["order", "export", "-n", "demo"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const rows = readCsv(stdout);
@@ -231,7 +231,7 @@ describe("order export", () => {
     expect(rows[2]).toMatchObject({ customer_id: "", ship_city: "", payment_reference: "" });
   });
 
-  test("in a CSV file, no cell can be run as a formula by a spreadsheet", async () => {
+  test("no cell of an exported CSV file can be run as a formula by a spreadsheet", async () => {
     const { stdout } = await run(["order", "export", "-n", "demo"]);
     const [row] = readCsv(stdout);
     expect(row).toMatchObject({
@@ -243,7 +243,7 @@ describe("order export", () => {
     });
   });
 
-  test("as NDJSON has complete orders as in the API", async () => {
+  test("order export as NDJSON has complete orders, as in the API", async () => {
     const { stdout } = await run(["order", "export", "-n", "demo", "--format", "ndjson", "--status", "pending"]);
     expect(
       stdout
@@ -255,7 +255,7 @@ describe("order export", () => {
 });
 
 describe("an exported file", () => {
-  test("appears only when it is complete, is readable only by its owner, and is reported", async () => {
+  test("an exported file appears only when it is complete, is readable only by its owner, and is reported", async () => {
     const dir = makeDir();
     const file = join(dir, "orders.csv");
     expect(await json("order", "export", "-n", "demo", "--output", file)).toEqual({
@@ -268,7 +268,7 @@ describe("an exported file", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test("replaces another file only after confirmation, and keeps it when the export fails", async () => {
+  test("an exported file replaces another file only after confirmation, and keeps it when the export fails", async () => {
     const dir = makeDir();
     const file = join(dir, "orders.csv");
     writeFileSync(file, "mine");
@@ -280,13 +280,13 @@ describe("an exported file", () => {
     expect(readdirSync(dir)).toEqual(["orders.csv"]);
   });
 
-  test("is reported with its number of orders", async () => {
+  test("an exported file is reported with its number of orders", async () => {
     const file = join(makeDir(), "orders.csv");
     const { stderr } = await run(`order export -n demo -o ${file} --payment-status partially_refunded`.split(" "));
     expect(stderr).toBe(`Exported 1 order to ${file}\n`);
   });
 
-  test("that cannot be written is an error, and a device file is never replaced", async () => {
+  test("an exported file that cannot be written is an error, and a device file is never replaced", async () => {
     const { code, error } = await failure("order", "export", "-n", "demo", "-o", "/dev/full");
     expect({ code, message: error.message }).toEqual({ code: 1, message: "/dev/full could not be written (ENOSPC)." });
     expect(statSync("/dev/full").isCharacterDevice()).toBe(true);
@@ -304,7 +304,7 @@ describe("an export of several pages of orders", () => {
     }
   }, 20_000);
 
-  test("contains each order once", async () => {
+  test("an export of several pages of orders contains each order once", async () => {
     const { stdout } = await run(["order", "export", "-n", "many"]);
     const rows = readCsv(stdout);
     expect(new Set(rows.map(({ number }) => number)).size).toBe(many);
@@ -314,7 +314,7 @@ describe("an export of several pages of orders", () => {
     expect(await json<unknown[]>("order", "list", "-n", "many", "--limit", "299")).toHaveLength(299);
   });
 
-  test("to a closed pipe stops without an error", async () => {
+  test("an export to a closed pipe stops without an error", async () => {
     const line = [...command, "order", "export", "-n", "many"];
     const script = '{ "$@"; echo "code $?" >&2; } | head -n 1';
     const { stdout, stderr } = await runProgram(["sh", "-c", script, "sh", ...line], { env: environment() });

@@ -48,14 +48,14 @@ describe("a table", () => {
     { header: "TITLE", value: (row: (typeof rows)[number]) => row.title },
   ];
 
-  test.each([50, 60, 80])("fits %d columns, and cuts titles before ids", (width) => {
+  test.each([50, 60, 80])("a table fits %d columns, and cuts titles before ids", (width) => {
     const lines = layOutTable(rows, columns, { width, color: false }).text.trimEnd().split("\n");
     expect(lines).toHaveLength(3);
     for (const line of lines) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(width);
     expect(lines[1]).toMatch(/^app_01k8z3v5x2f1rt9m6q7wbn4hcd {2}.*…$/);
   });
 
-  test("cuts long texts, then hides empty columns, then the last columns", () => {
+  test("a table cuts long texts, then hides empty columns, then the last columns", () => {
     const wide = ["ID", "NOTE", "NAME", "STATE", "MORE"];
     const row: Record<string, string> = { ID: "app_1", NOTE: "-", STATE: "published" };
     const fit = (width: number) => {
@@ -69,7 +69,7 @@ describe("a table", () => {
     expect(fit(40)).toEqual(["app_1  NAMENAMENAMENAMENAME  published", ["NOTE", "MORE"]]);
   });
 
-  test("colours only states, and nothing with colours off", () => {
+  test("a table colours only states, and nothing with colours off", () => {
     const states = ["published", "disabled", "revoked", "other"].map((state) => ({ state }));
     const column = { header: "STATE", value: ({ state }: { state: string }) => state };
     const draw = (color: boolean) => layOutTable(states, [column], { width: undefined, color }).text;
@@ -79,30 +79,30 @@ describe("a table", () => {
     expect(draw(false)).toBe("STATE\npublished\ndisabled\nrevoked\nother\n");
   });
 
-  test("shows relative times, and JSON shows timestamps", async () => {
+  test("a table shows relative times, and JSON shows timestamps", async () => {
     expect((await run(["tenant", "list"])).stdout).toMatch(/ (now|\d+ seconds? ago)\n/);
     expect((await run(["tenant", "show", "demo"])).stdout).toMatch(/\nCreated at +(now|\d+ seconds? ago) \(2\S+Z\)\n/);
     expect((await run(["tenant", "list", "--json"])).stdout).toMatch(/"created_at":"\d{4}-\d\d-\d\dT[\d:.]+Z"/);
   });
 
-  test("prints each row as a block of lines if it would otherwise lose half of its columns, or an id", () => {
+  test("a table prints each row as a block of lines if it would otherwise lose half of its columns, or an id", () => {
     const text = layOutTable(rows, columns, { width: 30, color: false }).text;
     expect(text).toStartWith("ID\napp_01k8z3v5x2f1rt9m6q7wbn4hcd\nTITLE");
     expect(text).toContain("\n\nID     app_2\nTITLE  é e");
   });
 
-  test("is never cut in a pipe", () => {
+  test("a table is never cut in a pipe", () => {
     expect(layOutTable(rows, columns, { width: undefined, color: false }).text).toContain(title);
   });
 
-  test("is cut only between characters", () => {
+  test("a table is cut only between characters", () => {
     expect(truncateText("a👩‍👩‍👧b", 3)).toBe("a…");
     expect(truncateText("商店", 3)).toBe("商…");
     expect(truncateText("商店", 4)).toBe("商店");
     expect(truncateText("e\u0301e\u0301e\u0301", 2)).toBe("e\u0301…");
   });
 
-  test("fits a real terminal, and has bold headers unless colours are off", async () => {
+  test("a table fits a real terminal, and has bold headers unless colours are off", async () => {
     const wide = await runAtTerminal(["tenant", "list"], [], { env: environment(), columns: 72 });
     expect(wide.screen).toContain("\u001b[1mNAMESPACE");
     for (const line of Bun.stripANSI(wide.screen).split("\r\n")) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(72);
@@ -153,11 +153,11 @@ describe("an unexpected error", () => {
     ["TypeError: x is undefined", new TypeError("x is undefined\n    at run (/srv/src/cli/run.ts:3:1)")],
     ["ENOSPC: no space left on device, write", coded("ENOSPC: no space left on device, write", "ENOSPC")],
     ["unknown", "thrown text"],
-  ])("is printed as %j", (reason, error) => {
+  ])("an unexpected error is printed as %j", (reason, error) => {
     expect(findReason(error)).toBe(reason);
   });
 
-  test("is one line without a stack trace, SQL or a source path", async () => {
+  test("an unexpected error is one line without a stack trace, SQL or a source path", async () => {
     const dataDir = makeDir();
     writeFileSync(join(dataDir, "bodega.db"), "This is not a database at all. ".repeat(200));
     const { code, stdout, stderr } = await run(["tenant", "list"], { env: { BODEGA_DATA_DIR: dataDir } });
@@ -167,7 +167,7 @@ describe("an unexpected error", () => {
     expect(stderr).not.toMatch(/\bat |\.ts\b|node_modules|\b(select|pragma|from)\b/i);
   });
 
-  test("about the database file names the file and a command that helps", async () => {
+  test("an unexpected error about the database file names the file and a command that helps", async () => {
     const dataDir = makeDir();
     const file = join(dataDir, "bodega.db");
     writeFileSync(file, Buffer.alloc(9000, "not a database"));
@@ -185,7 +185,7 @@ describe("an unexpected error", () => {
     }
   });
 
-  test("names a data directory that cannot be created", async () => {
+  test("an unexpected error names a data directory that cannot be created", async () => {
     const file = join(makeDir(), "file");
     writeFileSync(file, "");
     const { code, stderr } = await run(["tenant", "create", "demo", "--data-dir", join(file, "data")]);

@@ -190,7 +190,7 @@ describe("a dangerous command asks for confirmation", () => {
     ["\r", 130, "active"],
     [ctrlC, 130, "active"],
     [ctrlD, 130, "active"],
-  ])("and accepts %j", async (answer, code, after) => {
+  ])("a dangerous command asks for confirmation and accepts %j", async (answer, code, after) => {
     const outcome = await answerOnce(["tenant", "suspend", "demo"], ["Suspend store demo?", answer]);
     expect(outcome.code).toBe(code);
     expect(await status()).toBe(after);
@@ -203,7 +203,7 @@ describe("an irreversible action requires typing the name", () => {
     ["yes\r", 2],
     ["\r", 2],
     [ctrlC, 130],
-  ])("and accepts %j", async (answer, code) => {
+  ])("an irreversible action requires typing the name and accepts %j", async (answer, code) => {
     const outcome = await answerOnce(["tenant", "delete", "demo"], ["Type demo to continue:", answer]);
     expect(outcome.code).toBe(code);
     expect((await cli.here(["tenant", "show", "demo"])).code).toBe(code === 0 ? 3 : 0);

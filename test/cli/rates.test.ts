@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 
 describe("shipping set", () => {
-  test("replaces all rates, keeps the ids of unchanged rates, and prints the rates in their order", async () => {
+  test("shipping set replaces all rates, keeps the ids of unchanged rates, and prints the rates in their order", async () => {
     const rates = await setShipping(germany, islands, everywhere);
     expect(rates).toMatchObject([
       { zone: "Germany", countries: ["DE"], name: "Standard", price: 5.95, free_from: 50, max_weight_g: 10_000 },
@@ -51,7 +51,7 @@ describe("shipping set", () => {
     expect(await json<Rate[]>("shipping", "show", ...demo)).toEqual([kept as Rate]);
   });
 
-  test("reads standard input, and prints a table for people", async () => {
+  test("shipping set reads standard input, and prints a table for people", async () => {
     const input = `${header}\n${germany}\nWorld,*,,Letter,,9,,10,49.5,250,,\n`;
     const { code, stdout } = await run(["shipping", "set", ...demo, "-"], { input });
     expect(code).toBe(0);
@@ -61,7 +61,7 @@ describe("shipping set", () => {
     expect(stdout).toMatch(/^World +\* +none +Letter +9\.00 EUR +- +10\.00 EUR +49\.50 EUR +250 +- +-$/m);
   });
 
-  test("refuses a file that is not UTF-8 with line and column, and changes nothing", async () => {
+  test("shipping set refuses a file that is not UTF-8 with line and column, and changes nothing", async () => {
     await setShipping(germany);
     const before = await json<Rate[]>("shipping", "show", ...demo);
     const path = fileOf();
@@ -77,7 +77,7 @@ describe("shipping set", () => {
     expect(await json<Rate[]>("shipping", "show", ...demo)).toEqual(before);
   });
 
-  test("refuses a file or an input of more than 1 MiB, and changes nothing", async () => {
+  test("shipping set refuses a file or an input of more than 1 MiB, and changes nothing", async () => {
     await setShipping(germany);
     const before = await json<Rate[]>("shipping", "show", ...demo);
     const text = `${header}\n${`${everywhere}\n`.repeat(50_000)}`;
@@ -92,7 +92,7 @@ describe("shipping set", () => {
     expect(await json<Rate[]>("shipping", "show", ...demo)).toEqual(before);
   });
 
-  test("refuses a wrong line and a path that is not a file", async () => {
+  test("shipping set refuses a wrong line and a path that is not a file", async () => {
     expect(await refused("shipping", header, "Germany,DE")).toEqual([2, "line 2: has 2 cells, but line 1 has 12."]);
     const missing = await failure("shipping", "set", ...demo, join(dir, "none.csv"));
     expect([missing.code, missing.error.message]).toEqual([2, `<file> does not exist: ${join(dir, "none.csv")}.`]);
@@ -102,7 +102,7 @@ describe("shipping set", () => {
 });
 
 describe("tax set", () => {
-  test("replaces all rates, and shows them in percent", async () => {
+  test("tax set replaces all rates, and shows them in percent", async () => {
     expect(await setTaxes("standard,DE,,19", "reduced,DE,,7", "standard,FR,,20", "reduced,FR,,5.5")).toHaveLength(4);
     const { stdout } = await run(["tax", "show", ...demo]);
     expect(stdout).toMatch(/^COUNTRY +CLASS +RATE\n/);

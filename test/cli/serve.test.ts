@@ -16,7 +16,7 @@ async function start(args: string[], sign: string) {
 }
 
 describe("serve", () => {
-  test("prints its address and its data directory, ignores SIGHUP without a terminal, and ends cleanly on SIGTERM", async () => {
+  test("serve prints its address and its data directory, ignores SIGHUP without a terminal, and ends cleanly on SIGTERM", async () => {
     const { stdout, stop } = await start(["serve"], "Data directory");
     const url = /listens on (http:\S+)/.exec(stdout)?.[1] ?? "";
     expect(stdout).toContain(`Data directory: ${dataDir}\n`);
@@ -59,7 +59,7 @@ describe("serve", () => {
     expect(await init()).toMatch(/# Start the server\n.*bodega.* serve/);
   });
 
-  test("in a new directory prints how to create a store, which settings have no effect, and that other accounts could read the key", async () => {
+  test("serve in a new directory prints how to create a store, which settings have no effect, and that other accounts could read the key", async () => {
     const dir = join(makeDir(), "new");
     const path = join(dir, "secret.key");
     mkdirSync(dir);

@@ -96,7 +96,7 @@ describe("after a token is revoked, the running server refuses it on the next re
     expect(await use(await signIn(user))).toBe(200);
   });
 
-  test("with --all, which needs a confirmation", async () => {
+  test("token revoke --all ends all sessions, and needs a confirmation", async () => {
     const sessions = [await signIn(await createUser()), await signIn(await createUser())];
     const all = ["token", "revoke", "-n", "demo", "--all"];
     expect(await failure(...all)).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });

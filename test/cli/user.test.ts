@@ -53,7 +53,7 @@ test("every field of a user is stored, changed and cleared", async () => {
 describe("a new password", () => {
   const line = (...flags: string[]) => ["user", "create", "-n", "demo", "--email", newEmail(), ...flags];
 
-  test("that is generated is strong, random, and printed once", async () => {
+  test("a new password that is generated is strong, random, and printed once", async () => {
     const made = [await create("--random-password"), await create("--random-password")].map((user) => user.password);
     expect(new Set(made).size).toBe(2);
     for (const one of made) {
@@ -65,7 +65,7 @@ describe("a new password", () => {
     expect((await run(line("--random-password", "-q"))).stdout).toMatch(/^usr_[0-9a-z]{26}:\S{16,}\n$/);
   });
 
-  test("is read from a file, which is not changed", async () => {
+  test("a new password is read from a file, which is not changed", async () => {
     const path = join(makeDir(), "password");
     writeFileSync(path, `${password}\n`);
     const { code, stdout } = await run(line("--password-file", path, "--json"));
@@ -82,13 +82,13 @@ describe("a new password", () => {
     ["a weak one", "Short-1\n", "--password-stdin", run],
     ["bytes that are not text", new Uint8Array([0xff, 0xfe, 0x41]), "Standard input", runAlone],
     ["far too much", "x".repeat(10_000), "Standard input", runAlone],
-  ])("of %s ends the command with exit code 2 and is never shown", async (_what, input, says, start) => {
+  ])("a new password of %s ends the command with exit code 2 and is never shown", async (_what, input, says, start) => {
     const { code, stdout, stderr } = await start(line("--password-stdin"), { input });
     expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(says) });
     for (const part of [password, "Short-1", "xxxx"]) expect(stderr).not.toContain(part);
   });
 
-  test("that is too weak is 5217 and the error names what is missing", async () => {
+  test("a new password that is too weak is 5217 and the error names what is missing", async () => {
     const { code, stderr } = await run(line("--password-stdin", "--json"), { input: "no capitals here 1!\n" });
     expect({ code, error: JSON.parse(stderr).error }).toMatchObject({
       code: 2,
@@ -96,7 +96,7 @@ describe("a new password", () => {
     });
   });
 
-  test("may end with CRLF, which is removed, but its leading and trailing spaces are kept", async () => {
+  test("a new password may end with CRLF, which is removed, but its leading and trailing spaces are kept", async () => {
     for (const input of [`${password}\r\n`, ` ${password} \n`]) {
       expect(await run(line("--password-stdin"), { input })).toMatchObject({ code: 0 });
     }
@@ -109,14 +109,14 @@ describe("a new password", () => {
     [["--no-password", "--save-password-to", "x"], "--save-password-to"],
     [["--password", password], "Unknown flag --password"],
     [[`--password-stdin=${password}`], "takes no value"],
-  ])("given as %j without a terminal ends the command with exit code 2", async (flags, says) => {
+  ])("a new password given as %j without a terminal ends the command with exit code 2", async (flags, says) => {
     const { code, stdout, stderr } = await run(line(...flags));
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(says);
     expect(stderr).not.toContain(password);
   });
 
-  test("is set for an existing user, by id or email", async () => {
+  test("a new password is set for an existing user, by id or email", async () => {
     const { user_id, email } = await create("--no-password");
     const set = ["user", "set-password", "-n", "demo"];
     expect(await run([...set, email, "--password-stdin"], { input: password })).toMatchObject({ code: 0 });

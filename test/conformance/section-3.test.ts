@@ -39,7 +39,7 @@ async function openSession(): Promise<{ user: ServedUser; session: Session }> {
 }
 
 describe("§3 User token, row 1, §5: none → POST /auth/login/ → active", () => {
-  test("with a valid email and password", async () => {
+  test("a login with a valid email and password returns an active token", async () => {
     const { id, email, password } = await shop.createUser();
     const { status, data } = await login({ email, password });
     expect([status, data.user_id]).toEqual([200, id]);

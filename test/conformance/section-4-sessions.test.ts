@@ -16,7 +16,7 @@ const credentialsOf = ({ user_id, token }: Session) => ({ user_id, token });
 const bytesOf = ({ text, requestId }: { text: string; requestId: string }) => text.replace(requestId, "");
 
 describe("§4 Authentication endpoints, row 1: POST /auth/login/", () => {
-  test("answers data.user_id, data.token, data.expires_at and data.store", async () => {
+  test("a login returns data.user_id, data.token, data.expires_at and data.store", async () => {
     const user = await shop.createUser();
     const { status, data } = await post("login", user.login);
     expect(status).toBe(200);
@@ -74,7 +74,7 @@ describe("§4 Authentication endpoints, row 4: POST /auth/password/forgot/", () 
     expect(names(unknown.headers)).toEqual(names(known.headers));
   });
 
-  test("language is a language code, and the mail is in that language", async () => {
+  test("the field language is a language code, and the mail is in that language", async () => {
     const user = await shop.createUser();
     const reply = await post("password/forgot", { email: user.email, language: "ar" });
     expect(reply.status).toBe(200);

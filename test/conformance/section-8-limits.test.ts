@@ -153,7 +153,7 @@ describe("§8 Reset codes", () => {
   const reset = (email: string, code: string, password = strong) =>
     shop.callAnonymously("POST /auth/password/reset/", { body: { email, code, password } });
 
-  test("reset codes have 6 digits, and a code of another length is never right", async () => {
+  test("reset codes have 6 digits, and a code of another length is never accepted", async () => {
     const { email } = await shop.createUser();
     const code = await shop.requestCode({ email });
     expect(code).toMatch(/^\d{6}$/);

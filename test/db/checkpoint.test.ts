@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 describe("each database connection", () => {
-  test("sets the pragmas that durability and checkpoints require", async () => {
+  test("each database connection sets the pragmas that durability and checkpoints require", async () => {
     const libsql = await loadLibsql();
     const own = new Connection(libsql, join(dir, "bodega.db"), { busyTimeoutMs: 10_000 });
     const all = { reader: db.reader.connection, writer: db.writer, own };
@@ -65,7 +65,7 @@ describe("each database connection", () => {
     own.close();
   });
 
-  test("comes from the class that sets the pragmas, and the source contains only TRUNCATE checkpoints", () => {
+  test("each database connection comes from the class that sets the pragmas, and the source contains only TRUNCATE checkpoints", () => {
     const root = join(import.meta.dir, "../../src");
     const sources = [...new Bun.Glob("**/*.ts").scanSync({ cwd: root })].map((path) => ({
       path,
@@ -84,7 +84,7 @@ describe("each database connection", () => {
 });
 
 describe("the WAL", () => {
-  test("grows until a checkpoint is requested, which empties it and loses nothing", async () => {
+  test("the WAL grows until a checkpoint is requested, which empties it and loses nothing", async () => {
     await fill(600);
     expect(db.walBytes()).toBeGreaterThan(4 * MiB);
     expect(await db.checkpoint()).toBe(true);
@@ -92,7 +92,7 @@ describe("the WAL", () => {
     expect((await db.execute("SELECT count(*) FROM things")).rows[0]?.[0]).toBe(600);
   });
 
-  test("is not checkpointed while a backup holds the readers' lock", async () => {
+  test("the WAL is not checkpointed while a backup holds the readers' lock", async () => {
     await fill(10);
     const backup = new FileLock(await loadLibsql(), join(dir, "bodega.db-readers"));
     expect(backup.tryShared()).toBe(true);
@@ -101,7 +101,7 @@ describe("the WAL", () => {
     expect(await db.checkpoint()).toBe(true);
   });
 
-  test("is not emptied while another program reads, and that program's rows do not change", async () => {
+  test("the WAL is not emptied while another program reads, and that program's rows do not change", async () => {
     await fill(10);
     const stranger = new Connection(await loadLibsql(), join(dir, "bodega.db"));
     stranger.run("BEGIN");
@@ -114,7 +114,7 @@ describe("the WAL", () => {
     expect(await db.checkpoint()).toBe(true);
   }, 20_000);
 
-  test("is not checkpointed while another process holds the write lock, and the event loop keeps turning", async () => {
+  test("the WAL is not checkpointed while another process holds the write lock, and the event loop keeps turning", async () => {
     await db.execute(insertRow("row"));
     const child = spawnChild("hold-lock", dir);
     expect(await child.nextLine()).toBe("held");
@@ -127,7 +127,7 @@ describe("the WAL", () => {
     await child.exited;
   });
 
-  test("is emptied although another process repeatedly takes the write lock", async () => {
+  test("the WAL is emptied although another process repeatedly takes the write lock", async () => {
     const child = spawnChild("hold-lock-again", dir);
     expect(await child.nextLine()).toBe("held");
     const emptied: boolean[] = [];
@@ -141,7 +141,7 @@ describe("the WAL", () => {
     await child.exited;
   });
 
-  test("is emptied by the server's checkpointer when it is large, and when the server stops", async () => {
+  test("the WAL is emptied by the server's checkpointer when it is large, and when the server stops", async () => {
     const checkpointer = startCheckpointer(db, { everyMs: 10, walBytes: 200_000 });
     await fill(100);
     await until("an empty WAL", () => db.walBytes() === 0);
@@ -152,7 +152,7 @@ describe("the WAL", () => {
     expect(db.walBytes()).toBe(0);
   });
 
-  test("is emptied soon after a failed attempt if it has grown; for a small WAL, the pause is longer", async () => {
+  test("the WAL is emptied soon after a failed attempt if it has grown; for a small WAL, the pause is longer", async () => {
     const attempts = spyOn(db, "checkpoint");
     const backup = new FileLock(await loadLibsql(), join(dir, "bodega.db-readers"));
     expect(backup.tryShared()).toBe(true);
@@ -166,7 +166,7 @@ describe("the WAL", () => {
     attempts.mockRestore();
   });
 
-  test("is not checkpointed if the WAL cannot be read, because the engine would damage the database file", async () => {
+  test("the WAL is not checkpointed if the WAL cannot be read, because the engine would damage the database file", async () => {
     await fill(200);
     const wal = join(dir, "bodega.db-wal");
     const content = readFileSync(wal);
@@ -182,7 +182,7 @@ describe("the WAL", () => {
     expect(db.walBytes()).toBe(0);
   });
 
-  test("makes writes wait while it is too large or its disk is full, until a checkpoint or their deadline", async () => {
+  test("the WAL makes writes wait while it is too large or its disk is full, until a checkpoint or their deadline", async () => {
     await db.execute(insertRow("first"));
     const open = async (lockDeadlineMs?: number) =>
       (await openDatabase({
@@ -204,7 +204,7 @@ describe("the WAL", () => {
     await Promise.all([impatient.close(), server.close()]);
   });
 
-  test("is logged once when the disk fails, and once when it is emptied again", async () => {
+  test("the WAL is logged once when the disk fails, and once when it is emptied again", async () => {
     const lines: string[] = [];
     const notice = (level: string, message: string) => void lines.push(`${level}: ${message}`);
     const sound = db.checkpoint;
@@ -225,7 +225,7 @@ describe("the WAL", () => {
     await checkpointer.stop();
   });
 
-  test("is emptied by a command that has written, unless a server runs", async () => {
+  test("the WAL is emptied by a command that has written, unless a server runs", async () => {
     const size = () => db.walBytes();
     const command = async () => {
       const other = await openDatabase({ dataDir: dir });
@@ -242,7 +242,7 @@ describe("the WAL", () => {
 });
 
 describe("the file that reserves disk space", () => {
-  test("is private, lies beside the database, and can be removed and created again", async () => {
+  test("the file that reserves disk space is private, lies beside the database, and can be removed and created again", async () => {
     const { reserve } = db;
     expect(reserve.release()).toBe(false);
     await reserve.fill();
@@ -264,7 +264,7 @@ describe("the file that reserves disk space", () => {
 });
 
 describe("several processes", () => {
-  test("write while another process checkpoints, and nothing is lost", async () => {
+  test("several processes write while another process checkpoints, and nothing is lost", async () => {
     const each = 100;
     const children = ["a", "b", "c"].map((name) => spawnChild("write", dir, name, String(each)));
     let running = true;

@@ -108,7 +108,7 @@ async function replicateThree(): Promise<string[]> {
 }
 
 describe("a replica", () => {
-  test("contains commits during the copy of its snapshot and the emptying of the WAL", async () => {
+  test("a replica contains commits during the copy of its snapshot and the emptying of the WAL", async () => {
     const large = Array.from({ length: 400 }, (_, number) => `${number}`.padStart(4, "0").padEnd(20_000, "x"));
     await insert(...large);
     await db.checkpoint();
@@ -123,7 +123,7 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual([...large, ...rows].sort());
   });
 
-  test("continues after a restart without a new snapshot, even if the server was killed", async () => {
+  test("a replica continues after a restart without a new snapshot, even if the server was killed", async () => {
     startReplicator();
     await notice("snapshot made");
     await insert("a");
@@ -152,7 +152,7 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual(["a", "b", "c"]);
   });
 
-  test("gets a new snapshot if commits left the WAL while no server was running", async () => {
+  test("a replica gets a new snapshot if commits left the WAL while no server was running", async () => {
     await replicateThree();
     await db.checkpoint();
     await db.close();
@@ -173,7 +173,7 @@ describe("a replica", () => {
   test.each([
     ["of one server", false],
     ["of the next server, which begins a new generation", true],
-  ])("can restore any moment, even if the clock %s was wrong for some time", async (_, isRestarted) => {
+  ])("a replica can restore any moment, even if the clock %s was wrong for some time", async (_, isRestarted) => {
     const place = openReplica(folder, config);
     const start = Date.parse("2026-11-22T10:00:00Z");
     const day = 86_400_000;
@@ -250,7 +250,7 @@ describe("a replica", () => {
     }
   }, 20_000);
 
-  test("reports the age of the state that a restore would return, even if segments arrive before their snapshot", async () => {
+  test("a replica reports the age of the state that a restore would return, even if segments arrive before their snapshot", async () => {
     startReplicator();
     await notice("snapshot made");
     await insert("a");
@@ -282,7 +282,7 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual(["a", "b", "unseen"]);
   });
 
-  test("sends only the changed parts of a snapshot that starts again", async () => {
+  test("a replica sends only the changed parts of a snapshot that starts again", async () => {
     const large = Array.from({ length: 450 }, (_, number) => randomBytes(5000).toString("hex") + number);
     await insert(...large);
     await db.checkpoint();
@@ -310,7 +310,7 @@ describe("a replica", () => {
     startReplicator();
   });
 
-  test("gets a new snapshot after a restore test has found damage", async () => {
+  test("a replica gets a new snapshot after a restore test has found damage", async () => {
     startReplicator();
     await notice("snapshot made");
     const at = new Date().toISOString();
@@ -322,7 +322,7 @@ describe("a replica", () => {
     expect(notices.join()).toContain("A restore test found damage");
   });
 
-  test("that lacks changes when its server stops is named in the log", async () => {
+  test("a replica that lacks changes when its server stops is named in the log", async () => {
     startReplicator();
     await notice("snapshot made");
     renameSync(folder, `${folder}.away`);
@@ -336,7 +336,7 @@ describe("a replica", () => {
     await aSegment(1);
   });
 
-  test("whose directory disappears is reported, and begins again if its parts are gone", async () => {
+  test("a replica whose directory disappears is reported, and begins again if its parts are gone", async () => {
     await replicateThree();
     notices = [];
     startReplicator();
@@ -353,7 +353,7 @@ describe("a replica", () => {
     rmSync(`${folder}.away`, { recursive: true });
   }, 20_000);
 
-  test("whose disk is missing at the start causes an error in the log, and continues when the disk is mounted", async () => {
+  test("a replica whose disk is missing at the start causes an error in the log, and continues when the disk is mounted", async () => {
     await replicateThree();
     expect(notices.filter((one) => one.includes("is gone"))).toEqual([]);
     renameSync(folder, `${folder}.away`);
@@ -369,14 +369,14 @@ describe("a replica", () => {
     expect(notices.filter((one) => one.includes("is gone"))).toEqual([]);
   });
 
-  test("on the disk of the data causes a warning", async () => {
+  test("a replica on the disk of the data causes a warning", async () => {
     startReplicator();
     await notice(`The replica in ${folder} is on the disk of ${dir}`);
     expect(await describeShared(`${folder} not yet`, dir)).toContain("would be lost");
     for (const other of ["s3://bucket/shop", "/proc"]) expect(await describeShared(other, dir)).toBe("");
   });
 
-  test("of another database is refused and not changed", async () => {
+  test("a replica of another database is refused and not changed", async () => {
     await replicateThree();
     const before = readdirSync(folder);
     startReplicator(undefined, "theirs");
@@ -387,7 +387,7 @@ describe("a replica", () => {
     expect(readdirSync(folder)).toEqual(before);
   });
 
-  test("in S3 works with signed uploads, and ends a hanging upload", async () => {
+  test("a replica in S3 works with signed uploads, and ends a hanging upload", async () => {
     s3 = startS3Server();
     const account = { ...s3.account, endpoint: s3.url, region: "eu-central-1" };
     const place = openReplica(`s3://${s3.bucket}/shop`, { ...config, s3: account }, { timeoutMs: 500 });
@@ -471,7 +471,7 @@ describe("two servers", () => {
     expect(notices.at(-1)).toContain("did not answer for 5 s");
   }, 15_000);
 
-  test("never write to one place: the second must take over explicitly, and the first is told which server took over and what to do", async () => {
+  test("two servers never write to one place: the second must take over explicitly, and the first is told which server took over and what to do", async () => {
     const first = startReplicator();
     await notice("snapshot made");
     await insert("a");
@@ -518,7 +518,7 @@ describe("a restore refuses a damaged replica, names the object, and suggests th
   const failure = () => failureOf(rowsOf()) as Promise<AppError>;
   const path = (name: string) => join(folder, name);
 
-  test("with a segment that is altered, truncated, in the wrong place, or missing", async () => {
+  test("a restore refuses a replica with a segment that is altered, truncated, in the wrong place, or missing", async () => {
     const [, second, third] = (await replicateThree()) as [string, string, string];
     const sound = readFileSync(path(second));
     for (const [damage, reason] of [
@@ -535,7 +535,7 @@ describe("a restore refuses a damaged replica, names the object, and suggests th
     }
   });
 
-  test("with a segment of another database, or of another chain of the same database", async () => {
+  test("a restore refuses a replica with a segment of another database, or of another chain of the same database", async () => {
     const [, , third] = (await replicateThree()) as [string, string, string];
     const ours = folder;
     for (const [database, reason] of [
@@ -563,7 +563,7 @@ describe("a restore refuses a damaged replica, names the object, and suggests th
     expect(await rowsOf()).toEqual(["a", "b", "c"]);
   });
 
-  test("with a damaged part of the snapshot", async () => {
+  test("a restore refuses a replica with a damaged part of the snapshot", async () => {
     await replicateThree();
     const [part = ""] = objects("part-");
     flip(path(part));

@@ -129,7 +129,7 @@ afterEach(async () => {
 });
 
 describe("a standby", () => {
-  test("restores once, marks its copy while it applies a segment, and takes over with all changes of the replica", async () => {
+  test("a standby restores once, marks its copy while it applies a segment, and takes over with all changes of the replica", async () => {
     await insertInto(db, "before");
     await said("snapshot made");
     const standby = follow();
@@ -160,7 +160,7 @@ describe("a standby", () => {
     expect(objects("snapshot-")).toHaveLength(1);
   });
 
-  test("with only the first snapshot makes a new copy if the next generation begins with a snapshot of the same number", async () => {
+  test("a standby with only the first snapshot makes a new copy if the next generation begins with a snapshot of the same number", async () => {
     // The WAL is empty, so the replica has only the snapshot.
     await said("snapshot made");
     await replicator.stop();
@@ -187,7 +187,7 @@ describe("a standby", () => {
   }, 20_000);
 
   test.each(["goes on", "begins with a snapshot"])(
-    "with a segment that another server has replaced makes a new copy (%s)",
+    "a standby with a segment that another server has replaced makes a new copy (%s)",
     async (how) => {
       await said("snapshot made");
       await send("a");
@@ -227,7 +227,7 @@ describe("a standby", () => {
     20_000,
   );
 
-  test("that was killed while it applied a segment makes a new copy", async () => {
+  test("a standby that was killed while it applied a segment makes a new copy", async () => {
     await said("snapshot made");
     for (const row of ["a", "b"]) await send(row);
     follow();
@@ -243,7 +243,7 @@ describe("a standby", () => {
     expect(await promotedRows()).toEqual(["a", "b"]);
   });
 
-  test("whose place gets a new replica makes a new copy, and takes over", async () => {
+  test("a standby whose place gets a new replica makes a new copy, and takes over", async () => {
     await said("snapshot made");
     for (const row of ["a", "b", "c"]) await send(row);
     follow();
@@ -263,7 +263,7 @@ describe("a standby", () => {
     expect(await promotedRows()).toEqual(["a", "b", "c", "d"]);
   });
 
-  test("does not follow another shop's replica, and says how to follow it", async () => {
+  test("a standby does not follow another shop's replica, and says how to follow it", async () => {
     await said("snapshot made");
     follow();
     await said("was restored");
@@ -280,7 +280,7 @@ describe("a standby", () => {
     await others.close();
   });
 
-  test("refuses an object that its server did not write, names it, and says what to do", async () => {
+  test("a standby refuses an object that its server did not write, names it, and says what to do", async () => {
     await said("snapshot made");
     const standby = follow();
     await send("a");
@@ -301,7 +301,7 @@ describe("a standby", () => {
     expect(await promotedRows()).toEqual(["a"]);
   }, 20_000);
 
-  test("waits for a replica; while the place cannot be read, it reports this and its lag grows", async () => {
+  test("a standby waits for a replica; while the place cannot be read, it reports this and its lag grows", async () => {
     await said("snapshot made");
     renameSync(folder, `${folder}.away`);
     const standby = follow();
@@ -334,7 +334,7 @@ describe("the directory of a standby", () => {
     await following?.stop();
   };
 
-  test("cannot be opened by another command until the standby takes over, even after an interrupted takeover", async () => {
+  test("the directory of a standby cannot be opened by another command until the standby takes over, even after an interrupted takeover", async () => {
     await copied();
     await expect(open(copies)).rejects.toMatchObject({ kind: "wrongState" });
     expect(existsSync(join(copies, "bodega.db"))).toBe(false);
@@ -354,7 +354,7 @@ describe("the directory of a standby", () => {
     await promoted.close();
   });
 
-  test("that cannot write to the place stays a standby, and its server continues", async () => {
+  test("a standby that cannot write to the place stays a standby, and its server continues", async () => {
     await copied();
     const marker = objects("generation-");
     // The object cannot be created, as with an account that has only read access.
@@ -369,7 +369,7 @@ describe("the directory of a standby", () => {
     expect(await promotedRows()).toEqual(["a", "b"]);
   });
 
-  test("does not take over without the secret key, for another place, or with another database", async () => {
+  test("a standby does not take over without the secret key, for another place, or with another database", async () => {
     await copied();
     const withoutKey = takeOver({ ...config(), secret: undefined }, { notice, signal: new AbortController().signal });
     await expect(withoutKey).rejects.toMatchObject({ kind: "wrongState", remedy: expect.stringContaining(copies) });
@@ -383,7 +383,7 @@ describe("the directory of a standby", () => {
     expect(readFileSync(join(copies, "bodega.db"), "utf8")).toBe("a shop");
   });
 
-  test("becomes the directory of a server with db restore, as promote suggests for a damaged replica; the copy is kept", async () => {
+  test("db restore turns the directory of a standby into that of a server, as promote suggests for a damaged replica; the copy is kept", async () => {
     await copied();
     await send("b");
     await send("c");
@@ -411,7 +411,7 @@ describe("the directory of a standby", () => {
     await restored.close();
   });
 
-  test("has all changes that the server sent, even those after the standby had claimed the replica", async () => {
+  test("a promoted standby has all changes that the server sent, even those after the standby had claimed the replica", async () => {
     await copied();
     const promoting = promote(400);
     await until("the claim", () => objects("generation-").length === 2);

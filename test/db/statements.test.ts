@@ -63,7 +63,7 @@ describe("the shape of a statement", () => {
 describe("a compiled statement", () => {
   const people = sqliteTable("people", { id: text("id"), name: text("name") });
 
-  test("is compiled once from a template or a builder, and gets its values by name in any order", () => {
+  test("a compiled statement is compiled once from a template or a builder, and gets its values by name in any order", () => {
     const template = statement(sql`SELECT ${sql.placeholder("b")}, ${5}, ${sql.placeholder("a")}`);
     expect(bind(template, { a: 1, b: "two" })).toEqual({ sql: "SELECT ?, ?, ?", args: ["two", 5, 1] });
     const built = statement(
@@ -79,13 +79,13 @@ describe("a compiled statement", () => {
     });
   });
 
-  test("refuses a missing value instead of binding another value", () => {
+  test("a compiled statement refuses a missing value instead of binding another value", () => {
     const one = statement(sql`SELECT ${sql.placeholder("a")}`);
     expect(() => bind(one, { b: 1 })).toThrow("No value for a");
     expect(bind(one, { a: null })).toEqual({ sql: "SELECT ?", args: [null] });
   });
 
-  test("can share its selection with other statements, and each decodes its columns", () => {
+  test("a compiled statement can share its selection with other statements, and each decodes its columns", () => {
     const tasks = sqliteTable("tasks", { isDone: integer("is_done", { mode: "boolean" }) });
     const fields = { isDone: tasks.isDone };
     const [first, second] = [1, 2].map((limit) => statement((q) => q.select(fields).from(tasks).limit(limit)));
@@ -106,7 +106,7 @@ describe("a connection that caches its statements", () => {
     return { connection, close };
   }
 
-  test("never runs a statement with the arguments of an earlier call", async () => {
+  test("a connection that caches its statements never runs a statement with the arguments of an earlier call", async () => {
     const { connection, close } = await connect();
     connection.run("INSERT INTO t (a, b) VALUES (?, ?)", ["x", "first"]);
     connection.run("INSERT INTO t (a, b) VALUES (?, ?)", ["y", "second"]);
@@ -121,7 +121,7 @@ describe("a connection that caches its statements", () => {
     close();
   });
 
-  test("works again after a statement failed half-way", async () => {
+  test("a connection that caches its statements works again after a statement failed half-way", async () => {
     const { connection, close } = await connect();
     const parse = "SELECT json(?) AS j";
     expect(() => connection.first(parse, ["{broken"])).toThrow("malformed");
@@ -135,7 +135,7 @@ describe("a connection that caches its statements", () => {
     close();
   });
 
-  test("sees a column that was added under a cached SELECT *", async () => {
+  test("a connection that caches its statements sees a column that was added under a cached SELECT *", async () => {
     const { connection, close } = await connect();
     connection.run("INSERT INTO t (a) VALUES ('x')");
     expect(Object.keys(connection.run("SELECT * FROM t").rows[0] ?? {})).toEqual(["id", "a", "b"]);
@@ -145,7 +145,7 @@ describe("a connection that caches its statements", () => {
     close();
   });
 
-  test("refuses calls after it is closed, and closing rolls back", async () => {
+  test("a connection that caches its statements refuses calls after it is closed, and closing rolls back", async () => {
     const { connection, close } = await connect();
     connection.run("BEGIN");
     connection.run("INSERT INTO t (a) VALUES ('x')");
@@ -195,7 +195,7 @@ describe("errors", () => {
     new DOMException("The operation timed out.", "TimeoutError"),
     Object.assign(new Error("SERVER_ERROR: Server returned HTTP status 502"), { code: "SERVER_ERROR" }),
     Object.assign(new Error("Transaction timed out"), { code: "TRANSACTION_TIMEOUT" }),
-  ])("network trouble %# is 5001", (error) => {
+  ])("network error %# becomes 5001", (error) => {
     expect(mapServerError(error)).toMatchObject({ code: 5001 });
   });
 

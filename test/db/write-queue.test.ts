@@ -168,7 +168,7 @@ describe("a group that cannot be committed", () => {
     expect(await names()).toEqual(["next-group"]);
   });
 
-  test("fails with all of its writes, and the next group works", async () => {
+  test("a group that cannot be committed fails with all of its writes, and the next group works", async () => {
     await open();
     await db.execute(
       "CREATE TABLE nodes (id INTEGER PRIMARY KEY, up INTEGER REFERENCES nodes(id) DEFERRABLE INITIALLY DEFERRED)",
@@ -246,7 +246,7 @@ describe("limits of the queue", () => {
 });
 
 describe("a lock held by another process", () => {
-  test("is shared fairly: a process gets turns although another process writes without a pause", async () => {
+  test("a lock held by another process is shared fairly: a process gets turns although another process writes without a pause", async () => {
     await open();
     let isDone = false;
     let next = 0;
@@ -273,7 +273,7 @@ describe("a lock held by another process", () => {
     expect([line, Number(rows[0]?.mine) < 300]).toEqual(["done", true]);
   });
 
-  test("does not block the event loop of a process that waits for it", async () => {
+  test("a lock held by another process does not block the event loop of a process that waits for it", async () => {
     await open();
     const child = spawnChild("hold-lock", dir);
     expect(await child.nextLine()).toBe("held");
@@ -288,7 +288,7 @@ describe("a lock held by another process", () => {
     await child.exited;
   });
 
-  test("causes 5001 after the deadline for every waiting write, and reads continue", async () => {
+  test("a lock held by another process causes 5001 after the deadline for every waiting write, and reads continue", async () => {
     await open({ lockDeadlineMs: 150 });
     const child = spawnChild("hold-lock", dir);
     expect(await child.nextLine()).toBe("held");

@@ -68,7 +68,7 @@ describe("the check of certificates that can be served", () => {
     return faults.map(({ severity, message }) => `${severity}: ${message}`.replace(files.cert, "FILE"));
   };
 
-  test("reports no problem of a valid certificate", async () => {
+  test("a check of the certificate reports no problem of a valid certificate", async () => {
     expect(await judge(lasting(14), "https://localhost:8443")).toEqual([]);
   });
 
@@ -77,16 +77,16 @@ describe("the check of certificates that can be served", () => {
     [0.5, "error: The certificate in FILE expires today"],
     [1.5, "error: The certificate in FILE expires in 1 day"],
     [13.9, "error: The certificate in FILE expires in 13 days"],
-  ])("one that ends in %d days", async (days, expected) => {
+  ])("a check of the certificate reports a certificate that ends in %d days", async (days, expected) => {
     expect(await judge(lasting(days))).toEqual([expect.stringContaining(expected)]);
   });
 
-  test("reports a certificate that is not yet valid", async () => {
+  test("a check of the certificate reports a certificate that is not yet valid", async () => {
     const early = makeCertificate({ from: now() + dayMs, until: now() + 90 * dayMs });
     expect(await judge(early)).toEqual([expect.stringContaining("error: The certificate in FILE is not valid before")]);
   });
 
-  test("reports a certificate for other names than the public URL", async () => {
+  test("a check of the certificate reports a certificate for other names than the public URL", async () => {
     const names = ["*.example.com", "192.0.2.7"];
     expect(await judge(lasting(90, names), "https://shop.example.org")).toEqual([
       "warning: The certificate in FILE covers *.example.com, 192.0.2.7, but --public-url is https://shop.example.org.",
@@ -97,7 +97,7 @@ describe("the check of certificates that can be served", () => {
     expect(await judge(lasting(90, names), "https://192.0.2.8/")).toHaveLength(1);
   });
 
-  test("reports a key that everyone can read, with a command that fixes it", async () => {
+  test("a check of the certificate reports a key that everyone can read, with a command that fixes it", async () => {
     const files = place(lasting(90));
     chmodSync(files.key, 0o644);
     const certificate = await readCertificate(files);

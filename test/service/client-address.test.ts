@@ -47,6 +47,6 @@ describe("the group by which an address is counted", () => {
     ["::1", "::/64"],
     ["unknown", "unknown"],
   ] as const) {
-    test(`${address} counts as ${group}`, () => expect(addressGroup(address)).toBe(group));
+    test(`the address ${address} is counted as ${group}`, () => expect(addressGroup(address)).toBe(group));
   }
 });

@@ -82,7 +82,7 @@ describe.if(hasSqld)("loading a database file into a libSQL server", () => {
     return readWhole(path);
   }
 
-  test("and dumping it again returns the same rows in every table, even if servers have created the schema", async () => {
+  test("loading a database file into a libSQL server and dumping it again returns the same rows in every table, even if servers have created the schema", async () => {
     await migrate(db);
     await db.execute("update revision set value = 7");
     const progress: [number, number][] = [];
@@ -104,7 +104,7 @@ describe.if(hasSqld)("loading a database file into a libSQL server", () => {
     await app.stop();
   });
 
-  test("is refused if the server has a store, an audit log, or another program's tables, which are not changed", async () => {
+  test("loading a database file into a libSQL server is refused if the server has a store, an audit log, or another program's tables, which are not changed", async () => {
     const refusal = async () => {
       const failures = [await failureOf(inspectTarget(db)), await failureOf(loadDatabase(source, db))];
       expect(failures[0]).toEqual(failures[1] as Error);
@@ -122,7 +122,7 @@ describe.if(hasSqld)("loading a database file into a libSQL server", () => {
     await inspectTarget(db).catch(() => {});
   });
 
-  test("that is stopped or fails leaves an empty database", async () => {
+  test("loading a database file into a libSQL server that is stopped or fails leaves an empty database", async () => {
     const stop = new AbortController();
     const onProgress = (done: number, total: number) => done > total / 2 && stop.abort(new Error("enough"));
     const failure = await failureOf(loadDatabase(source, db, { onProgress, signal: stop.signal }));
@@ -133,7 +133,7 @@ describe.if(hasSqld)("loading a database file into a libSQL server", () => {
     expect(await tablesOf(db)).toEqual([]);
   });
 
-  test("that was killed leaves a database that cannot be used until the next load", async () => {
+  test("loading a database file into a libSQL server that was killed leaves a database that cannot be used until the next load", async () => {
     const child = spawnChild("load-half", dir, source, server.url);
     expect(await child.nextLine()).toBe("half");
     child.kill();
@@ -145,7 +145,7 @@ describe.if(hasSqld)("loading a database file into a libSQL server", () => {
     expect(await migrate(db)).toEqual({ applied: [] });
   });
 
-  test("starts again after an outage of the server", async () => {
+  test("loading a database file into a libSQL server starts again after an outage of the server", async () => {
     const own = join(dir, "server");
     let away = await startSqld({ dir: own });
     const remote = await openStoreDatabase({ dataDir: dir, url: away.url });
@@ -163,7 +163,7 @@ describe.if(hasSqld)("loading a database file into a libSQL server", () => {
     await away.stop();
   }, 20_000);
 
-  test("during another load leaves the rows of only one of them, and the error of the other says why", async () => {
+  test("a load during another load leaves the rows of only one of them, and the error of the other says why", async () => {
     let second: Promise<unknown> | undefined;
     const outcome = (work: Promise<void>) => work.then(() => null).catch((error: unknown) => error);
     const onProgress = (done: number) => {

@@ -49,7 +49,7 @@ test("the name of every file with mail texts is a language", () => {
 describe.each(languages)("%s", (language) => {
   const templates = mailTemplates[language] as MailTemplates;
 
-  test("has every text and exactly the known placeholders", () => {
+  test("each language of mails has every text and exactly the known placeholders", () => {
     expect(Object.keys(templates).toSorted()).toEqual(Object.keys(mailTemplates.en as object).toSorted());
     expect(Intl.getCanonicalLocales(language)).toEqual([language]);
     expect(templates.direction).toBe(new Intl.Locale(language).maximize().script === "Arab" ? "rtl" : "ltr");
@@ -72,7 +72,7 @@ describe.each(languages)("%s", (language) => {
     }
   });
 
-  test("says how long a code is valid, and has the code alone on a line", () => {
+  test("a mail says how long a code is valid, and has the code alone on a line", () => {
     const { text, html } = render("reset_code", { languages: [language] });
     expect(text).toMatch(/15|١٥/);
     expect(text).toMatch(/\n\n012345\n\n/);
@@ -80,7 +80,7 @@ describe.each(languages)("%s", (language) => {
     expect(html).toContain(`<html lang="${language}" dir="${templates.direction}">`);
   });
 
-  test("names an order, its link and the withdrawn items, in subject, text and HTML", () => {
+  test("a mail names the order, its link and the withdrawn items, in subject, text and HTML", () => {
     const mail = render("order_link", { languages: [language] });
     expect(mail.subject).toContain("17");
     expect(mail.html).toContain(`<title>${mail.subject.replace("'", "&#39;")}</title>`);
@@ -94,14 +94,14 @@ describe.each(languages)("%s", (language) => {
     expect(unknown.html).not.toContain("<bdi></bdi>");
   });
 
-  test("says why an order needs attention", () => {
+  test("a mail says why an order needs attention", () => {
     for (const reason of [...attentionKinds, "unknown_withdrawal"]) {
       const { text } = render("needs_attention", { languages: [language], values: { ...values, reason } });
       expect(text).not.toContain("{");
     }
   });
 
-  test("says how to pay in the mail about a new order, but only for a transfer", () => {
+  test("the mail about a new order says how to pay, but only for a transfer", () => {
     const { text, html } = render("order_placed", { languages: [language] });
     for (const part of [...Object.values(sale), "17"]) expect(text).toContain(part);
     for (const part of ["IBAN DE02<br>Bank", `<a href="${link}"`]) expect(html).toContain(part);
@@ -111,7 +111,7 @@ describe.each(languages)("%s", (language) => {
     for (const part of ["<bdi></bdi>", "href"]) expect(plain.html).not.toContain(part);
   });
 
-  test("shows the amounts of an order in HTML and text", () => {
+  test("a mail shows the amounts of an order in HTML and text", () => {
     const { text, html } = render("order_placed", { languages: [language], order });
     const form = new Intl.NumberFormat(language, { style: "currency", currency: "EUR", numberingSystem: "latn" });
     for (const amount of [32, 4.39, 36.39, 5.81, 1.23].map((value) => form.format(value))) {
@@ -122,7 +122,7 @@ describe.each(languages)("%s", (language) => {
     expect(html.length).toBeLessThan(100_000);
   });
 
-  test("has a text for every placeholder, and the store's name in every mail", () => {
+  test("every mail has a text for every placeholder, and the store's name", () => {
     for (const kind of kinds) {
       const mail = render(kind, { languages: [language] });
       expect(mail.language).toBe(language);

@@ -102,7 +102,7 @@ onEachDatabase((suite) => {
 
   describe("a mail to an address", () => {
     onFile(
-      "is sent to the active user who has the address when it is sent, in this user's language and with their name",
+      "a mail to an address is sent to the active user who has the address when it is sent, in this user's language and with their name",
       async () => {
         const { queue, sender, smtp, addUser, email } = await openPost(suite);
         await queue({ to: { emailKey: email } });
@@ -113,18 +113,21 @@ onEachDatabase((suite) => {
       },
     );
 
-    onFile("without an active user is dropped and erased, and reaches no mail server", async () => {
-      const [one, other] = [await openPost(suite), await openPost(suite)];
-      const disabled = `disabled-${one.email}`;
-      await one.addUser({ email: disabled, status: "disabled" });
-      await other.addUser({ email: one.email });
-      for (const emailKey of [one.email, disabled]) await one.queue({ to: { emailKey } });
-      await one.sender.runUntilIdle();
-      const rows = await one.outbox();
-      expect(rows).toMatchObject(Array(2).fill({ status: "dropped", last_error: null }));
-      for (const row of rows) expect(row).not.toHaveProperty("values");
-      expect(one.smtp.connections()).toBe(0);
-    });
+    onFile(
+      "a mail to an address without an active user is dropped and erased, and reaches no mail server",
+      async () => {
+        const [one, other] = [await openPost(suite), await openPost(suite)];
+        const disabled = `disabled-${one.email}`;
+        await one.addUser({ email: disabled, status: "disabled" });
+        await other.addUser({ email: one.email });
+        for (const emailKey of [one.email, disabled]) await one.queue({ to: { emailKey } });
+        await one.sender.runUntilIdle();
+        const rows = await one.outbox();
+        expect(rows).toMatchObject(Array(2).fill({ status: "dropped", last_error: null }));
+        for (const row of rows) expect(row).not.toHaveProperty("values");
+        expect(one.smtp.connections()).toBe(0);
+      },
+    );
   });
 
   describe("expiry", () => {
@@ -168,7 +171,7 @@ onEachDatabase((suite) => {
   describe("a later mail for the same subject", () => {
     const about = (replaces: string) => ({ replaces, to: { emailKey: replaces } });
 
-    onFile("replaces waiting mails, which are erased", async () => {
+    onFile("a later mail for the same subject replaces waiting mails, which are erased", async () => {
       const { queue, sender, smtp, outbox, email, addUser, clock } = await openPost(suite);
       await addUser();
       await queue(about(email));
@@ -182,19 +185,22 @@ onEachDatabase((suite) => {
       for (const row of rows) expect(row).not.toHaveProperty("values");
     });
 
-    onFile("does not replace mail of another kind, subject or store, or mail without a subject", async () => {
-      const [one, other] = [await openPost(suite), await openPost(suite)];
-      await other.queue(about(one.email));
-      await one.queue();
-      await one.queue({ ...about(one.email), kind: "password_changed", values: {} });
-      await one.queue(about(other.email));
-      await one.queue(about(one.email));
-      await one.queue();
-      expect((await one.outbox()).map(({ status }) => status)).toEqual(Array(5).fill("waiting"));
-      expect(await other.outbox()).toMatchObject([{ status: "waiting" }]);
-    });
+    onFile(
+      "a later mail for the same subject does not replace mail of another kind, subject or store, or mail without a subject",
+      async () => {
+        const [one, other] = [await openPost(suite), await openPost(suite)];
+        await other.queue(about(one.email));
+        await one.queue();
+        await one.queue({ ...about(one.email), kind: "password_changed", values: {} });
+        await one.queue(about(other.email));
+        await one.queue(about(one.email));
+        await one.queue();
+        expect((await one.outbox()).map(({ status }) => status)).toEqual(Array(5).fill("waiting"));
+        expect(await other.outbox()).toMatchObject([{ status: "waiting" }]);
+      },
+    );
 
-    test("replaces the others even if many are queued at once, so that only the last one waits", async () => {
+    test("a later mail for the same subject replaces the others even if many are queued at once, so that only the last one waits", async () => {
       const { ctx, outbox, email } = await openPost(suite);
       const elsewhere = { ...ctx, db: await suite.database.openAgain() };
       const mail = { kind: "reset_code" as const, values: { code }, ...about(email) };
@@ -203,20 +209,23 @@ onEachDatabase((suite) => {
       expect(rows.map(({ status }) => status).toSorted()).toEqual([...Array(11).fill("expired"), "waiting"]);
     });
 
-    onFile("does not stop a mail that is being sent, which is recorded as sent and not sent again", async () => {
-      const { ctx, queue, outbox, email } = await openPost(suite);
-      await queue(about(email));
-      const [held] = (await mailQueue.claim(ctx)) as [ClaimedMail];
-      const id = await queue(about(email));
-      await ctx.db.execute(mailQueue.postponed(held, { status: null, error: "late" }, ctx.now()));
-      expect(await mailQueue.claim(ctx)).toMatchObject([{ id }]);
-      expect(await mailQueue.claim(ctx)).toEqual([]);
-      await ctx.db.execute(mailQueue.delivered(held, { status: null, error: null }, ctx.now()));
-      expect(await outbox()).toMatchObject([
-        { id: held.id, status: "sent" },
-        { id, status: "waiting" },
-      ]);
-    });
+    onFile(
+      "a later mail for the same subject does not stop a mail that is being sent, which is recorded as sent and not sent again",
+      async () => {
+        const { ctx, queue, outbox, email } = await openPost(suite);
+        await queue(about(email));
+        const [held] = (await mailQueue.claim(ctx)) as [ClaimedMail];
+        const id = await queue(about(email));
+        await ctx.db.execute(mailQueue.postponed(held, { status: null, error: "late" }, ctx.now()));
+        expect(await mailQueue.claim(ctx)).toMatchObject([{ id }]);
+        expect(await mailQueue.claim(ctx)).toEqual([]);
+        await ctx.db.execute(mailQueue.delivered(held, { status: null, error: null }, ctx.now()));
+        expect(await outbox()).toMatchObject([
+          { id: held.id, status: "sent" },
+          { id, status: "waiting" },
+        ]);
+      },
+    );
   });
 
   describe("failures", () => {
@@ -393,7 +402,7 @@ onEachDatabase((suite) => {
   });
 
   describe("a stopping engine", () => {
-    onFile("waits for running attempts, and claims no more mail", async () => {
+    onFile("a stopping engine waits for running attempts, and claims no more mail", async () => {
       const { queue, sender, outbox, behave } = await openPost(suite);
       for (let n = 0; n < 8; n++) await queue();
       let stopped: Promise<void> | undefined;

@@ -5,7 +5,7 @@ import type { ServerStatus } from "../../src/server/monitoring/read-status.ts";
 import { parseMetrics } from "../support/prometheus.ts";
 
 describe("a meter", () => {
-  test("counts replies by status, code and time, and lists only used routes", () => {
+  test("a meter counts replies by status, code and time, and lists only used routes", () => {
     const meter = new Meter();
     const products = meter.route("GET", "/products/");
     meter.route("POST", "/products/");
@@ -30,13 +30,13 @@ describe("a meter", () => {
     ]);
   });
 
-  test("counts known HTTP methods, and all others as one", () => {
+  test("a meter counts known HTTP methods, and all others as one", () => {
     const meterOf = new Meter().anyMethod("(none)");
     expect(meterOf("PROPFIND")).toBe(meterOf("x".repeat(1000)));
     expect([meterOf("PROPFIND").method, meterOf("DELETE").method]).toEqual(["other", "DELETE"]);
   });
 
-  test("returns only a limited number of stores, those with most requests", () => {
+  test("a meter returns only a limited number of stores, those with most requests", () => {
     const meter = new Meter();
     for (let round = 0; round < 3; round++) meter.recordTenant("busy", round === 0);
     for (let number = 0; number < 5000; number++) meter.recordTenant(`store-${number}`, false);
@@ -45,7 +45,7 @@ describe("a meter", () => {
     expect(read.length).toBeLessThanOrEqual(1000);
   });
 
-  test("adds up the counts of several processes", () => {
+  test("a meter adds up the counts of several processes", () => {
     const [one, other] = [new Meter(), new Meter()];
     for (const meter of [one, other]) {
       meter.route("GET", "/a/").record(200, 1, undefined);
@@ -89,7 +89,7 @@ const status: ServerStatus = {
 };
 
 describe("the page for Prometheus", () => {
-  test("is well formed, in seconds, with unchanged labels", () => {
+  test("the page for Prometheus is well formed, in seconds, with unchanged labels", () => {
     const page = parseMetrics(renderMetrics(status));
     expect(page.value("bodega_build_info", { version: status.version })).toBe(1);
     expect(page.value("bodega_start_time_seconds")).toBe(Date.parse(status.started_at) / 1000);
@@ -100,7 +100,7 @@ describe("the page for Prometheus", () => {
     expect(page.value("bodega_last_backup_timestamp_seconds")).toBe(1_894_705_200);
   });
 
-  test("says when a restore test last succeeded, and whether a later one has failed", () => {
+  test("the page for Prometheus says when a restore test last succeeded, and whether a later one has failed", () => {
     const page = parseMetrics(renderMetrics(status));
     expect(page.value("bodega_restore_test_timestamp_seconds")).toBe(1_894_707_000);
     expect(page.value("bodega_restore_test_success")).toBe(1);
@@ -110,7 +110,7 @@ describe("the page for Prometheus", () => {
     expect(samples.filter(({ name }) => name.startsWith("bodega_restore_test"))).toEqual([]);
   });
 
-  test("omits unknown values", () => {
+  test("the page for Prometheus omits unknown values", () => {
     const { samples } = parseMetrics(renderMetrics(status));
     const names = new Set(samples.map(({ name }) => name));
     expect(names).not.toContain("bodega_database_size_bytes");

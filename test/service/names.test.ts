@@ -84,7 +84,7 @@ describe("slugs", () => {
 });
 
 describe("currencies", () => {
-  test("have the decimals of ISO 4217", () => {
+  test("currencies have the decimals of ISO 4217", () => {
     for (const [count, codes] of [
       [0, "JPY KRW VND ISK CLP XAF"],
       [2, "EUR USD RSD HUF IDR"],
@@ -95,14 +95,14 @@ describe("currencies", () => {
     }
   });
 
-  test("are accepted in upper and lower case and stored in upper case; invalid codes are refused", () => {
+  test("currencies are accepted in upper and lower case and stored in upper case; invalid codes are refused", () => {
     expect(parseCurrency("eur")).toBe("EUR");
     for (const code of ["", "EURO", "EU", "ZZZ", "€", "12", "EUR ", "constructor"]) {
       expectRefused("currency", () => parseCurrency(code));
     }
   });
 
-  test("have their usual sign, or else their code", () => {
+  test("currencies have their usual sign, or else their code", () => {
     expect(["EUR", "USD", "JPY", "GBP", "CHF"].map(currencySign)).toEqual(["€", "$", "¥", "£", "CHF"]);
   });
 });
@@ -137,7 +137,7 @@ test("a text is not blank or too long, and has no control characters or invalid 
 });
 
 describe("ids", () => {
-  test("have a prefix for their kind and sort by age", async () => {
+  test("ids have a prefix for their kind and sort by age", async () => {
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) {
       ids.push(newId("prod"));
@@ -148,7 +148,7 @@ describe("ids", () => {
     expect(new Set(Array.from({ length: 10_000 }, () => newId("prod"))).size).toBe(10_000);
   });
 
-  test("are recognised by their exact form", () => {
+  test("ids are recognised by their exact form", () => {
     const id = newId("prod");
     const others = [id.toUpperCase(), id.slice(1), `${id}0`, id.replace("prod", "app"), `${id.slice(0, -1)}u`];
     for (const text of ["", "prod_", "prod_8zzzzzzzzzzzzzzzzzzzzzzzzz", ...others]) {
@@ -158,7 +158,7 @@ describe("ids", () => {
 });
 
 describe("scopes", () => {
-  test("are stored without duplicates and in a fixed order; unknown scopes and an empty list are refused", () => {
+  test("scopes are stored without duplicates and in a fixed order; unknown scopes and an empty list are refused", () => {
     expect(parseScopes(["products:write", "products:read", "products:write"])).toEqual([
       "products:read",
       "products:write",
@@ -169,7 +169,7 @@ describe("scopes", () => {
     expectRefused("scopes", () => parseScopes([]));
   });
 
-  test("with a wildcard, such as products:*, include the scopes of this resource and no others", () => {
+  test("scopes with a wildcard, such as products:*, include the scopes of this resource and no others", () => {
     expect(parseScopes(["orders:*"])).toEqual(["orders:read", "orders:write", "orders:place"]);
     expect(parseScopes(["orders:*", "users:read", "orders:read"])).toEqual([
       "orders:read",
@@ -180,7 +180,7 @@ describe("scopes", () => {
     expect(parseScopes(["events:*"])).toEqual(["events:read"]);
   });
 
-  test("include the scopes of other resources only as *", () => {
+  test("scopes include the scopes of other resources only as *", () => {
     for (const wanted of knownScopes) {
       if (wanted === "*") continue;
       expect(hasScope(new Set(["*"]), wanted)).toBe(true);

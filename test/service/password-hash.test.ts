@@ -158,7 +158,7 @@ describe("the queue of hashes", () => {
     return Object.assign(state, { done: hashing.run(work) });
   }
 
-  test("runs as many hashes at once as permitted, and then the others in order of arrival", async () => {
+  test("the queue of hashes runs as many hashes at once as permitted, and then the others in order of arrival", async () => {
     Object.assign(hashing.limits, { permits: 2 });
     const work = Array.from({ length: 4 }, () => startWork());
     const begun = () => work.map(({ hasBegun }) => hasBegun);
@@ -172,14 +172,14 @@ describe("the queue of hashes", () => {
     }
   });
 
-  test("releases the permit of work that fails", async () => {
+  test("the queue of hashes releases the permit of work that fails", async () => {
     Object.assign(hashing.limits, { permits: 1, maxWaiting: 8 });
     const failing = () => hashing.run(() => Promise.reject(new Error("broken")));
     const outcomes = await Promise.allSettled([failing(), failing(), hashPassword(goodPassword)]);
     expect(outcomes.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
   });
 
-  test("lets each process use at least one core", async () => {
+  test("the queue of hashes lets each process use at least one core", async () => {
     shareCores(1000);
     const work = [startWork(), startWork()];
     expect(work.map(({ hasBegun }) => hasBegun)).toEqual([true, false]);
@@ -189,7 +189,7 @@ describe("the queue of hashes", () => {
     }
   });
 
-  test("does not block the event loop", async () => {
+  test("the queue of hashes does not block the event loop", async () => {
     let turns = 0;
     const timer = setInterval(() => turns++, 1);
     await Promise.all(Array.from({ length: 4 }, () => hashPassword(goodPassword)));

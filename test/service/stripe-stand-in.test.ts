@@ -51,7 +51,7 @@ const act = (page: string, name: string) =>
   fetch(page, { method: "POST", body: new URLSearchParams({ act: name }), redirect: "manual" });
 
 describe("the simulated Stripe, called by Stripe's library,", () => {
-  test("opens a page for a session, on which a visitor is declined and then pays", async () => {
+  test("the simulated Stripe, called by Stripe's library, opens a page for a session, on which a visitor is declined and then pays", async () => {
     const { id, url, status, amount_total } = await library.checkout.sessions.create(order());
     expect({ status, amount_total }).toEqual({ status: "open", amount_total: 2400 });
     const page = await (await fetch(String(url))).text();
@@ -75,7 +75,7 @@ describe("the simulated Stripe, called by Stripe's library,", () => {
     expect(stripe.books.lists.charges.length).toBe(1);
   });
 
-  test("ends a session after its time or on request, and then accepts no payment", async () => {
+  test("the simulated Stripe, called by Stripe's library, ends a session after its time or on request, and then accepts no payment", async () => {
     const first = await library.checkout.sessions.create(order());
     clock.advance(31 * minute);
     expect(await library.checkout.sessions.retrieve(first.id)).toMatchObject({ status: "expired", url: null });
@@ -86,7 +86,7 @@ describe("the simulated Stripe, called by Stripe's library,", () => {
     expect(await failureOf(library.checkout.sessions.expire(second.id))).toMatchObject({ statusCode: 400 });
   });
 
-  test("repeats its reply to an Idempotency-Key for 24 hours, and refuses the key with other parameters", async () => {
+  test("the simulated Stripe, called by Stripe's library, repeats its reply to an Idempotency-Key for 24 hours, and refuses the key with other parameters", async () => {
     const send = (more = {}) => library.checkout.sessions.create(order(more), { idempotencyKey: "chk_1" });
     const expires_at = Math.floor(clock.now() / 1000) + 24 * 3600;
     const { id } = await send({ expires_at });
@@ -110,7 +110,7 @@ describe("the simulated Stripe, called by Stripe's library,", () => {
     ["a mail address without a domain", { customer_email: "ada" }, "email_invalid"],
     ["a parameter that does not exist", { colour: "red" }, "parameter_unknown"],
     ["a parameter of later versions", { allowed_payment_method_types: ["card"] }, "parameter_unknown"],
-  ])("refuses %s", async (_, more, code) => {
+  ])("the simulated Stripe, called by Stripe's library, refuses %s", async (_, more, code) => {
     expect(await failureOf(library.checkout.sessions.create(order(more as object)))).toMatchObject({
       type: "StripeInvalidRequestError",
       statusCode: 400,
@@ -119,7 +119,7 @@ describe("the simulated Stripe, called by Stripe's library,", () => {
     expect(stripe.books.lists["checkout/sessions"]).toEqual([]);
   });
 
-  test("refunds at most the remaining amount, and lists refunds and disputes of a payment, newest first", async () => {
+  test("the simulated Stripe, called by Stripe's library, refunds at most the remaining amount, and lists refunds and disputes of a payment, newest first", async () => {
     const { id, intent } = await sell();
     const other = await sell();
     const refund = (amount?: number) =>

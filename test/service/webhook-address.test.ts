@@ -42,17 +42,17 @@ describe("the URL of a webhook", () => {
     ["https://:secret@example.com/", true],
     ["https://example.com/#part", false],
     [`https://example.com/${"a".repeat(2000)}`, false],
-  ])("like %.40s is refused", async (given, allowPrivate) => {
+  ])("the URL of a webhook like %.40s is refused", async (given, allowPrivate) => {
     const details = [{ field: "url", message: expect.any(String) }];
     expect(await failureOf(() => parseWebhookUrl(given, allowPrivate))).toMatchObject({ code: 5102, details });
   });
 
-  test("may have a port, a path and a query, and http only if private addresses are allowed", () => {
+  test("the URL of a webhook may have a port, a path and a query, and http only if private addresses are allowed", () => {
     expect(parseWebhookUrl("HTTPS://Example.com:8443/a?b=c", false)).toBe("https://example.com:8443/a?b=c");
     expect(parseWebhookUrl("http://10.0.0.1/", true)).toBe("http://10.0.0.1/");
   });
 
-  test("of a private host is refused in any spelling, when it is added and at each attempt", async () => {
+  test("the URL of a webhook of a private host is refused in any spelling, when it is added and at each attempt", async () => {
     for (const host of ["127.0.0.1", "2130706433", "0x7f.1", "[::ffff:7f00:1]"]) {
       expect(await failureOf(() => parseWebhookUrl(`https://${host}/`, false))).toMatchObject({ code: 5102 });
       const url = new URL(parseWebhookUrl(`https://${host}/`, true));
@@ -60,7 +60,7 @@ describe("the URL of a webhook", () => {
     }
   });
 
-  test("whose name has one private address among public ones is refused", async () => {
+  test("the URL of a webhook whose name has one private address among public ones is refused", async () => {
     const url = new URL("https://example.com/");
     const lookup = async () => ["93.184.216.34", "10.0.0.1"];
     expect(await failureOf(resolveAddresses(url, false, lookup))).toBeInstanceOf(RefusedAddress);

@@ -13,7 +13,7 @@ function connect(answers: [(request: IpcRequest) => unknown, (request: IpcReques
 }
 
 describe("the channel between two processes", () => {
-  test("returns each answer to its own question, in any order", async () => {
+  test("the channel between two processes returns each answer to its own question, in any order", async () => {
     const slow = Promise.withResolvers<string>();
     const [here] = connect([() => undefined, ({ kind }) => (kind === "metrics" ? slow.promise : { answered: kind })]);
     const [metrics, figures] = [here.request({ kind: "metrics" }, 5000), here.request({ kind: "figures" }, 5000)];
@@ -22,7 +22,7 @@ describe("the channel between two processes", () => {
     expect(await metrics).toBe("text");
   });
 
-  test("returns undefined in time if the other process hangs, fails or has ended", async () => {
+  test("the channel between two processes returns undefined in time if the other process hangs, fails or has ended", async () => {
     const hanging = connect([() => undefined, () => new Promise(() => {})])[0];
     const failing = connect([
       () => undefined,
@@ -39,7 +39,7 @@ describe("the channel between two processes", () => {
     for (const end of [hanging, failing, gone]) expect(await end.request({ kind: "figures" }, 1)).toBeUndefined();
   });
 
-  test("ignores other messages on the same pipe", () => {
+  test("the channel between two processes ignores other messages on the same pipe", () => {
     const [here] = connect([() => undefined, () => undefined]);
     for (const message of ["ready", null, undefined, 5, {}, { kind: "else" }]) {
       expect(() => here.receive(message)).not.toThrow();

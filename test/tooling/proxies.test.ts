@@ -49,20 +49,20 @@ describe.each([
   ["caddy", caddy],
   ["nginx", nginx],
 ])("the recipe for %s", (_name, recipe) => {
-  test("is complete", () => {
+  test("a recipe for a proxy is complete", () => {
     expect(recipe).toContain("shop.example.com");
     expect(recipe.split("{").length).toBe(recipe.split("}").length);
     expect(recipe).toContain("/metrics");
     expect(recipe).toContain("127.0.0.1:8080");
   });
 
-  test("keeps connections open for less time than the server", () => {
+  test("a recipe for a proxy keeps connections open for less time than the server", () => {
     const seconds = [...recipe.matchAll(/keepalive(?:_timeout)? (\d+)s/g)].map(([, text]) => Number(text));
     expect(seconds.length).toBe(1);
     expect(Math.max(...seconds)).toBeLessThan(idleSeconds);
   });
 
-  test("compresses JSON, and lets pages read the replies of its own", () => {
+  test("a recipe for a proxy compresses JSON, and lets pages read the proxy's own replies", () => {
     expect(recipe).toMatch(/^\s*(?:encode zstd gzip|gzip on;)$/m);
     const own = recipe.split(/(?=location @|handle_errors)/).slice(1);
     expect(own.length).toBe(recipe === nginx ? 2 : 1);
@@ -70,7 +70,7 @@ describe.each([
     expect(own.at(-1)).toMatch(/OPTIONS/);
   });
 
-  test("replies in the envelope, with the code's own status", () => {
+  test("a recipe for a proxy sends errors in the envelope, with the status of the code", () => {
     const answers = [...recipe.matchAll(/(?:return (\d+) '(.*)';|respond `(.*)` (\d+))/g)];
     expect(answers.length).toBeGreaterThan(0);
     for (const [, before, first, second, after] of answers) {

@@ -112,7 +112,7 @@ describe("counters increase with each request", () => {
 });
 
 describe("/metrics at the server's own address", () => {
-  test("is plain text with the token, and otherwise an error 5206 in the envelope", async () => {
+  test("/metrics at the server's own address is plain text with the token, and otherwise an error 5206 in the envelope", async () => {
     const reply = await ask();
     expect([reply.status, reply.headers.get("content-type")]).toEqual([
       200,
@@ -130,7 +130,7 @@ describe("/metrics at the server's own address", () => {
     expect(inQuery.status).toBe(401);
   });
 
-  test("replies to HEAD without a body, to other methods with 5105, and does not exist without a configured token", async () => {
+  test("/metrics at the server's own address replies to HEAD without a body, to other methods with 5105, and does not exist without a configured token", async () => {
     const head = await ask({ method: "HEAD" });
     expect([head.status, await head.text()]).toEqual([200, ""]);
     const posted = await ask({ method: "POST" });
@@ -142,7 +142,7 @@ describe("/metrics at the server's own address", () => {
     await plain.stop();
   });
 
-  test("replies 5001 while the main process does not answer", async () => {
+  test("/metrics at the server's own address replies 5001 while the main process does not answer", async () => {
     const text = () => Promise.reject(new Error("inside"));
     const waiting = startTestApp({ db: database.db, metrics: { token, text } });
     const reply = await fetch(`${waiting.url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
@@ -151,7 +151,7 @@ describe("/metrics at the server's own address", () => {
     await waiting.stop();
   });
 
-  test("contains no secrets and no data of clients", async () => {
+  test("/metrics at the server's own address contains no secrets and no data of clients", async () => {
     const text = await (await ask()).text();
     for (const hidden of [token, shop.key.app_id, shop.key.app_secret, "127.0.0.1", "@"])
       expect(text).not.toContain(hidden);

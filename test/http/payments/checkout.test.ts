@@ -30,7 +30,7 @@ const paid = async () => {
 };
 
 describe("a payment page", () => {
-  test("shows the amount due by line in the order's language, and accepts no other currency or promotion code", async () => {
+  test("a payment page shows the amount due by line in the order's language, and accepts no other currency or promotion code", async () => {
     const order = await world.order({ lang: "de", email: "ada@example.com" });
     const page = await world.checkout(order);
     const [session] = ofOrder(order);
@@ -45,7 +45,7 @@ describe("a payment page", () => {
     expect(sent?.text).toContain("payment_method_types[0]=card");
   });
 
-  test("is the same for a second call and for concurrent calls; an order never has two open pages", async () => {
+  test("a payment page is the same for a second call and for concurrent calls; an order never has two open pages", async () => {
     const order = await world.order();
     const pages = await Promise.all([world.openPage(order), world.openPage(order), world.openPage(order)]);
     const found = pages.filter(({ status }) => status === 200).map(({ data }) => data.url);
@@ -53,7 +53,7 @@ describe("a payment page", () => {
     expect(ofOrder(order)).toHaveLength(1);
   });
 
-  test("extends the order's hold to at most two hours, and closes ten minutes before the order expires", async () => {
+  test("a payment page extends the order's hold to at most two hours, and closes ten minutes before the order expires", async () => {
     const order = await world.order({ expires_in: 60 });
     const page = await world.checkout(order);
     const start = Date.parse(order.created_at);
@@ -65,7 +65,7 @@ describe("a payment page", () => {
     expect(Date.parse((await world.read(long)).expires_at) - Date.parse(long.created_at)).toBe(120 * minute);
   });
 
-  test("is opened only once if the connection is cut after Stripe has opened it", async () => {
+  test("a payment page is opened only once if the connection is cut after Stripe has opened it", async () => {
     const lost = await world.order();
     failThrice("POST checkout", "cutAfterCommit");
     expect(await world.openPage(lost)).toMatchObject({ status: 503, code: 5001 });
@@ -73,7 +73,7 @@ describe("a payment page", () => {
     expect(ofOrder(lost)).toHaveLength(1);
   });
 
-  test("is replaced by a new page with a new idempotency key after three failures of Stripe", async () => {
+  test("a payment page is replaced by a new page with a new idempotency key after three failures of Stripe", async () => {
     const order = await world.order();
     failThrice("POST checkout", "status500");
     expect((await world.openPage(order)).code).toBe(5001);
@@ -84,7 +84,7 @@ describe("a payment page", () => {
     expect(keys).not.toContain(page.id);
   });
 
-  test("can be opened at most five times for an order", async () => {
+  test("a payment page can be opened at most five times for an order", async () => {
     const order = await world.order({ expires_in: 2_592_000 });
     for (let count = 0; count < 5; count++) {
       world.stripe.expire(world.sessionOf(await world.checkout(order)));
@@ -100,7 +100,7 @@ describe("a payment page", () => {
     ["cancel_url", "//evil.example"],
     ["cancel_url", "javascript:alert(1)"],
     ["cancel_url", "https://user:word@shop.example/"],
-  ])("refuses %s %s", async (field, url) => {
+  ])("a payment page refuses %s %s", async (field, url) => {
     const order = await world.order();
     const body = { ...returnUrls, [field]: url };
     const { code, text } = await world.shop.call(`POST /orders/${order.id}/checkout/`, { body });
@@ -109,7 +109,7 @@ describe("a payment page", () => {
     expect(ofOrder(order)).toEqual([]);
   });
 
-  test("returns only to exact https origins of the store's keys", async () => {
+  test("a payment page returns only to exact https origins of the store's keys", async () => {
     const { app_id: appId } = await world.shop.issueKey({ publish: true });
     await setOrigins(world.app.system, { appId, origins: ["shop.example", "*.pages.example"] });
     const open = async (url: string) => {
@@ -121,7 +121,7 @@ describe("a payment page", () => {
     expect(await open("https://a.pages.example/")).toBe(422);
   });
 
-  test("shows a problem of the store's key only in the log", async () => {
+  test("a payment page shows a problem of the store's key only in the log", async () => {
     const order = await world.order();
     world.stripe.faults.push({ match: "POST checkout", kind: "status403" });
     const reply = await world.openPage(order);
@@ -131,7 +131,7 @@ describe("a payment page", () => {
     await world.checkout(order);
   });
 
-  test("refuses amounts below Stripe's minimum, and says so", async () => {
+  test("a payment page refuses amounts below Stripe's minimum, and says so", async () => {
     const cheap = await world.shop.createProduct({ price: 0.2, requires_shipping: false });
     const { data } = await world.shop.call<OrderReply>("POST /orders/", {
       body: { items: [{ product_id: cheap.id, quantity: 1 }] },
@@ -143,7 +143,7 @@ describe("a payment page", () => {
 });
 
 describe("a payment", () => {
-  test("is booked once, even if Stripe reports it twice, before the buyer returns, or never", async () => {
+  test("a payment is booked once, even if Stripe reports it twice, before the buyer returns, or never", async () => {
     const order = await world.order();
     const page = await world.checkout(order);
     world.stripe.delivery = "held";
@@ -157,7 +157,7 @@ describe("a payment", () => {
     expect([status, payments.map(({ amount_minor }) => amount_minor)]).toEqual(["paid", [3800]]);
   });
 
-  test("that Stripe has reported cannot be booked by hand again", async () => {
+  test("a payment that Stripe has reported cannot be booked by hand again", async () => {
     const { order, intent } = await paid();
     const { code, error } = await world.shop.call(`POST /orders/${order.id}/pay/`, {
       body: { reference: intent, amount: 1 },
@@ -166,7 +166,7 @@ describe("a payment", () => {
     expect((await world.read(order)).payments).toHaveLength(1);
   });
 
-  test("that Stripe decides later keeps the order pending until then; afterwards the order is paid or expires", async () => {
+  test("a payment that Stripe decides later keeps the order pending until then; afterwards the order is paid or expires", async () => {
     for (const [isPaid, status] of [
       [true, "paid"],
       [false, "expired"],
@@ -190,20 +190,23 @@ describe("a payment", () => {
   test.each([
     ["amount", { amount_total: 100_000 }, 100_000],
     ["currency", { currency: "jpy" }, 0],
-  ])("with another %s is booked, does not pay the order, and needs attention", async (_, changed, received) => {
-    const order = await world.order();
-    const session = world.sessionOf(await world.checkout(order));
-    Object.assign(world.stripe.books.find("checkout/sessions", session), changed);
-    world.stripe.pay(session);
-    await world.stripe.settle();
-    const { status, received_minor, payments, needs_attention } = await world.read(order);
-    expect([status, received_minor, payments.length]).toEqual(["pending", received, 1]);
-    expect(needs_attention).toContain("amount_mismatch");
-    // Staff accept it by booking the amount due, which may be 0.
-    expect(await actOn(world.shop, order, "pay")).toMatchObject({ status: "paid" });
-  });
+  ])(
+    "a payment with another %s is booked, does not pay the order, and needs attention",
+    async (_, changed, received) => {
+      const order = await world.order();
+      const session = world.sessionOf(await world.checkout(order));
+      Object.assign(world.stripe.books.find("checkout/sessions", session), changed);
+      world.stripe.pay(session);
+      await world.stripe.settle();
+      const { status, received_minor, payments, needs_attention } = await world.read(order);
+      expect([status, received_minor, payments.length]).toEqual(["pending", received, 1]);
+      expect(needs_attention).toContain("amount_mismatch");
+      // Staff accept it by booking the amount due, which may be 0.
+      expect(await actOn(world.shop, order, "pay")).toMatchObject({ status: "paid" });
+    },
+  );
 
-  test("without a report is found on the payment page, or in Stripe's list of events", async () => {
+  test("a payment without a report is found on the payment page, or in Stripe's list of events", async () => {
     world.stripe.delivery = "lost";
     const order = await world.order();
     world.stripe.pay(world.sessionOf(await world.checkout(order)));
@@ -218,7 +221,7 @@ describe("a payment", () => {
     expect(await world.read(order)).toMatchObject({ refunded_minor: 300, needs_attention: ["refund_unassigned"] });
   });
 
-  test("is read at Stripe at most once in five seconds for visitors, who see the stored state if Stripe does not answer", async () => {
+  test("a payment is read at Stripe at most once in five seconds for visitors, who see the stored state if Stripe does not answer", async () => {
     const guest = await openPage(world.shop);
     const data = await placeAsGuest(guest, world.product.id);
     const headers = { "x-order-token": data.access_token };
@@ -236,14 +239,14 @@ describe("a payment", () => {
 });
 
 describe("a change of the amount due", () => {
-  test.each(["cancel", "pay"] as const)("first closes the payment page: %s", async (act) => {
+  test.each(["cancel", "pay"] as const)("a change of the amount due first closes the payment page: %s", async (act) => {
     const order = await world.order();
     const session = world.sessionOf(await world.checkout(order));
     await actOn(world.shop, order, act, act === "pay" ? { body: { amount: 5 } } : {});
     expect(world.stripe.books.find("checkout/sessions", session).status).toBe("expired");
   });
 
-  test("finds that the payment page was paid, and does not cancel the order", async () => {
+  test("a change of the amount due finds that the payment page was paid, and does not cancel the order", async () => {
     const order = await world.order();
     world.stripe.delivery = "lost";
     world.stripe.pay(world.sessionOf(await world.checkout(order)));
@@ -270,7 +273,7 @@ describe("a change of the amount due", () => {
 });
 
 describe("a refund", () => {
-  test("reserves its amount, is requested once with its id, and becomes pending or succeeds", async () => {
+  test("a refund reserves its amount, is requested once with its id, and becomes pending or succeeds", async () => {
     const { order } = await paid();
     world.stripe.books.refundsBecome = "pending";
     const both = await Promise.all(
@@ -293,7 +296,7 @@ describe("a refund", () => {
     expect((await world.read(order)).refunds).toMatchObject([{ state: "succeeded" }]);
   });
 
-  test("whose answer was lost a day ago is searched at Stripe before it is requested again", async () => {
+  test("a refund whose answer was lost a day ago is searched at Stripe before it is requested again", async () => {
     const { order } = await paid();
     await actOn(world.shop, order, "refund", { body: { amount: 5 } });
     failThrice("POST refunds", "cutAfterCommit");
@@ -306,7 +309,7 @@ describe("a refund", () => {
     expect((await world.read(order)).refunds).toMatchObject([{ state: "succeeded" }]);
   });
 
-  test("that fails restores the amount due, needs attention, and can be requested once more", async () => {
+  test("a refund that fails restores the amount due, needs attention, and can be requested once more", async () => {
     const { order } = await paid();
     await actOn(world.shop, order, "refund", { body: {} });
     await world.runJobs();
@@ -328,7 +331,7 @@ describe("a refund", () => {
     expect((await world.read(order)).refunds.map(({ state }) => state)).toEqual(["failed", "succeeded"]);
   });
 
-  test("of the same money in Stripe's dashboard makes the refund fail that was not requested yet", async () => {
+  test("a refund of the same money in Stripe's dashboard makes the refund fail that was not requested yet", async () => {
     const { order, intent } = await paid();
     await actOn(world.shop, order, "refund", { body: { amount: 30 } });
     world.stripe.refundInDashboard(intent, 3800);
@@ -343,7 +346,7 @@ describe("a refund", () => {
 });
 
 describe("a dispute", () => {
-  test("changes neither status nor stock; if it is lost, the payment counts as returned, and after a won appeal as received again", async () => {
+  test("a dispute changes neither status nor stock; if it is lost, the payment counts as returned, and after a won appeal as received again", async () => {
     const { order, intent } = await paid();
     const before = await stockOf(world.shop, world.product.id);
     const { id } = world.stripe.dispute(intent);
@@ -361,7 +364,7 @@ describe("a dispute", () => {
     expect(await stockOf(world.shop, world.product.id)).toEqual(before);
   });
 
-  test("that is only an inquiry does not count as lost", async () => {
+  test("a dispute that is only an inquiry does not count as lost", async () => {
     const { order, intent } = await paid();
     const { id } = world.stripe.dispute(intent, { status: "warning_needs_response" });
     world.stripe.moveDispute(id, "warning_closed");

@@ -44,7 +44,7 @@ async function makeReport() {
 const minute = 60_000;
 
 describe("a call of Stripe", () => {
-  test("that is forged, unsigned, too old or for another store changes nothing and causes no call to Stripe", async () => {
+  test("a call of Stripe that is forged, unsigned, too old or for another store changes nothing and causes no call to Stripe", async () => {
     const { order, index, webhook } = await makeReport();
     const other = await createShop(world.app);
     const ctx = { ...(await tenantContext(other)), payments: world.app.payments };
@@ -70,7 +70,7 @@ describe("a call of Stripe", () => {
     expect((await world.read(order)).payment_status).toBe("paid");
   });
 
-  test("that is signed but false changes nothing, because the payment is read at Stripe", async () => {
+  test("a call of Stripe that is signed but false changes nothing, because the payment is read at Stripe", async () => {
     const { books } = world.stripe;
     const order = await world.order();
     const page = await world.checkout(order);
@@ -83,7 +83,7 @@ describe("a call of Stripe", () => {
     expect((await world.read(order)).payment_status).toBe("unpaid");
   });
 
-  test("about another payment in the account, which names the order, does not pay the order", async () => {
+  test("a call of Stripe about another payment in the account, which names the order, does not pay the order", async () => {
     const { books } = world.stripe;
     const order = await world.order();
     const { id: checkout } = await world.checkout(order);
@@ -102,7 +102,7 @@ describe("a call of Stripe", () => {
     expect(await world.read(order)).toMatchObject({ status: "pending", received_minor: 0, needs_attention: [] });
   });
 
-  test("that is repeated after it was handled reads nothing at Stripe", async () => {
+  test("a call of Stripe that is repeated after it was handled reads nothing at Stripe", async () => {
     const { index } = await makeReport();
     await world.stripe.deliver(index);
     const before = world.stripe.calls.length;
@@ -110,7 +110,7 @@ describe("a call of Stripe", () => {
     expect(world.stripe.calls.length).toBe(before);
   });
 
-  test("with a wrong signature counts as a failed attempt of its address; one with a valid signature never does", async () => {
+  test("a call of Stripe with a wrong signature counts as a failed attempt of its address; one with a valid signature never does", async () => {
     const { webhook } = await makeReport();
     const headers = { "stripe-signature": `t=1,v1=${"0".repeat(64)}` };
     const address = "203.0.113.77";
@@ -121,7 +121,7 @@ describe("a call of Stripe", () => {
     for (let count = 0; count < 12; count++) expect(await world.stripe.send(webhook)).toBe(200);
   });
 
-  test("about an unknown object, or of the other mode, is accepted, and reads nothing at Stripe", async () => {
+  test("a call of Stripe about an unknown object, or of the other mode, is accepted, and reads nothing at Stripe", async () => {
     const { order, webhook } = await makeReport();
     const event = JSON.parse(webhook.body) as { id: string; data: { object: { id: string } } };
     const before = world.stripe.calls.length;
@@ -134,7 +134,7 @@ describe("a call of Stripe", () => {
     expect((await world.read(order)).payment_status).toBe("unpaid");
   });
 
-  test("gets an error while Stripe cannot be read, so that Stripe repeats it", async () => {
+  test("a call of Stripe gets an error while Stripe cannot be read, so that Stripe repeats it", async () => {
     const { order, index } = await makeReport();
     for (let count = 0; count < 3; count++) world.stripe.faults.push({ match: "GET checkout", kind: "status500" });
     expect(await world.stripe.deliver(index)).toBe(503);
@@ -147,7 +147,7 @@ describe("a call of Stripe", () => {
     ...["no JSON", "null", "{}", '{"id":"evt_1","type":"charge.refunded","data":{}}'],
     '{"type":"charge.refunded","data":{"object":{"id":"ch_1"}}}',
   ])(
-    "that is signed but malformed (%s) is refused, changes nothing, and does not count as a failed attempt",
+    "a call of Stripe that is signed but malformed (%s) is refused, changes nothing, and does not count as a failed attempt",
     async (body) => {
       const { webhook } = await makeReport();
       const events = async () =>
@@ -158,7 +158,7 @@ describe("a call of Stripe", () => {
     },
   );
 
-  test("is verified before its body is parsed", async () => {
+  test("a call of Stripe is verified before its body is parsed", async () => {
     const reply = await world.shop.callAnonymously("POST /payments/stripe/", {
       raw: "[".repeat(10_000),
       headers: { "stripe-signature": `t=1,v1=${"0".repeat(64)}` },
@@ -184,7 +184,7 @@ describe("connecting a store", () => {
     ["whsec_51standInOfStripe", "signing secret"],
     ["sk_51standInOfStripe", "sk_test_… or sk_live_…"],
     ["sk_test_short!", "sk_test_… or sk_live_…"],
-  ])("refuses %s before it asks Stripe, and does not repeat it", async (key, words) => {
+  ])("connecting a store refuses %s before it asks Stripe, and does not repeat it", async (key, words) => {
     const { ctx } = await open();
     const before = world.stripe.calls.length;
     const said = await refusal(connectStripe(ctx, { key }));
@@ -194,12 +194,15 @@ describe("connecting a store", () => {
     expect(world.stripe.calls.length).toBe(before);
   });
 
-  test.each(["KWD", "MGA", "BHD"])("refuses a store in %s, which Stripe does not charge", async (currency) => {
-    const { ctx } = await open(currency);
-    expect(await refusal(connectStripe(ctx, { key: stripeKey }))).toContain(`Stripe does not charge ${currency}`);
-  });
+  test.each(["KWD", "MGA", "BHD"])(
+    "connecting a store refuses a store in %s, which Stripe does not charge",
+    async (currency) => {
+      const { ctx } = await open(currency);
+      expect(await refusal(connectStripe(ctx, { key: stripeKey }))).toContain(`Stripe does not charge ${currency}`);
+    },
+  );
 
-  test("reports that Stripe does not accept the key, or which permission the key lacks", async () => {
+  test("connecting a store reports that Stripe does not accept the key, or which permission the key lacks", async () => {
     const { ctx } = await open();
     world.stripe.faults.push({ match: "POST webhook_endpoints", kind: "status403" });
     expect(await refusal(connectStripe(ctx, { key: stripeKey }))).toMatch(/lacks a permission.*payment connect stripe/);
@@ -207,7 +210,7 @@ describe("connecting a store", () => {
     expect(await refusal(connectStripe(wrong, { key: "sk_test_no-such" }))).toContain("5102");
   });
 
-  test("refuses a key of the other mode until the store is disconnected", async () => {
+  test("connecting a store refuses a key of the other mode until the store is disconnected", async () => {
     const { ctx } = await open();
     await connectStripe(ctx, { key: stripeKey });
     const live = "sk_live_51standInOfStripe";
@@ -218,7 +221,7 @@ describe("connecting a store", () => {
     expect(await connectStripe(ctx, { key: live })).toMatchObject({ mode: "live" });
   });
 
-  test("stores the key encrypted, and shows only its end", async () => {
+  test("connecting a store stores the key encrypted, and shows only its end", async () => {
     const { ctx } = await open();
     await connectStripe(ctx, { key: stripeKey });
     expect(JSON.stringify(await showAccount(ctx))).not.toContain("standIn");
@@ -227,7 +230,7 @@ describe("connecting a store", () => {
     for (const bytes of [file, wal]) expect(bytes.includes(stripeKey)).toBe(false);
   });
 
-  test("finds an endpoint that was deleted, disabled or moved at Stripe, and creates a new endpoint", async () => {
+  test("connecting a store finds an endpoint that was deleted, disabled or moved at Stripe, and creates a new endpoint", async () => {
     const { shop, ctx } = await open();
     const { endpoint_id: id } = await connectStripe(ctx, { key: stripeKey });
     expect((await checkAccount(ctx)).problems).toEqual([]);
@@ -296,7 +299,7 @@ describe("connecting a store", () => {
     ]);
   });
 
-  test("ends when the store is disconnected, which closes open pages and removes the endpoint", async () => {
+  test("connecting a store ends when the store is disconnected, which closes open pages and removes the endpoint", async () => {
     const { shop, ctx } = await open();
     const { endpoint_id: id } = await connectStripe(ctx, { key: stripeKey });
     const product = await shop.createProduct({ price: 9 });
@@ -326,7 +329,7 @@ describe("amounts in minor units", () => {
   );
   const taken = codes.filter((code) => attempt(() => toStripe(1, code)) !== undefined);
 
-  test("of each currency that Stripe charges are unchanged after conversion to Stripe's units and back", () => {
+  test("amounts in minor units of each currency that Stripe charges are unchanged after conversion to Stripe's units and back", () => {
     for (const currency of taken) {
       for (const minor of [1, 50, 1999, 123_456_789]) {
         expect(fromStripe(toStripe(minor, currency), currency.toLowerCase())).toEqual({ amountMinor: minor, currency });
@@ -335,7 +338,7 @@ describe("amounts in minor units", () => {
     expect(taken.length).toBeGreaterThan(120);
   });
 
-  test("have the decimals of ISO 4217, except ISK and UGX, which have two decimals only at Stripe", () => {
+  test("amounts in minor units have the decimals of ISO 4217, except ISK and UGX, which have two decimals only at Stripe", () => {
     const scaled = taken.filter((currency) => toStripe(1, currency) !== 1);
     expect(scaled).toEqual(["ISK", "UGX"]);
     expect([toStripe(1999, "EUR"), toStripe(500, "JPY"), toStripe(500, "ISK")]).toEqual([1999, 500, 50_000]);

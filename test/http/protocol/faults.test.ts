@@ -127,7 +127,7 @@ onDatabase("file", (suite) => {
 });
 
 describe.skipIf(!hasSqld)("an outage of the libSQL server", () => {
-  test("makes requests fail with 5001 at once, or after ten seconds, until the server is back", async () => {
+  test("an outage of the libSQL server makes requests fail with 5001 at once, or after ten seconds, until the server is back", async () => {
     const dir = mkdtempSync(join(tmpdir(), "bodega-outage-"));
     const options = { dir: join(dir, "server") };
     let server = await startSqld(options);

@@ -39,7 +39,7 @@ onEachDatabase((suite) => {
 
   describe.each(writes)("%s", (_name, write, byVisitor) => {
     onFile(
-      "is refused with 5107 when an IP address reaches its limit per minute, with an exact Retry-After",
+      "a public write is refused with 5107 when an IP address reaches its limit per minute, with an exact Retry-After",
       async () => {
         const { clock } = suite.app;
         const shop = await open({ addressWrites: 3 });
@@ -72,23 +72,26 @@ onEachDatabase((suite) => {
       },
     );
 
-    onFile("is refused when a user or visitor reaches the limit, from any address and with an app key", async () => {
-      const shop = await open({ visitorWrites: 2 });
-      const { id: user_id, token } = await openAccount(shop);
-      const people: CallOptions[] = [{ query: { user_id, token } }];
-      if (byVisitor) {
-        const { id } = await shop.createProduct();
-        people.push({ query: { visitor: await becomeVisitor(shop.callAnonymously, "/likes/", id) } });
-        suite.app.clock.advance(60_000);
-        people.push({ ...people[1], auth: shop.auth });
-      }
-      const answers: unknown[] = [];
-      for (const by of people) {
-        for (let n = 0; n < 3; n++) answers.push(answerOf(await write(shop, by)));
-      }
-      const byTheKey = byVisitor ? [fine, fine, [5107, "60"], ...Array(3).fill([5107, "60"])] : [];
-      expect(answers).toEqual([fine, fine, [5107, "60"], ...byTheKey]);
-    });
+    onFile(
+      "a public write is refused when a user or visitor reaches the limit, from any address and with an app key",
+      async () => {
+        const shop = await open({ visitorWrites: 2 });
+        const { id: user_id, token } = await openAccount(shop);
+        const people: CallOptions[] = [{ query: { user_id, token } }];
+        if (byVisitor) {
+          const { id } = await shop.createProduct();
+          people.push({ query: { visitor: await becomeVisitor(shop.callAnonymously, "/likes/", id) } });
+          suite.app.clock.advance(60_000);
+          people.push({ ...people[1], auth: shop.auth });
+        }
+        const answers: unknown[] = [];
+        for (const by of people) {
+          for (let n = 0; n < 3; n++) answers.push(answerOf(await write(shop, by)));
+        }
+        const byTheKey = byVisitor ? [fine, fine, [5107, "60"], ...Array(3).fill([5107, "60"])] : [];
+        expect(answers).toEqual([fine, fine, [5107, "60"], ...byTheKey]);
+      },
+    );
   });
 
   onFile("writes of all kinds count together; reads and repeated views do not count", async () => {

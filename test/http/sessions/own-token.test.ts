@@ -22,7 +22,7 @@ onDatabase("file", (suite) => {
 
   for (const request of routes) {
     describe(request, () => {
-      test("accepts user_id and token in the body, and the query takes precedence for each", async () => {
+      test("refresh and logout accept user_id and token in the body, and the query takes precedence for each", async () => {
         const taken: ((names: Required<Names>) => CallOptions)[] = [
           (names) => ({ query: names }),
           (names) => ({ body: names }),
@@ -41,7 +41,7 @@ onDatabase("file", (suite) => {
         expect((await call(request, { query: names })).status).toBe(200);
       });
 
-      test("gets 5214 with a token that is unknown, ended or expired, or belongs to another store or a disabled user", async () => {
+      test("refresh and logout reply 5214 for a token that is unknown, ended or expired, or belongs to another store or a disabled user", async () => {
         const { clock } = suite.app;
         const other = namesOf(await openAccount(await suite.shop()));
         const mine = namesOf(await openAccount(shop));
@@ -73,7 +73,7 @@ onDatabase("file", (suite) => {
         expect((await call(request, { query: old })).code).toBe(5214);
       });
 
-      test("gets 5204 if user_id or token is missing or malformed, and 5206 if both are", async () => {
+      test("refresh and logout reply 5204 if user_id or token is missing or malformed, and 5206 if both are", async () => {
         const { user_id, token } = namesOf(await openAccount(shop));
         const halves: CallOptions[] = [
           { query: { user_id } },
@@ -91,7 +91,7 @@ onDatabase("file", (suite) => {
         expect((await call(request, { query: { user_id, token } })).status).toBe(200);
       });
 
-      test("verifies only the token, and ignores valid and wrong app keys", async () => {
+      test("refresh and logout verify only the token, and ignore valid and wrong app keys", async () => {
         const { auth } = shop;
         const { user_id, token } = namesOf(await openAccount(shop));
         expect((await call(request, { auth, query: { user_id, token: "v2.x" } })).code).toBe(5214);
@@ -100,7 +100,7 @@ onDatabase("file", (suite) => {
         expect((await call(request, { auth: "Bearer a:b", query: { user_id, token } })).status).toBe(200);
       });
 
-      test("refuses keys: a valid key gets 5300, and a wrong key its own error", async () => {
+      test("refresh and logout refuse app keys: a valid key gets 5300, and a wrong key its own error", async () => {
         const { auth } = shop;
         expect((await call(request, { auth })).code).toBe(5300);
         expect((await call(request, { auth, query: { user_id: "usr_1" } })).code).toBe(5300);
@@ -108,7 +108,7 @@ onDatabase("file", (suite) => {
         expect((await call(request, { auth: "Bearer a" })).code).toBe(5202);
       });
 
-      test("refuses unknown fields, and then does not change the token", async () => {
+      test("refresh and logout refuse unknown fields, and then do not change the token", async () => {
         const names = namesOf(await openAccount(shop));
         expect((await call(request, { query: names, body: { all: true } })).fields).toEqual(["all"]);
         expect((await call(request, { query: { ...names, all: "1" } })).fields).toEqual(["all"]);
