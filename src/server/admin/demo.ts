@@ -19,7 +19,6 @@ import { createTenant, listTenants, requireTenant } from "../modules/tenants/ser
 import { addUser, type NewUser, prepareUser } from "../modules/users/service.ts";
 import { keyPurposes } from "../security/scopes.ts";
 import type { Vault } from "../security/vault.ts";
-import { attempt } from "../values/attempt.ts";
 import { collectFiles } from "../values/collect-files.ts" with { type: "macro" };
 import { newId } from "../values/stamps.ts";
 import demoCategories from "./demo-categories.json" with { type: "json" };
@@ -44,6 +43,7 @@ const pageKey = {
 const pictures = collectFiles("admin/demo-pictures") as Record<string, string>;
 const details: Record<string, object> = demoDetails;
 
+type Secrets = Record<"appId" | "appSecret" | "pageId" | "pageSecret" | "password", string>;
 type DemoPlace = Record<"dataDir" | "shopUrl", string>;
 
 /**
@@ -51,7 +51,7 @@ type DemoPlace = Record<"dataDir" | "shopUrl", string>;
  * owner and two published keys, one of them for pages. Later starts keep the data. Each start prints requests that work,
  * so the secrets are stored in `demo-key.json`, which only its owner can read.
  * @returns a context for the store, its secrets, the id of a product, and whether the store is new.
- * @throws conflict if the directory contains stores that the demo did not create, or the file is damaged.
+ * @throws conflict if the directory contains stores that the demo did not create.
  */
 export async function seedDemo(db: Database, vault: Vault, now: () => number, { dataDir, shopUrl }: DemoPlace) {
   const ctx: SystemCtx = { db, actor: { kind: "terminal" }, vault, requestId: "demo", now };
@@ -69,7 +69,9 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, { 
   const owner = { email: ownerEmail, name: "Grace", role: "owner" } as const;
   const users = isNew && [await prepare({ email, name: "Ada" }), await prepare(owner)];
   return inTransaction(ctx, async (tx) => {
-    const kept = users ? { ...(await createStore(tx, users)), password } : readKept(path);
+    const kept: Secrets = users
+      ? { ...(await createStore(tx, users)), password }
+      : JSON.parse(readFileSync(path, "utf8"));
     const work = { ...tx, tenant: await requireTenant(tx, namespace) };
     await linkShop(work, shopUrl);
     const { json } = await listProducts(work, { limit: 1, status: "published" });
@@ -95,14 +97,6 @@ async function createStore(tx: SystemCtx, users: NewUser[]) {
 /** Whether the data directory is a demo's, whose secrets may be printed. */
 export function isDemoDir(dataDir: string): boolean {
   return existsSync(join(dataDir, keyFile));
-}
-
-type Kept = Record<"appId" | "appSecret" | "pageId" | "pageSecret" | "password", string>;
-
-function readKept(path: string): Kept {
-  const kept = attempt(() => JSON.parse(readFileSync(path, "utf8")) as Kept);
-  if (kept?.password) return kept;
-  throw conflict(`${path} is damaged. To start the demo again, delete its directory.`);
 }
 
 /** Creates the products. Returns the id of the last product, which lists show first. */

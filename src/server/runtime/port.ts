@@ -9,7 +9,7 @@ import type { KeyPair } from "../tls/certificate.ts";
 type Answer = (request: Request) => Response | Promise<Response>;
 export type Port = ReturnType<typeof openPort>;
 
-/** When Bun closes an idle connection. A body may take less time, so that a slow client gets a reply first. */
+/** How long a connection may be idle. A body has less time to arrive, so that a slow client gets a reply first. */
 export const idleSeconds = 30;
 /** The maximum size of request line and headers. Cookies of a shared domain may need more than Bun's 16 KiB. */
 const maxHeaderBytes = 32_768;
@@ -28,7 +28,7 @@ const ciphers = ["ECDSA", "RSA"]
  * @throws unavailable if the host is not an address of this machine, or another program does not share the port.
  */
 export function openPort(config: Config, certificate: KeyPair | null) {
-  // Bun has only a maximum for the whole process. The types declare it constant, so it cannot be assigned directly.
+  // Bun has one maximum for the whole process. Its type is constant, so a plain assignment does not compile.
   Object.assign(http, { maxHeaderSize: maxHeaderBytes });
   const servers = new Set<Bun.Server<undefined>>();
   const answering = Promise.withResolvers<Answer>();
@@ -117,16 +117,14 @@ export function bindPort<T>(config: Pick<Config, "host" | "port"> & { flag?: str
     return bind();
   } catch (cause) {
     const where = `${config.host}:${config.port}`;
-    // If a name cannot be resolved, Bun reports the code of an earlier error, so the code means nothing.
+    // If a name cannot be resolved, Bun reports the code of an earlier error, so codes count only for addresses.
     const isAddress = isIP(config.host) !== 0 || config.host === "localhost";
-    if (isAddress && errnoOf(cause) === "EADDRINUSE") {
-      throw unavailable(`${where} is in use by another program. Choose another port with ${flag}.`, { cause });
-    }
-    if (isAddress && errnoOf(cause) === "EACCES") {
-      throw unavailable(`This account may not listen on ${where}. Choose a ${flag} of 1024 or above.`, { cause });
-    }
-    const reason = "The port is in use, or the host is not an address of this machine.";
-    throw unavailable(`Cannot listen on ${where}. ${reason} Check --host and ${flag}.`, { cause });
+    const reasons: Record<string, string> = {
+      EADDRINUSE: `${where} is in use by another program. Choose another port with ${flag}.`,
+      EACCES: `This account may not listen on ${where}. Choose a ${flag} of 1024 or above.`,
+    };
+    const other = `Cannot listen on ${where}. The port is in use, or --host is not an address of this machine.`;
+    throw unavailable((isAddress && reasons[errnoOf(cause)]) || other, { cause });
   }
 }
 

@@ -24,7 +24,7 @@ import { purgeDeliveries, purgeEvents } from "../modules/webhooks/deliveries.ts"
 import type { Vault } from "../security/vault.ts";
 import { formatDuration } from "../values/units.ts";
 
-/** Orders expire within seconds of their time, because others wait for their stock. */
+/** How often orders expire. The interval is short, because other buyers wait for the reserved stock. */
 const expireMs = 10_000;
 const roundsPerPurge = 6;
 const maxSkewMs = 60_000;

@@ -22,7 +22,7 @@ export function prepareSuccession(command: readonly string[], env: Environment, 
     starting = Promise.withResolvers<number>();
     const { promise, reject } = starting;
     const onExit = () => reject(unavailable("The next server does not listen, so the present one goes on."));
-    // systemd stops only its own children gracefully, so the shell between this process and the successor is killed.
+    // When the shell ends, systemd becomes the parent of the successor. It stops only its own children gracefully.
     const shell = Bun.spawn(["/bin/sh", "-c", '"$@" & wait', "sh", ...command, ...process.argv.slice(2)], {
       ...{ env: { ...env, SUCCEEDS_SERVER: "1" }, stdio: ["inherit", "inherit", "inherit"] },
       ...{ timeout: listenMs, killSignal: "SIGKILL", onExit },

@@ -17,9 +17,9 @@ interface StartedWorker {
   onEnd: (what: string) => void;
 }
 
-/** A worker that ends within this time of its start is replaced with a growing delay. */
+/** If a worker ends within this time after its start, the delay before its replacement doubles. */
 const minUptimeMs = 10_000;
-/** The minimum delay. A supervisor's stop signal may reach a worker first, and then reaches the parent in this time. */
+/** The minimum delay. A stop signal may reach a worker first; within this time, it also reaches this process. */
 const minDelayMs = 100;
 const maxDelayMs = 10_000;
 
@@ -75,8 +75,8 @@ export async function startWorkers(config: Config, options: WorkerOptions) {
 }
 
 /**
- * Starts a worker. `ready` resolves when the worker answers requests, and rejects if it ends by itself before. A worker
- * that is killed before is only replaced.
+ * Starts a worker. `ready` resolves when the worker answers requests. If the worker ends by itself before, `ready`
+ * rejects; if it is killed, `ready` waits for its replacement.
  */
 function startWorker(config: Config, options: WorkerOptions, started: StartedWorker): void {
   const { place, workers, ready, onEnd } = started;

@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import { createSecureContext } from "node:tls";
 import type { TlsFiles } from "../config/server-config.ts";
 import { errnoOf, validationFailed } from "../errors.ts";
+import { attempt } from "../values/attempt.ts";
 import { toTimestamp } from "../values/stamps.ts";
 import { formatDuration } from "../values/units.ts";
 
@@ -19,35 +20,30 @@ export async function readCertificate(files: TlsFiles) {
 
 /** Parses a certificate and its key, and checks that they match. Errors name `files`, which are not read. */
 export function parseCertificate({ cert, key }: KeyPair, files: TlsFiles) {
-  const leaf = parse(() => new X509Certificate(cert), {
-    message: `${files.cert} contains no PEM certificate (-----BEGIN CERTIFICATE-----).`,
-    remedy: "Name the file of the certificate chain, such as fullchain.pem, with --tls-cert.",
-  });
+  const leaf = attempt(() => new X509Certificate(cert));
+  if (leaf === undefined) {
+    const remedy = "Name the file of the certificate chain, such as fullchain.pem, with --tls-cert.";
+    throw validationFailed(`${files.cert} contains no PEM certificate (-----BEGIN CERTIFICATE-----).`, { remedy });
+  }
   if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(key)) {
     const remedy = `Remove the passphrase: openssl pkey -in ${files.key} -out key.pem`;
     throw validationFailed(`The key in ${files.key} has a passphrase, which the server cannot enter. ${remedy}`);
   }
-  const privateKey = parse(() => createPrivateKey(key), {
-    message: `${files.key} contains no PEM private key (-----BEGIN PRIVATE KEY-----).`,
-    remedy: "Name the file of the certificate's private key, such as privkey.pem, with --tls-key.",
-  });
+  const privateKey = attempt(() => createPrivateKey(key));
+  if (privateKey === undefined) {
+    const remedy = "Name the file of the certificate's private key, such as privkey.pem, with --tls-key.";
+    throw validationFailed(`${files.key} contains no PEM private key (-----BEGIN PRIVATE KEY-----).`, { remedy });
+  }
   if (!leaf.checkPrivateKey(privateKey)) {
     const remedy = "Put the server's own certificate first in the chain.";
     throw validationFailed(`The key in ${files.key} does not match the first certificate in ${files.cert}. ${remedy}`);
   }
-  const message = `The chain in ${files.cert} cannot be used: one of its certificates is damaged.`;
-  parse(() => createSecureContext({ cert, key }), { message });
+  if (!attempt(() => createSecureContext({ cert, key }))) {
+    throw validationFailed(`The chain in ${files.cert} cannot be used: one of its certificates is damaged.`);
+  }
   const listed = (leaf.subjectAltName ?? "").matchAll(/(?:DNS|IP Address):([^,\s"]+)/g);
   const names = [...listed].map(([, name]) => name as string);
   return { cert, key, leaf, names, from: Date.parse(leaf.validFrom), until: Date.parse(leaf.validTo) };
-}
-
-function parse<T>(read: () => T, { message, remedy }: { message: string; remedy?: string }): T {
-  try {
-    return read();
-  } catch (cause) {
-    throw validationFailed(message, { cause, remedy });
-  }
 }
 
 async function readPem(path: string): Promise<string> {
