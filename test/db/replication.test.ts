@@ -84,7 +84,7 @@ const aSegment = (count: number) => until(`${count} segments`, () => objects("se
 /** Rebuilds a database from a replica, and returns its rows. */
 async function rowsOf(place: ReplicaTarget = onFolder(), until?: number): Promise<string[]> {
   const path = join(makeDir(), "bodega.db");
-  const options = { until, onProgress: () => {}, signal: new AbortController().signal };
+  const options = { until, onStep: () => {}, signal: new AbortController().signal };
   await rebuild(place, path, options);
   const connection = new Connection(await loadLibsql(), path, { readOnly: true, keepFormat: true });
   try {

@@ -2,15 +2,7 @@ import type { FileHandle } from "node:fs/promises";
 import { damagedReplica } from "../backup/manifest.ts";
 import { type Changes, pageBytes, type WalPosition } from "../db/local/wal-frames.ts";
 import { type LastSegment, requireNewest } from "./generation.ts";
-import {
-  type ClaimedSegmentId,
-  generationName,
-  mainChain,
-  parseSegmentIds,
-  prefixes,
-  type SegmentId,
-  segmentName,
-} from "./names.ts";
+import { type ClaimedSegmentId, generationName, listIds, mainChain, type SegmentId, segmentName } from "./names.ts";
 import { getObject, putObject, type StoredObject } from "./objects.ts";
 import { decodeSegment, encodePages, type Segment, type SegmentHeader } from "./segment.ts";
 import type { ReplicaTarget } from "./target.ts";
@@ -52,7 +44,7 @@ export async function* applyChain(
   from: ChainState,
   { consistentFrom, until = Number.POSITIVE_INFINITY, replayUntil = 0, onApply, signal }: Limits,
 ): AsyncGenerator<ChainState, boolean> {
-  const ids = mainChain(parseSegmentIds(await place.list(prefixes.segment, segmentName(from))));
+  const ids = mainChain(await listIds(place, "segment", segmentName(from)));
   const overtaken = ids.find(({ sequence }) => sequence <= from.sequence);
   // If the segment is forged, reading it throws an error that says so.
   if (overtaken) await getObject(place, segmentName(overtaken));

@@ -4,15 +4,7 @@ import { withTimeout } from "../concurrency/with-timeout.ts";
 import { AppError, conflict, unavailable } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { smallCallMs } from "../object-store/open-storage.ts";
-import {
-  generationName,
-  mainChain,
-  parseSegmentIds,
-  prefixes,
-  type SegmentId,
-  segmentName,
-  snapshotName,
-} from "./names.ts";
+import { generationName, listIds, mainChain, prefixes, type SegmentId, segmentName, snapshotName } from "./names.ts";
 import { getObject, ignoreUnverified, seal } from "./objects.ts";
 import type { SegmentHeader } from "./segment.ts";
 import type { ReplicaTarget, readReplicaState } from "./target.ts";
@@ -52,7 +44,7 @@ export async function claimGeneration(
 export async function readPlace(place: ReplicaTarget) {
   const { generation = 0, claim } = (await readNewestClaim({ ...place, isUnchecked: true })) ?? {};
   const lastSegment = await readLastSegment(place);
-  const snapshots = parseSegmentIds(await place.list(prefixes.snapshot));
+  const snapshots = await listIds(place, "snapshot");
   const newest = [...snapshots, ...(lastSegment ? [lastSegment.id] : [])].map(snapshotName).sort().at(-1) ?? "";
   return { generation, claim, lastSegment, newest };
 }
@@ -119,7 +111,7 @@ export async function readClaim(place: ReplicaTarget, generation: number): Promi
 }
 
 export async function readLastSegment(place: ReplicaTarget): Promise<LastSegment | undefined> {
-  const last: SegmentId | undefined = mainChain(parseSegmentIds(await place.list(prefixes.segment))).at(-1);
+  const last = mainChain(await listIds(place, "segment")).at(-1);
   if (last === undefined) return undefined;
   return { id: last, ...(await getObject<SegmentHeader>(place, segmentName(last)).catch(ignoreUnverified)) };
 }

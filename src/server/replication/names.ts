@@ -1,3 +1,5 @@
+import type { ObjectStorage } from "../object-store/storage.ts";
+
 /** The position of a segment or snapshot in the chain. Sequences continue across generations. */
 export interface SegmentId {
   generation: number;
@@ -28,8 +30,9 @@ export const snapshotName = (id: SegmentId) => prefixes.snapshot + formatId(id);
 
 export const partName = (id: SegmentId, part: number) => `${prefixes.part}${formatId(id)}-${pad(part, 6)}`;
 
-export function parseSegmentIds(names: readonly string[]): SegmentId[] {
-  return names.flatMap((name) => {
+/** Lists the segments or snapshots of a place by generation and sequence. With `after`, only those after this name. */
+export async function listIds(place: Pick<ObjectStorage, "list">, kind: "segment" | "snapshot", after?: string) {
+  return (await place.list(prefixes[kind], after)).flatMap((name): SegmentId[] => {
     const [, generation, sequence] = idForm.exec(name) ?? [];
     return sequence === undefined ? [] : [{ generation: Number(generation), sequence: Number(sequence) }];
   });

@@ -9,8 +9,8 @@ import { pageBytes } from "../db/local/wal-frames.ts";
 import { AppError, notFound } from "../errors.ts";
 import { storageError } from "../object-store/storage.ts";
 import { applyChain, type ChainState } from "./chain.ts";
-import { readLastSegment, readNewestClaim, readPlace } from "./generation.ts";
-import { parseSegmentIds, prefixes, segmentName, snapshotName } from "./names.ts";
+import { readLastSegment, readNewestClaim, readNewestGeneration, readPlace } from "./generation.ts";
+import { listIds, segmentName, snapshotName } from "./names.ts";
 import { decompressAtMost, getObject, limitSize } from "./objects.ts";
 import { openReplica, type ReplicaTarget, writeReplicaState } from "./target.ts";
 
@@ -32,7 +32,7 @@ export interface SnapshotHeader {
 
 interface RebuildOptions {
   until?: number | undefined;
-  onProgress: (done: number, total: number) => void;
+  onStep: (step: FetchStep) => void;
   signal: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ interface RebuildOptions {
  * newest state before it; unavailable if the place cannot be read.
  */
 export async function rebuild(place: ReplicaTarget, path: string, options: RebuildOptions) {
-  const { until = Number.POSITIVE_INFINITY, onProgress, signal } = options;
+  const { until = Number.POSITIVE_INFINITY, onStep, signal } = options;
   const { clockRewinds = [] } = (await readLastSegment(place))?.header ?? {};
   // If the clock was set back and passed this time twice, the later pass counts.
   const replayUntil = clockRewinds.findLast(({ at }) => Date.parse(at) <= until)?.sequence ?? 0;
@@ -58,7 +58,7 @@ export async function rebuild(place: ReplicaTarget, path: string, options: Rebui
       const part = await readPart(place, name, sha256);
       await file.write(part, 0, part.length, index * partBytes);
       done += bytes;
-      onProgress(done, total);
+      onStep({ step: "reading", done, total });
     }
     for await (const next of applyChain(file, place, state, { consistentFrom, until, replayUntil, signal }))
       state = next;
@@ -78,8 +78,8 @@ export async function rebuild(place: ReplicaTarget, path: string, options: Rebui
 
 /** Finds the newest snapshot that was consistent at `until`, or with the segment `replayUntil`. */
 async function findSnapshot(place: ReplicaTarget, until: number, replayUntil: number) {
-  const segments = parseSegmentIds(await place.list(prefixes.segment));
-  const snapshots = parseSegmentIds(await place.list(prefixes.snapshot));
+  const segments = await listIds(place, "segment");
+  const snapshots = await listIds(place, "snapshot");
   for (const [index, id] of [...snapshots.entries()].reverse()) {
     const { generation, sequence } = id;
     const later = segments.find((other) => other.generation > generation && other.sequence <= sequence);
@@ -112,11 +112,6 @@ function suggestEarlierState(error: unknown, { address, isUnchecked }: ReplicaTa
   return damaged(error.message, { cause: error, remedy: `${error.remedy ?? ""} ${before}`.trimStart() });
 }
 
-interface FetchOptions extends Omit<RebuildOptions, "onProgress"> {
-  folder: string;
-  onStep: (step: FetchStep) => void;
-}
-
 export async function findReplica(
   source: BackupLocation,
   config: Pick<Config, "s3" | "secret" | "dataDir">,
@@ -124,15 +119,14 @@ export async function findReplica(
 ): Promise<ReplicaTarget | undefined> {
   if (source.name !== undefined) return undefined;
   const place = openReplica(formatLocation(source), config, options);
-  return (await place.list(prefixes.generation)).length > 0 ? place : undefined;
+  return (await readNewestGeneration(place)) > 0 ? place : undefined;
 }
 
 /** Rebuilds and verifies a state. Throws as `rebuild` and `fetchBackup`. */
-export async function fetchReplica(place: ReplicaTarget, options: FetchOptions) {
-  const { folder, until, onStep, signal } = options;
-  const onProgress = (done: number, total: number) => onStep({ step: "reading", done, total });
-  const { state, version } = await rebuild(place, join(folder, "bodega.db"), { until, onProgress, signal });
-  onStep({ step: "checking" });
+export async function fetchReplica(place: ReplicaTarget, options: RebuildOptions & { folder: string }) {
+  const { folder } = options;
+  const { state, version } = await rebuild(place, join(folder, "bodega.db"), options);
+  options.onStep({ step: "checking" });
   return { ...(await verifyFetched(folder, { created_at: state.at, version })), state };
 }
 

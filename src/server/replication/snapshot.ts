@@ -2,7 +2,7 @@ import { openSync, read as readFile } from "node:fs";
 import { promisify } from "node:util";
 import {
   type ClaimedSegmentId,
-  parseSegmentIds,
+  listIds,
   partName,
   prefixes,
   type SegmentId,
@@ -91,7 +91,7 @@ export function createPurge(place: ReplicaTarget, keepMs: number) {
 
 async function findOld(place: ReplicaTarget, keepMs: number): Promise<string[]> {
   const snapshots: { id: SegmentId; name: string; header: SnapshotHeader | undefined }[] = [];
-  for (const id of parseSegmentIds(await place.list(prefixes.snapshot))) {
+  for (const id of await listIds(place, "snapshot")) {
     const name = snapshotName(id);
     const found = await getObject<SnapshotHeader>(place, name).catch(ignoreUnverified);
     snapshots.push({ id, name, header: found?.header });
@@ -109,7 +109,7 @@ async function findOld(place: ReplicaTarget, keepMs: number): Promise<string[]> 
     return snapshot < newest.name && !keptParts.has(name) && !unread.has(snapshot);
   });
   if (oldest === undefined) return parts;
-  const segments = parseSegmentIds(await place.list(prefixes.segment)).filter(
+  const segments = (await listIds(place, "segment")).filter(
     ({ sequence, generation }) => sequence <= oldest.id.sequence && generation <= oldest.id.generation,
   );
   // Snapshots are removed before their segments, because a snapshot without its segments cannot be restored.

@@ -9,7 +9,7 @@ import { AppError, unavailable, wrongState } from "../errors.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { applyChain, type ChainState } from "./chain.ts";
 import { readClaim, readNewestClaim } from "./generation.ts";
-import { parseSegmentIds, prefixes, type SegmentId, snapshotName } from "./names.ts";
+import { listIds, type SegmentId, snapshotName } from "./names.ts";
 import { ignoreUnverified } from "./objects.ts";
 import { trackFailures } from "./place-health.ts";
 import { fetchReplica } from "./rebuild.ts";
@@ -131,9 +131,9 @@ export class Standby {
     if (state === null) return undefined;
     if (!(await this.#isContinued(state))) this.#isBroken = true;
     if (!this.#isStuck && performance.now() - this.#checkedAt < checkMs) return undefined;
-    const snapshots = await this.#place.list(prefixes.snapshot);
+    const snapshots = await listIds(this.#place, "snapshot");
     this.#checkedAt = performance.now();
-    return parseSegmentIds(snapshots).at(-1);
+    return snapshots.at(-1);
   }
 
   /** Whether the place has the replica of this copy. Throws unavailable without a replica, wrongState for another. */

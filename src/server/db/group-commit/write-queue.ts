@@ -45,8 +45,8 @@ export class WriteQueue {
   readonly #writer: Writer;
   readonly #options: WriteQueueOptions;
   #jobs: QueuedJob[] = [];
-  #isDriving = false;
-  #idle: (() => void)[] = [];
+  /** Settles when no job waits any more; undefined while the queue is idle. */
+  #driving: Promise<void> | undefined;
   /** The number of committed groups that changed something. */
   commits = 0;
   /** Whether a write could not be committed, or did not get the lock in time. Set to false when writes work again. */
@@ -88,8 +88,8 @@ export class WriteQueue {
   }
 
   /** Resolves when every write that was queued before the call is answered. */
-  drain(): Promise<void> {
-    return this.#isDriving ? new Promise((resolve) => this.#idle.push(resolve)) : Promise.resolve();
+  async drain(): Promise<void> {
+    await this.#driving;
   }
 
   /** Begins a transaction that the work of `exclusive` must end. Returns false if the lock is not released in time. */
@@ -110,10 +110,10 @@ export class WriteQueue {
       const job: QueuedJob = { unit, resolve: resolve as (value: never) => void, reject, deadline };
       if (exclusive) this.#jobs.unshift({ ...job, exclusive });
       else this.#jobs.push(job);
-      if (this.#isDriving) return;
-      this.#isDriving = true;
-      // After a long turn of the event loop, the queue lets other work run first.
-      setImmediate(isTickOverBudget() ? setImmediate : queueMicrotask, () => void this.#drive());
+      this.#driving ??= new Promise((start) => {
+        // After a long turn of the event loop, the queue lets other work run first.
+        setImmediate(isTickOverBudget() ? setImmediate : queueMicrotask, () => start(this.#drive()));
+      });
     });
   }
 
@@ -131,8 +131,7 @@ export class WriteQueue {
       await this.#writer.yieldLock?.();
     }
     clearInterval(refusing);
-    this.#isDriving = false;
-    for (const resolve of this.#idle.splice(0)) resolve();
+    this.#driving = undefined;
   }
 
   async #runGroup(): Promise<void> {
