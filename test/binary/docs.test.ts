@@ -187,7 +187,7 @@ function latest(name: string, printed: string): string | undefined {
   return (placeholders[name] && printed.match(placeholders[name])?.at(-1)) || undefined;
 }
 
-test("all lines of the README are run, except those that set up a checkout", () => {
+test("the tests run all commands of the README, except those that set up a checkout", () => {
   const lines = readBlocks(readme).flatMap(({ runs, text }) => (runs === "no" ? text.split("\n") : []));
   expect(lines.length).toBeGreaterThan(0);
   for (const line of lines) expect(line).toMatch(/^npm (?:start|test|run \w+)$/);

@@ -106,7 +106,7 @@ function killAll(server: Serving): Promise<number> {
 const idOf = ({ data }: Answer) => data.visitor?.slice(0, 30) as string;
 
 test(
-  `${calls} views by ${visitors} visitors and ${strangers} strangers count each viewer once, and no file contains an address or user agent`,
+  `${calls} views by ${visitors} visitors and ${strangers} strangers count each viewer only once, and no file contains an address or user agent`,
   async () => {
     const shop = await serveShop();
     const tokens: string[] = [];

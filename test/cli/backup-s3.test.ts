@@ -31,7 +31,7 @@ afterEach(() => {
 const run = (args: string[], env: Record<string, string> = {}, from = dataDir) =>
   (args[0] === "restore" ? runAlone : here)(["db", ...args], { env: { BODEGA_DATA_DIR: from, ...s3.env, ...env } });
 
-test("a backup becomes one object and can be restored from it, and --keep removes older backups of this database", async () => {
+test("a backup on S3 is one object that can be restored, and --keep removes older backups of this database", async () => {
   s3.objects.set("shops/one/notes.txt", Buffer.from("mine"));
   s3.objects.set("shops/one/bodega-20200101T000000.000Z.tar.gz", Buffer.from("no backup"));
   const made: string[] = [];

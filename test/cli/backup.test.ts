@@ -48,7 +48,7 @@ function listLeftovers(...dirs: string[]): string[] {
   return dirs.filter(existsSync).flatMap((dir) => readdirSync(dir).filter((name) => name.startsWith(".")));
 }
 
-test("a backup is an archive that tar opens, readable by its owner only: a correct manifest, the database, and no key", async () => {
+test("a backup is an archive that only its owner can read and tar can open, with a manifest and the database, but no secret key", async () => {
   const report = await json<Report>("db", "backup");
   expect(report.backup).toBe(join(backups, `bodega-${report.created_at.replace(/[-:]/g, "")}.tar.gz`));
   expect(statSync(report.backup).mode & 0o777).toBe(0o600);
@@ -119,7 +119,7 @@ test("--keep never removes the new backup, even if earlier backups have later ti
   expect(readdirSync(dir).map((name) => join(dir, name))).toEqual([backup]);
 });
 
-test("two concurrent backups wait for each other, and both succeed", async () => {
+test("of two concurrent backups, one waits for the other, and both succeed", async () => {
   const both = await Promise.all([json<Report>("db", "backup"), json<Report>("db", "backup")]);
   expect(new Set(both.map(({ backup }) => backup)).size).toBe(2);
   for (const { backup } of both) expect(existsSync(backup)).toBe(true);

@@ -61,7 +61,7 @@ test.each([
   expect([failed.code, failed.error.message]).toEqual([code, expect.stringContaining(message)]);
 });
 
-test("stock is added, removed and set, but stock that orders reserve cannot be removed", async () => {
+test("product stock adds, removes and sets stock, but does not remove stock that orders reserve", async () => {
   const { product_id } = await json<Product>(
     ...["product", "create", ...demo, "--title", "Mug", "--price", "4", "--sku", "MUG"],
   );

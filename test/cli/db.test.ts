@@ -11,7 +11,7 @@ interface Status {
   migrations: { name: string; applied_at: string | null }[];
 }
 
-test("status of a new database lists pending migrations with exit code 1, and migrate applies them once", async () => {
+test("db status of a new database lists pending migrations with exit code 1, and db migrate applies them once", async () => {
   const { here: run, json, dataDir } = openCli();
   mkdirSync(dataDir);
   writeFileSync(join(dataDir, "bodega.db"), "");

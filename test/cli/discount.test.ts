@@ -38,7 +38,7 @@ test("a code is created with limits, for categories and products by name, and fo
   }
 });
 
-test("codes are listed, newest first, with their discounts and uses", async () => {
+test("discount list prints codes, newest first, with their discounts and uses", async () => {
   await create("FIVE", "--amount", "5");
   await create("FREIGHT", "--free-shipping");
   await order("five");

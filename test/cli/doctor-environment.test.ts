@@ -139,7 +139,7 @@ test.each(curable)("doctor finds %s, and the printed remedy fixes it", async (_n
   expect(pick((await runDoctor(shop, ...only)).findings, expected)).toEqual([]);
 });
 
-test("a country that a store ships to without a tax rate is a warning, unless the store has no tax rates at all", async () => {
+test("doctor warns of a country that a store ships to without a tax rate, unless the store has no tax rates", async () => {
   const shop = copyShop();
   const write = (name: string, text: string) => writeFileSync(join(shop.dir, name), text);
   const set = (noun: string) => runHere([noun, "set", "-n", "demo", join(shop.dir, `${noun}.csv`)], shop);
@@ -170,7 +170,7 @@ test("a pending migration is found, and the printed command applies it", async (
   });
 });
 
-test("--fix fixes only what is safe to fix, and records the fixes in the audit log", async () => {
+test("doctor --fix fixes only findings that are safe to fix, and records the fixes in the audit log", async () => {
   const shop = copyShop();
   const backup = join(shop.dataDir, "backups", "bodega-old.tar.gz");
   mkdirSync(join(shop.dataDir, "backups"));

@@ -83,7 +83,7 @@ test("--only and --ignore choose the checks; an unknown check ends with exit cod
   }
 });
 
-test("without findings the summary says so, and -q prints nothing", async () => {
+test("without findings, the summary of doctor says so, and -q prints nothing", async () => {
   await json("user", "create", "-n", "other", "--email", "ada@example.com", "--role", "owner", "--random-password");
   await tamper(`insert into two_factor (user_id, tenant_id, secret, confirmed_at, created_at)
     select id, tenant_id, 's', 'a', 'a' from users`);

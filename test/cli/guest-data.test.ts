@@ -26,7 +26,7 @@ async function prepareGuest({ dataDir, namespace, pendingOrder }: PreparedShop) 
   }
 }
 
-test("a guest is exported and erased by email, and the erasure asks for the email again", async () => {
+test("a guest's data is exported and erased by email, and the erasure asks for the email again", async () => {
   const shop = openShop();
   await prepareGuest(shop);
   const call = (...args: string[]) => runHere(["user", ...args, "-n", "demo", "--email", email], shop);
@@ -41,7 +41,7 @@ test("a guest is exported and erased by email, and the erasure asks for the emai
   expect([code, stderr]).toEqual([3, expect.stringContaining(`Guest "${email}" not found`)]);
 });
 
-test("a person is named either as a user or by the email of a guest", async () => {
+test("user export and erase accept either a user or the email of a guest", async () => {
   const shop = openShop();
   for (const command of ["export", "erase"]) {
     const run = (...args: string[]) => runHere(["user", command, "-n", "demo", ...args], shop);

@@ -71,7 +71,7 @@ function writeSmtpUrl(url: string): string {
   return file;
 }
 
-test("prompts lead to a served shop: a page can list its products, and the guide names mail and replica", async () => {
+test("prompts of init lead to a served shop whose page can list products; the printed guide mentions mail and replica", async () => {
   const { dataDir, environment, json } = openNew();
   const port = String(findPort());
   const secretFile = join(makeDir(), "web.secret");
@@ -237,7 +237,7 @@ test("a secret that is printed on the screen is printed only once", async () => 
   expect(screen.split(secret)).toHaveLength(2);
 });
 
-test("flags alone create the same shop, and --json prints every result in one value", async () => {
+test("init with flags creates the same shop as with prompts, and --json prints every result in one value", async () => {
   const { here, dataDir } = openNew();
   const smtpUrl = "smtps://ada%40shop:p'a%3Ass@mail.example.com";
   const smtpFile = writeSmtpUrl(smtpUrl);
@@ -260,14 +260,14 @@ test("flags alone create the same shop, and --json prints every result in one va
   expect(stdout).not.toContain(new URL(smtpUrl).password);
 });
 
-test("-q prints ids, and secrets that are not in a file", async () => {
+test("init -q prints ids, and secrets that are not saved to a file", async () => {
   const { here } = openNew();
   const { stdout } = await here(["init", ...unattended, "-q"]);
   expect(stdout).toMatch(/^app_\w{26}:sk_[\w-]{43}\nusr_\w{26}:(?:\w{5}-){4}\w{5}\n$/);
   expect((await here(["init", ...unattended, "-q"])).stdout).toMatch(/^app_\w{26}\n$/);
 });
 
-test("a mail server given by a flag takes precedence over the environment", async () => {
+test("the mail server of a flag takes precedence over that of the environment", async () => {
   const { here, dataDir } = openNew();
   const smtpFile = writeSmtpUrl("smtp://mail.invalid");
   const env = { BODEGA_SMTP_URL: "smtp://other.invalid", BODEGA_MAIL_FROM: "shop@example.com" };
@@ -276,7 +276,7 @@ test("a mail server given by a flag takes precedence over the environment", asyn
   expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8")).BODEGA_SMTP_URL).toBe("smtp://mail.invalid");
 });
 
-test("without a terminal, all missing flags are named at once, and nothing is created", async () => {
+test("without a terminal, init names all missing flags at once, and creates nothing", async () => {
   const { failure, here, isUntouched } = openNew();
   const { code, error } = await failure("init", "--smtp-url-file", "nowhere");
   const flags = ["--title", "--owner-email", "--password-stdin", "--mail-from"];
@@ -418,7 +418,7 @@ test("--print-unit prints without creating anything", async () => {
   expect(isUntouched()).toBe(true);
 });
 
-test("flags set the public URL and the certificate of a server", async () => {
+test("flags of init set the public URL and the certificate of the server", async () => {
   const { here, dataDir } = openNew();
   const files = makeDir();
   const [cert, key] = [join(files, "shop.crt"), join(files, "shop.key")];
@@ -464,7 +464,7 @@ test("a later init adds a replica to the settings and the unit", async () => {
   });
 });
 
-test("port 0 is for the server that starts now, and is not saved", async () => {
+test("init with port 0 uses it only for the server that it starts, and does not save it", async () => {
   const { init, dataDir } = openNew();
   const { url, settings } = await init(...unattended, "--port", "0", "--log", "json");
   expect([url, settings]).toEqual(["http://127.0.0.1:8080", ["BODEGA_LOG"]]);

@@ -25,7 +25,7 @@ beforeAll(async () => {
   await json("tenant", "create", "other");
 });
 
-test("a key is issued active and unpublished, and its secret is never shown again", async () => {
+test("a new key is active and unpublished, and its secret is never shown again", async () => {
   const issued = await issue();
   expect(issued).toMatchObject({ scopes: ["*"], active: true, published: false, origins: [], enforce_origins: false });
   const { app_secret, ...withoutSecret } = issued;
@@ -41,7 +41,7 @@ test("a key is issued active and unpublished, and its secret is never shown agai
   }
 });
 
-test("issue sets publication, scopes and expiry by its flags", async () => {
+test("flags of key issue set publication, scopes and expiry", async () => {
   const key = await issue("--publish", "--scope", "products:read", "--scope=products:write", "--expires", "90d");
   expect(key).toMatchObject({ published: true, scopes: ["products:read", "products:write"] });
   const { expires_at } = await show(key);
@@ -64,7 +64,7 @@ test.each([
   expect(Object.keys(key)).toEqual(Object.keys(await issue()));
 });
 
-test("a storefront key needs its sites, or --allow-no-origin", async () => {
+test("a storefront key requires the sites of its pages, or --allow-no-origin", async () => {
   for (const scopes of [
     ["--for", "storefront"],
     ["--scope", "customers:*", "--scope", "catalog:*"],
@@ -76,7 +76,7 @@ test("a storefront key needs its sites, or --allow-no-origin", async () => {
   }
 });
 
-test("a purpose and scopes cannot be combined, and a wrong origin issues nothing", async () => {
+test("key issue refuses a purpose together with scopes, and issues no key for a wrong origin", async () => {
   const before = (await json<unknown[]>("key", "list", "-n", "demo")).length;
   for (const more of [
     ["--for", "backend", "--scope", "catalog:read"],

@@ -37,7 +37,7 @@ beforeAll(async () => {
   await json("product", "create", "-n", "demo", "--title", "Lamp", "--price", "12", "--sku", "L-1");
 });
 
-test("the command speaks the protocol: version, tools, and no answer to a notification", async () => {
+test("bodega mcp speaks the protocol: it returns version and tools, and does not answer notifications", async () => {
   const hello = { protocolVersion: "2024-11-05", capabilities: {}, clientInfo: { name: "test", version: "1" } };
   const answers = await talk(
     [],
@@ -82,7 +82,7 @@ test("without --allow-writes, all tools read; with it, there are tools that writ
   expect(refused[0]?.error?.message).toContain("--allow-writes");
 });
 
-test("a tool reads and writes the chosen store only, and errors of the API are results", async () => {
+test("a tool of mcp reads and writes only the chosen store, and returns errors of the API as results", async () => {
   const answers = await talk(
     ["--allow-writes"],
     call("listProducts", { limit: 1, sort: "title", namespace: "other" }),

@@ -26,7 +26,7 @@ beforeAll(async () => {
     .user_id;
 });
 
-test("send queues a message, show and list print its state, and the audit log does not contain its text", async () => {
+test("notify send queues a message, notify show and list print its state, and the audit log does not contain its text", async () => {
   const { json, here: run } = openCli();
   await json("tenant", "create", "demo");
   const sent = await json<Sent>(
@@ -90,7 +90,7 @@ for (const [what, args, flag] of [
   ["data without a name", [...text, "--topic", "sale", "--data", "x"], "--data"],
   ["half a minute", [...text, "--topic", "sale", "--ttl", "30s"], "--ttl"],
 ] as const) {
-  test(`send refuses ${what} with exit code 2${flag ? ` and names ${flag}` : ""}`, async () => {
+  test(`notify send refuses ${what} with exit code 2${flag ? ` and names ${flag}` : ""}`, async () => {
     const { code, error } = await failure("notify", "send", "-n", "demo", ...args);
     const { flag: named, field } = error.details?.[0] ?? {};
     expect({ code, flag: flag && (named ?? field) }).toEqual({ code: 2, flag });

@@ -24,7 +24,7 @@ test("origin set replaces the allowlist and enforces it", async () => {
   expect((await run(["origin", "list", id, "-q"])).stdout).toBe("*.example.org\nshop.example.com\n");
 });
 
-test("without a terminal, a warning says what visitors could do with a powerful key", async () => {
+test("without a terminal, origin set warns what visitors could do with a powerful key", async () => {
   const warned = async (...line: string[]) => (await run(["origin", ...line, id, "a.example.com"])).stderr;
   expect(await warned("set")).toContain(
     'warning: Every visitor of a.example.com can read key "web" and then do everything',

@@ -117,7 +117,7 @@ describe("a table", () => {
   });
 });
 
-test("a terminal of unknown width counts as 80 columns wide", async () => {
+test("a terminal of unknown width is treated as 80 columns wide", async () => {
   const wrapper = ["sh", "-c", 'stty cols 0; exec "$@"', "sh"];
   const [unknown, known] = [
     await runAtTerminal(["tenant", "--help"], [], { env: { ...environment(), PATH: process.env.PATH }, wrapper }),

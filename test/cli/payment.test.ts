@@ -22,7 +22,7 @@ test("a key that is not a secret key of Stripe is refused with a remedy, and not
   expect(stderr).not.toContain("51standIn");
 });
 
-test("a store without a provider says how to connect one", async () => {
+test("for a store without a payment provider, the error says how to connect one", async () => {
   const shop = prepare();
   expect((await run(shop, "payment", "disconnect", ...demo, "--yes")).code).toBe(0);
   for (const verb of ["show", "check", "disconnect"]) {

@@ -202,7 +202,7 @@ test("a server that stops ends a running restore test at once; the test leaves n
   });
 });
 
-test("a server tests a restore a day after the last success, even after a restart", async () => {
+test("a server runs a restore test a day after the last successful one, even after a restart", async () => {
   copyReplica();
   const succeeded = [expect.stringContaining("succeeded")];
   const first = startServer();

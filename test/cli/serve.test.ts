@@ -27,7 +27,7 @@ describe("serve", () => {
     expect(await run(["health", "--url", url])).toMatchObject({ code: 1 });
   });
 
-  test("a server whose terminal is closed stops as after SIGTERM", async () => {
+  test("a server stops when its terminal is closed, as after SIGTERM", async () => {
     let screen = "";
     const server = Bun.spawn([...command, "serve", "--port", "0"], {
       env: environment(),

@@ -12,7 +12,7 @@ function findCommands(text: string): string[] {
   return text.match(/(?<=: )bodega .*$/gm) ?? [];
 }
 
-test("a suggested command names the database that the command was given", async () => {
+test("a suggested command names the same database as the given command", async () => {
   const { appId, dataDir } = copyShop();
   const flags = ["--data-dir", dataDir];
   const suggestions: [line: string[], words: string][] = [

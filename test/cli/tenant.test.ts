@@ -39,7 +39,7 @@ test("an empty list of tenants is an empty array in JSON, and otherwise a note",
   expect(stderr).toContain("bodega tenant create");
 });
 
-test("tenants are filtered by status, and by a part of namespace, title or domain", async () => {
+test("tenant list filters by status, and by a part of namespace, title or domain", async () => {
   const { json, here } = openCli();
   await json("tenant", "create", "demo");
   await json("tenant", "create", "second-shop", "--title", "Lamps & more", "--domain", "lamps.example.com");
@@ -106,7 +106,7 @@ describe("an invalid field ends the command with exit code 2, and the error name
   });
 });
 
-test("the lifetime of user tokens is set and shown as a duration, in JSON as seconds", async () => {
+test("tenant update sets the lifetime of user tokens as a duration, which JSON shows in seconds", async () => {
   const { json, here: run } = openCli();
   await json("tenant", "create", "demo", "--token-lifetime", "12h");
   expect(await json("tenant", "show", "demo")).toMatchObject({ token_lifetime: 43_200 });

@@ -24,7 +24,7 @@ beforeAll(async () => {
   await json("tenant", "create", "other");
 });
 
-test("a user is created from one line of standard input, and found by any spelling of the email", async () => {
+test("user create reads a password from standard input, and the user is found by any spelling of the email", async () => {
   const line = ["user", "create", "-n", "demo", "--email", "Ada@Example.com", "--name", "Ada", "--password-stdin"];
   const { code, stdout, stderr } = await run([...line, "--json"], { input: `${password}\n` });
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
@@ -152,7 +152,7 @@ describe("a user of another tenant, or an unknown user, ends the command with ex
   });
 });
 
-test("users are filtered by role, status, and the beginning of email or name", async () => {
+test("user list filters by role, status, and the beginning of email or name", async () => {
   const { email } = await create("--no-password", "--name", "Filtered Ada", "--role", "owner");
   await create("--no-password", "--name", "Filtered Eva");
   const emails = async (...flags: string[]) =>

@@ -100,7 +100,7 @@ for (const [what, args, flag] of [
   ["a private address", ["--url", "https://10.0.0.1/"], "--url"],
   ["no URL", [], "--url"],
 ] as const) {
-  test(`add refuses ${what} with exit code 2 and names the flag`, async () => {
+  test(`webhook add refuses ${what} with exit code 2 and names the flag`, async () => {
     const { code, error } = await failure("webhook", "add", "-n", "demo", ...args);
     expect({ code, field: error.details?.[0]?.flag ?? error.details?.[0]?.field }).toEqual({ code: 2, field: flag });
   });
@@ -111,7 +111,7 @@ for (const [command, ...args] of [
   ["rotate", "--yes"],
   ["replay", "--event", unknownEvent],
 ] as const) {
-  test(`${[command, ...args].join(" ")} of an unknown webhook, or another store's, is exit code 3`, async () => {
+  test(`${[command, ...args].join(" ")} of an unknown webhook, or one of another store, ends with exit code 3`, async () => {
     for (const id of [unknownId, theirs]) {
       expect(await failure("webhook", command, "-n", "demo", id, ...args)).toMatchObject({
         code: 3,

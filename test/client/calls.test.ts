@@ -153,7 +153,7 @@ onDatabase("file", (suite) => {
     expect(() => built.createClient({ url: "http://127.0.0.1:8080", namespace })).toThrow(/^namespace is missing/);
   });
 
-  test("an error has its code, and the name of the field that caused it", async () => {
+  test("an error of the client has the API's code, and the name of the field that caused it", async () => {
     const { id } = await shop.createProduct({ stock: 1 });
     const error = await failure(open().orders.place({ items: [{ product_id: id, quantity: 2 }] }));
     expect([error.name, error.code, error.status]).toEqual(["BodegaError", 5304, 409]);
@@ -198,7 +198,7 @@ onDatabase("file", (suite) => {
     expect(data.map(({ title }) => title)).toEqual(["Shirt"]);
   });
 
-  test("a picture is uploaded unchanged, and has an address for each width", async () => {
+  test("the client uploads a picture unchanged, and returns its address for each width", async () => {
     const client = open();
     const file = new Blob([await makePng(4, 4)], { type: "image/png" });
     const { url } = await client.media.upload(file);

@@ -167,7 +167,7 @@ onDatabase("file", (suite) => {
     expect(await client.auth.session()).toBeNull();
   });
 
-  test("reads of the catalogue use the key even while a customer is signed in, unless the call says otherwise", async () => {
+  test("the client reads the catalogue with the key even while a customer is signed in, unless the call says otherwise", async () => {
     const client = open();
     const { user_id, token } = await client.auth.login(await createLogin());
     await client.products.list().page();

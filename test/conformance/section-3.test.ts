@@ -116,7 +116,7 @@ describe("§3 User token, row 6, §5 rule 3, §8, one token is active per user: 
     expect((await use("refresh", session)).code).toBe(5214);
   });
 
-  test("a login that fails leaves the old session valid", async () => {
+  test("a failed login does not end the old session", async () => {
     const { user, session } = await openSession();
     expect((await login({ email: user.email, password: "wrong" })).code).toBe(5212);
     expect(await shop.codeOf(session)).toBeUndefined();

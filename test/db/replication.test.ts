@@ -700,7 +700,7 @@ describe("a replica in a place that others can write to", () => {
     expect(await rowsOf()).toEqual(["a"]);
   }, 20_000);
 
-  test("the newest claim counts, even if earlier claims were deleted", async () => {
+  test("the newest claim of a replica counts, even if earlier claims were deleted", async () => {
     startReplicator();
     await notice("snapshot made");
     await claimGeneration(onFolder(), { database: "ours", dataDir: "/srv/other", generation: 7 });

@@ -68,7 +68,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(new Uint8Array(back.rows[0]?.bytes as ArrayBuffer)).toEqual(new Uint8Array([2, 3, 0, 255]));
   });
 
-  test("an integer too large for a number is an error, never a wrong number", async () => {
+  test("a stored integer that is too large for a JavaScript number is an error, never a wrong number", async () => {
     await expect(db.execute("SELECT 9007199254740993 AS big")).rejects.toThrow(RangeError);
     expect((await db.execute("SELECT 1e300 AS real")).rows[0]?.real).toBe(1e300);
   });
@@ -154,7 +154,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(await names(db, "alone-%")).toEqual(["alone-1"]);
   });
 
-  test("a handle is refused after its transaction has ended", async () => {
+  test("a transaction's handle is refused after the transaction has ended", async () => {
     const kept = await db.transaction(async (tx) => tx);
     await expect(run(kept, insert, { name: "late", stock: 1 })).rejects.toMatchObject({ code: 5001 });
     expect(await names(db, "late")).toEqual([]);

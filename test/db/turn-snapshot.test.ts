@@ -39,7 +39,7 @@ test("reads in one turn of the event loop see one state, and reads in the next t
   expect(await count()).toBe(1);
 });
 
-test("a caller sees its own acknowledged write, in every later turn", async () => {
+test("a caller sees its own acknowledged write in every later turn of the event loop", async () => {
   for (let i = 1; i <= 10; i++) {
     db.dataVersion();
     const written = db.execute(insertRow(`mine-${i}`));

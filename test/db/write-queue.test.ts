@@ -79,14 +79,14 @@ describe("group commit", () => {
     expect(order).toEqual(Array.from({ length: 50 }, (_, i) => i));
   });
 
-  test("a group is bounded, so that other processes can write", async () => {
+  test("a group of writes has a limited duration, so that other processes can write", async () => {
     await open({ ...patient, maxGroup: 10 });
     const before = db.queue.commits;
     await Promise.all(Array.from({ length: 95 }, (_, i) => db.execute(insertRow(`row-${i}`))));
     expect(db.queue.commits - before).toBe(10);
   });
 
-  test("a failing write of any form is rolled back alone", async () => {
+  test("a failing write of any kind is rolled back alone", async () => {
     await open();
     await db.execute(insertRow("taken"));
     const outcomes = await failures([
@@ -181,7 +181,7 @@ describe("a group that cannot be committed", () => {
 });
 
 describe("limits of the queue", () => {
-  test("a write that never ends is rolled back, its handle is refused, and the queue continues", async () => {
+  test("a transaction that never ends is rolled back, its handle is refused, and the queue continues", async () => {
     await open({ writeTimeoutMs: 100 });
     let handle: { execute(stmt: ReturnType<typeof insertRow>): Promise<unknown> } | undefined;
     const stuck = db.transaction(async (tx) => {

@@ -114,7 +114,7 @@ onEachDatabase((suite) => {
       expect(verdict).toMatchObject({ intact: false, rows: place - 1, broken_at: place });
     });
 
-    onFile("a truncation that also resets the counter is found with an earlier head", async () => {
+    onFile("--expect with an earlier head finds a truncated audit log, even if its counter was reset", async () => {
       const cut = [
         "delete from audit_log where seq > 3",
         "update sqlite_sequence set seq = 3 where name = 'audit_log'",

@@ -214,7 +214,7 @@ test("rows that refer to missing rows are reported by table", async () => {
   ]);
 });
 
-test("a long check writes nothing and blocks no writer, and the checkpointer does not wait for it", async () => {
+test("a long check of the database writes nothing, blocks no writer, and does not delay the checkpointer", async () => {
   const { dataDir, path } = makeDataDir();
   const db = (await openStoreDatabase({ dataDir })) as FileDatabase;
   const reader = await openFileReader(path);

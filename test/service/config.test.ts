@@ -9,7 +9,7 @@ import { failureOf } from "../support/failure.ts";
 const dir = mkdtempSync(join(tmpdir(), "bodega-config-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-test("without flags and environment every setting has its default", () => {
+test("without flags and environment, every setting has its default", () => {
   expect(readConfig({}, {})).toMatchObject({
     dataDir: resolve("bodega-data"),
     databaseUrl: undefined,

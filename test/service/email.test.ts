@@ -56,7 +56,7 @@ test("an email is stored as entered, but trimmed and in plain letters", () => {
   expect(parseEmail("email", "Ａda@example.com").email).toBe("Ada@example.com");
 });
 
-test("a country is a two-letter code of ISO 3166-1 in capitals", () => {
+test("a country is a two-letter code of ISO 3166-1 in upper case", () => {
   for (const code of ["PT", "US", "GB", "TW", "AX", "SS"]) expect([code, isCountry(code)]).toEqual([code, true]);
   for (const code of ["", "pt", "UK", "EU", "XX", "ZZ", "SU", "PRT", "P", "PT PL", "AD AE"]) {
     expect([code, isCountry(code)]).toEqual([code, false]);

@@ -36,7 +36,7 @@ test("long work of callers that arrive together is spread over turns, and the fi
   expect(new Set(seen).size).toBe(5);
 });
 
-test("short work shares a turn until its time is used up", async () => {
+test("short work of several callers shares a turn until the turn's time is used up", async () => {
   await quiet();
   const turns = countTurns();
   const began = performance.now();

@@ -439,7 +439,7 @@ onEachDatabase((suite) => {
     });
   });
 
-  onFile("the files of the database never contain a code or an address", async () => {
+  onFile("database files never contain a code or an address of queued mail", async () => {
     const { ctx, queue, sender, email, behave, clock, outbox } = await openPost(suite);
     const canary = "canary-948371";
     const texts = [canary, email];

@@ -66,7 +66,7 @@ for (const digits of [0, 2, 3, 4]) {
     expect({ seed, wrong: wrong.slice(0, 5) }).toEqual({ seed, wrong: [] });
   }, 30_000);
 
-  test(`the largest amounts with ${digits} decimals are exact, and neighbours stay distinct`, async () => {
+  test(`the largest amounts with ${digits} decimals are exact, and differ from their neighbours`, async () => {
     const most = largestOf(digits);
     expect(largestMinor(digits)).toBe(most);
     const amounts = Array.from({ length: 1000 }, (_, n) => most - n);

@@ -128,7 +128,7 @@ test("a namespace can be part of a host name; other texts are refused", () => {
   }
 });
 
-test("a text is not blank or too long, and has no control characters or invalid Unicode", () => {
+test("a blank or too long text, and one with control characters or invalid Unicode, is refused", () => {
   for (const text of ["a", " a ", "é 灯 💡", "a".repeat(10)]) expect(requireText("title", text, 10)).toBe(text);
   const refused = ["", " ", "\u00a0", "a".repeat(11), "a\nb", "a\tb", "\0", "\x1b[31m", "\x7f", "\ud800", "\udc00x"];
   for (const text of refused) {

@@ -96,7 +96,7 @@ onDatabase("file", (suite) => {
   }
 
   for (const [what, write] of writes) {
-    test(`${what} while another process erases the customer is refused and leaves no data`, async () => {
+    test(`${what} is refused and leaves no data if another process erases the customer meanwhile`, async () => {
       const { callers, read } = await openErased();
       expect(await failureOf(write(callers))).toMatchObject({ name: "AppError" });
       expect(await read("select 1 from users where tenant_id = ?1 and id = ?2")).toEqual([]);

@@ -56,7 +56,7 @@ onDatabase("file", (suite) => {
   const nothing = { created: 0, updated: 0, unchanged: 0, errors: [] };
   const asMade = [5, [5, 6, false], [5, null, true]];
 
-  test("inherited prices stay inherited through an export and an import, also in another store", async () => {
+  test("variants inherit the product's price after an export and an import, even in another store", async () => {
     await makeShirt();
     const before = await exported();
     const { header, render } = csvFormat();
@@ -190,7 +190,7 @@ onDatabase("file", (suite) => {
     expect(result.errors).toEqual([expect.objectContaining({ line: 2, field: "categories" })]);
   });
 
-  test("a line with too many categories is refused before any of them is created", async () => {
+  test("an import refuses a line with too many categories before it creates any of them", async () => {
     const ctx = await tenantContext(await suite.shop());
     const importTorch = (names: string[]) => {
       const torch = { title: "Torch", price: 3, categories: names.map((name) => [name]) };

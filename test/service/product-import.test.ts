@@ -275,7 +275,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  onFile("invalid UTF-8 fails only its row, and NUL only its field", async () => {
+  onFile("an import refuses invalid UTF-8 only in its row, and NUL only in its field", async () => {
     const csv = Buffer.concat([
       Buffer.from("\uFEFFsku,title,price\nA,é,1\nB,"),
       BAD,

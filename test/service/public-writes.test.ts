@@ -83,7 +83,7 @@ test("no minute has more writes than allowed, and Retry-After is the exact time 
   expect(taken.length).toBeGreaterThan(75);
 });
 
-test("a write refused by one limit counts for neither, and the longer wait is returned", async () => {
+test("a write that one of two limits refuses counts for neither of them, and the longer wait is returned", async () => {
   const { clock, limiter } = alone();
   const tenant = store({ addressWrites: 4, visitorWrites: 2 });
   const address = newAddress();
@@ -119,7 +119,7 @@ test("the error of a refused write names the limit, without names of settings", 
   expect(await refusalOf(null, "usr_1")).toEqual([5107, "Too many writes by this user."]);
 });
 
-test("stores, addresses and visitors have separate limits; an IPv6 /64 counts as one", async () => {
+test("stores, addresses and visitors have separate limits; an IPv6 /64 network counts as one address", async () => {
   const { limiter } = alone();
   const tenant = store({ addressWrites: 2 });
   const address = newAddress();
@@ -242,7 +242,7 @@ onEachDatabase((suite) => {
     await Promise.all([here.stop(), there.stop()]);
   });
 
-  test("a failing database blocks no writes, and gets the hits later", async () => {
+  test("a failing database does not block public writes, and gets their counts later", async () => {
     const clock = createClock();
     let isDown = true;
     const failing = {

@@ -124,7 +124,7 @@ describe("many registrations of strangers that never answer", () => {
       await opened.sender.stop(0);
     });
 
-    test("one poll skips a limited number of deliveries that cannot be sent now", async () => {
+    test("each poll skips at most a limited number of deliveries that cannot be sent now", async () => {
       const { sendPush } = openServices();
       const opened = await openPushes(suite, { sender: { sendPush } });
       await registerJunk(opened, 600);

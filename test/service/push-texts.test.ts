@@ -18,7 +18,7 @@ test("the name of every file with texts is a language, and each language of mail
 });
 
 for (const [language, texts] of Object.entries(orderTexts)) {
-  test(`${language} has a text for each change, with the order's number once and no other placeholder`, () => {
+  test(`${language} has a text for each change of an order, with the order's number once and no other placeholder`, () => {
     expect(Object.keys(texts)).toEqual([...notifiableEvents]);
     expect(new Set(Object.values(texts)).size).toBe(notifiableEvents.length);
     for (const text of Object.values(texts)) expect(text.match(/\{.*?\}/g)).toEqual(["{number}"]);

@@ -21,7 +21,7 @@ function kept(cache: ReplyCache, tenantId: string, count: number): number {
   return Array.from({ length: count }, (_, n) => cache.find(tenantId, `${n}`)).filter(Boolean).length;
 }
 
-test("a reply is cached at its second request, and never if the cache has no memory", () => {
+test("a reply is cached at its second request, or never if the cache has no memory", () => {
   const cache = new ReplyCache(1_000_000);
   expect([cache.wants("a"), cache.wants("b"), cache.wants("a"), cache.wants("a")]).toEqual([false, false, true, true]);
   const off = new ReplyCache(0);

@@ -14,7 +14,7 @@ onDatabase("file", (suite) => {
     [here, there] = await Promise.all([tenantContext(await suite.shop()), tenantContext(await suite.shop())]);
   });
 
-  test("a webhook can be given by id or by its whole address, unless several have it", async () => {
+  test("a webhook can be named by its id, or by its complete address if only one webhook has it", async () => {
     const url = "https://twice.example.com/in";
     const { webhook_id: first } = await addWebhook(here, { url, allowPrivate: true });
     for (const name of [first, url, "https://TWICE.example.com/in"]) {

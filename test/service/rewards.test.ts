@@ -61,7 +61,7 @@ onDatabase("file", (suite) => {
     while ((await expireDuePoints(suite.app.system)) > 0);
   });
 
-  test("old and new points of one order are returned with their own lifetimes, the new ones first", async () => {
+  test("points of different lots in one order are returned with their own lifetimes, the newest first", async () => {
     const { userId, booked, check } = await openLedger(10);
     const orderId = "ord_test";
     await booked((tx) => earnPoints(tx, { userId, points: 100, source: "old" }));
@@ -104,7 +104,7 @@ onDatabase("file", (suite) => {
     expect(await remaining()).toEqual(lots);
   });
 
-  test("the points that expire first are spent first, whatever was earned, spent and returned before", async () => {
+  test("the points that expire first are spent first, after any earlier bookings", async () => {
     const seed = Number(process.env.BODEGA_TEST_SEED ?? Math.floor(Math.random() * 2 ** 32));
     const numbers = uniform(seed);
     const pick = (below: number) => Math.floor(numbers.next().value * below);
@@ -157,7 +157,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("points are spent, returned, reversed and expired in as few rows after many bookings as after one", async () => {
+  test("spending, returning, reversing and expiring points changes no more rows after many bookings than after one", async () => {
     const { userId, booked, check } = await openLedger(1);
     const earned = { userId, points: 1, source: "order:ord_paid:earn", orderId: "ord_paid" };
     await booked((tx) => earnPoints(tx, earned));
@@ -199,7 +199,7 @@ onDatabase("file", (suite) => {
     expect({ ...rows[0] }).toEqual({ entries: 108, expired: 1 });
   });
 
-  test("a corrupt account does not block others, and expires once it is fixed", async () => {
+  test("a corrupt points account does not block the expiry of others, and its points expire once it is fixed", async () => {
     const broken = await openLedger(1);
     const sound = await openLedger(1);
     for (const { userId, booked } of [broken, sound]) {

@@ -46,7 +46,7 @@ async function refusal(work: Promise<unknown> | (() => unknown)): Promise<{ code
   return { code: error.code, message: error.message };
 }
 
-test("the file is created at the first use, for its owner only, and no other file is left", async () => {
+test("the secret key file is created at the first use, readable only by its owner, and without temporary files", async () => {
   const vault = await openVault(config(), database.db);
   expect(existsSync(keyFile())).toBeFalse();
   const sealed = vault.seal("mail", "a", "x");
@@ -56,14 +56,14 @@ test("the file is created at the first use, for its owner only, and no other fil
   expect((await openVault(config(), database.db)).open("mail", "a", sealed)).toBe("x");
 });
 
-test("a file that others can read is restricted to its owner", async () => {
+test("a secret key file that others can read is restricted to its owner", async () => {
   await claim();
   chmodSync(keyFile(), 0o644);
   await claim();
   expect(statSync(keyFile()).mode & 0o777).toBe(0o600);
 });
 
-test("processes that create it at the same moment agree on one", async () => {
+test("processes that create the secret key at the same moment use the same key", async () => {
   const script = `
     import { createVault } from "${join(import.meta.dir, "../../src/server/security/vault.ts")}";
     import { openVault } from "${join(import.meta.dir, "../../src/server/security/secret-key.ts")}";
@@ -75,13 +75,13 @@ test("processes that create it at the same moment agree on one", async () => {
   expect(new Set(prints).size).toBe(1);
 });
 
-test("the environment's secret is used instead, and no file is created", async () => {
+test("a secret key in the environment is used, and no file is created", async () => {
   await claim(given);
   await claim(given);
   expect(existsSync(keyFile())).toBeFalse();
 });
 
-test("a database refuses another key, until it adopts it", async () => {
+test("a database refuses another secret key until it adopts this key", async () => {
   await claim(given);
   const other = "another secret from the environment, as long";
   expect(await refusal(claim(other))).toMatchObject({ code: 5306 });
@@ -98,7 +98,7 @@ test("if two servers claim a new database at once with different keys, one is re
   expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"]);
 });
 
-test("a missing key file is not replaced while the database needs its key", async () => {
+test("a missing secret key file is not replaced while the database needs the key", async () => {
   await claim();
   rmSync(keyFile());
   expect(await refusal(claim())).toMatchObject({ code: 5306, message: expect.stringContaining("is missing") });
@@ -108,7 +108,7 @@ test("a missing key file is not replaced while the database needs its key", asyn
   expect(existsSync(keyFile())).toBeTrue();
 });
 
-test("an empty file is not a valid secret, and is not changed", async () => {
+test("an empty secret key file is refused, and not changed", async () => {
   await claim();
   writeFileSync(keyFile(), "\n");
   expect(await refusal(claim())).toMatchObject({ code: 5306, message: expect.stringContaining("has no valid secret") });
@@ -149,7 +149,7 @@ test.each([
   expect(open()).toBeNull();
 });
 
-test("changing any bit of a sealed value makes it invalid", () => {
+test("a sealed value with any changed bit is invalid", () => {
   const bytes = Buffer.from(vault.seal("mail", "a", "x"), "base64url");
   for (let at = 0; at < bytes.length; at++) {
     const altered = Buffer.from(bytes);
@@ -158,7 +158,7 @@ test("changing any bit of a sealed value makes it invalid", () => {
   }
 });
 
-test("a keyed hash is the same each time, and differs by text, purpose and key", () => {
+test("a keyed hash of the same text is always the same, and depends on purpose and key", () => {
   const hash = vault.mac("mail-code", "123456");
   expect(hash).toMatch(/^[0-9a-f]{64}$/);
   expect(vault.mac("mail-code", "123456")).toBe(hash);
@@ -170,7 +170,7 @@ test("a keyed hash is the same each time, and differs by text, purpose and key",
   expect(others).not.toContain(hash);
 });
 
-test("the secret is read at the first use only", () => {
+test("the secret key is read only at its first use", () => {
   let asked = 0;
   const lazy = createVault(() => {
     asked += 1;

@@ -64,7 +64,7 @@ onDatabase("file", (suite) => {
     ["left to a user whose address is another now", (change) => change("email_key = 'other@example.com'")],
   ];
   for (const [what, happen] of changes) {
-    test(`if a password is ${what} after it was verified, the sign-in is refused (5212)`, async () => {
+    test(`if a password was ${what} after it was verified, the sign-in is refused (5212)`, async () => {
       const { ctx, change, signIn, active } = await openStore();
       const before = await active();
       expect(await codeOf(signIn(interrupted(ctx, () => happen(change))))).toBe(5212);
@@ -82,7 +82,7 @@ onDatabase("file", (suite) => {
     });
   });
 
-  test("if two-factor is turned on after the password was verified, its code is required", async () => {
+  test("if two-factor is enabled after the password was verified, its code is required", async () => {
     const { ctx, account, signIn } = await openStore();
     await account.begin();
     const confirm = { sql: "update two_factor set confirmed_at = created_at where user_id = ?", args: [account.id] };

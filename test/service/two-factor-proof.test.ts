@@ -72,7 +72,7 @@ onDatabase("file", (suite) => {
     expect(rows[0]?.n).toBe(0);
   });
 
-  test("callers other than users have no second factor (5300)", async () => {
+  test("two-factor routes refuse callers that are not users (5300)", async () => {
     const { ctx } = await prepare();
     for (const actor of [
       { kind: "terminal" },

@@ -11,7 +11,7 @@ test("sizes are formatted in KiB, MiB and GiB", () => {
   expect([0, 1023, 1536, 200 * MiB].map(formatBytes)).toEqual(["0 bytes", "1023 bytes", "1.5 KiB", "200 MiB"]);
 });
 
-test("durations are formatted in their largest unit, and parsed from their short form", () => {
+test("durations are formatted in their largest unit, and parsed from a short form such as 90s", () => {
   expect([400, 1000, -59_000, hour - 1000, hour, 49 * hour].map((ms) => formatDuration(ms))).toEqual([
     ...["0 seconds", "1 second", "59 seconds", "1 hour", "1 hour", "2 days"],
   ]);
@@ -104,7 +104,7 @@ test("digits in JSON strings are not changed", () => {
   expect(parseExactJson('{"a":"12345678901234567890e5","b":[1e1]}')).toEqual({ a: "12345678901234567890e5", b: [10] });
 });
 
-test("in metadata an inexact number becomes the nearest double", () => {
+test("in metadata, a number that a double cannot represent becomes the nearest double", () => {
   expect(JSON.stringify(parseExactJson('{"pi":3.14159265358979323846}'))).toBe('{"pi":3.141592653589793}');
 });
 

@@ -91,7 +91,7 @@ const operation = readFileSync(join(root, "docs/OPERATION.md"), "utf8");
 const documented = (text: string) =>
   new Set((text.match(/^\| `[A-Z].*$/gm) ?? []).flatMap((row) => row.match(/`[A-Z]+_[A-Z0-9_]+`/g) ?? []));
 
-test("the table of variables in docs/OPERATION.md names the variables without a _FILE form", () => {
+test("docs/OPERATION.md names all variables without a _FILE form", () => {
   expect([...documented(operation)]).toEqual(expect.arrayContaining(plain.map((name) => `\`${name}\``)));
   const named = /without that form: ([^.]*)/.exec(operation)?.[1]?.match(/[A-Z_]+/g);
   expect(named?.toSorted()).toEqual(plain.toSorted());

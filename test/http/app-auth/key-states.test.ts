@@ -27,7 +27,7 @@ async function codeOf(shop: Shop, auth = shop.auth): Promise<number | undefined>
 
 onEachDatabase((suite) => {
   const { test, onFile } = suite;
-  test("a store deleted during writes is not found, without an internal error", async (shop) => {
+  test("writes to a store that is deleted meanwhile get 5215 and no internal error", async (shop) => {
     const body = { title: "Lamp", price: 1 };
     const writes = Array.from({ length: 20 }, () => shop.call("POST /products/", { body }));
     const gone = deleteTenant(suite.app.system, shop.namespace);

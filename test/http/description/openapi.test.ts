@@ -91,7 +91,7 @@ onDatabase("file", (suite) => {
     for (const lang of wrong.lang) expect((await shop.call("GET /products/", { query: { lang } })).code).toBe(5102);
   });
 
-  test("the description accepts the bodies that the server accepts, and refuses the texts that it refuses", async (shop) => {
+  test("the API description accepts the bodies that the server accepts, and refuses the texts that the server refuses", async (shop) => {
     const ajv = describedBy(raw);
     const address = { line1: "Elm 1", city: "Bonn", country: "DE" };
     const message = { title: "Sale", body: "Lamps\nfor half", everyone: true };

@@ -146,7 +146,7 @@ onEachDatabase((suite) => {
     expect((await call("POST /trial/", { ...send, query: { dry_run: "false" } })).code).toBe(5307);
   });
 
-  test("a request that fails at its end writes nothing: no record, event, audit row or reply", async () => {
+  test("a request that fails at its end writes no record, event, audit row or stored reply", async () => {
     const send = keyed();
     for (const [unexpected, code] of [
       [false, 5306],

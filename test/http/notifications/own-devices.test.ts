@@ -123,7 +123,7 @@ onDatabase("file", (suite) => {
     expect((await shop.callAnonymously(`GET ${path}`, theirs)).code).toBe(5100);
   });
 
-  test("users remove their own devices only, without their secrets", async () => {
+  test("users can remove only their own devices, and need no management secret for this", async () => {
     const [shop, elsewhere] = [await suite.shop(), await suite.shop()];
     const [account, neighbour] = [await openAccount(shop), await openAccount(shop)];
     const { id } = await registerWith(account.call);

@@ -263,7 +263,7 @@ onDatabase("file", (suite) => {
     expect(many).toEqual([...Array(10).fill(200), 5107]);
   });
 
-  test("the receipt of a withdrawal has the time in the store's zone; the store gets a mail if no order matches", async () => {
+  test("the receipt of a withdrawal shows the time in the store's time zone; if no order matches, the store gets a mail", async () => {
     const { shop, page } = await open({ timezone: "Asia/Kolkata", notify: '["grace@example.com"]' });
     const body = { number: 77, email, name: "Eve", text: "Too big." };
     await page("POST /orders/withdrawals/", { body, address: newAddress() });

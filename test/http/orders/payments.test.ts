@@ -95,7 +95,7 @@ onEachDatabase((suite) => {
     expect(await readEvents(shop, "order.paid")).toHaveLength(1);
   });
 
-  onFile("surplus money is booked and needs attention, and its refund credits no line", async (shop) => {
+  onFile("surplus money is booked and needs attention, and its refund does not refund a line", async (shop) => {
     const { made } = await order(shop);
     const over = await pay(shop, made, { amount: 25, reference: "bank-1" });
     expect(over).toMatchObject({ status: "paid", payment_status: "paid", received_minor: 2500, due_minor: 0 });
@@ -179,7 +179,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  onFile("late money for an expired order takes its stock, its points and the use of its code again", async (shop) => {
+  onFile("late money for an expired order takes its stock, points and code use again", async (shop) => {
     const eve = await openAccount(shop);
     await givePoints(shop, eve.id, 500);
     const code = await createCode(shop, { code: "FIVE", amount: 5, limit: 1 });

@@ -141,7 +141,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a customer who signs up without a code, or enters a wrong one, takes over nothing", async () => {
+  test("a customer who signs up without a code, or enters a wrong code, takes over no guest orders", async () => {
     const { shop, place, read } = await open(suite);
     await updateTenant(shop.app.system, shop.namespace, { signUp: "open" });
     const order = await place();

@@ -100,29 +100,32 @@ onEachDatabase((suite) => {
   }
 
   for (const how of ["cancelled", "expired"]) {
-    onFile(`when ${how} orders return points, those that refunds could not reverse are reversed`, async () => {
-      const { shop, paid, spent, reversed, balance } = await openSpent([60, 140], 2);
-      for (const order of paid) expect((await actOn(shop, order, "refund")).points_reversed).toBe(0);
-      const [first, last] = spent as [OrderReply, OrderReply];
-      const before = await shop.call<OrderReply>(`GET /orders/${paid[1]?.id}/`);
-      const events = (await readEvents(shop, "order.refunded")).length;
-      if (how === "cancelled") {
-        await Promise.all([1, 2].map(() => shop.call(`POST /orders/${first.id}/cancel/`)));
-        // The order returned 100 points, fewer than both refunds must reverse.
-        expect([await balance(), await reversed()]).toEqual([0, [60, 40]]);
-        await actOn(shop, last, "cancel");
-      } else {
-        suite.app.clock.advance(hour);
-        await Promise.all([expireDueOrders(suite.app.system), expireDueOrders(suite.app.system)]);
-      }
-      expect([await balance(), await reversed()]).toEqual([0, [60, 140]]);
-      const after = await shop.call<OrderReply>(`GET /orders/${paid[1]?.id}/`);
-      expect(after.data.version).toBe(before.data.version + 2);
-      expect(await readEvents(shop, "order.refunded")).toHaveLength(events + 3);
-    });
+    onFile(
+      `when ${how} orders return points, these are used for reversals that refunds could not complete`,
+      async () => {
+        const { shop, paid, spent, reversed, balance } = await openSpent([60, 140], 2);
+        for (const order of paid) expect((await actOn(shop, order, "refund")).points_reversed).toBe(0);
+        const [first, last] = spent as [OrderReply, OrderReply];
+        const before = await shop.call<OrderReply>(`GET /orders/${paid[1]?.id}/`);
+        const events = (await readEvents(shop, "order.refunded")).length;
+        if (how === "cancelled") {
+          await Promise.all([1, 2].map(() => shop.call(`POST /orders/${first.id}/cancel/`)));
+          // The order returned 100 points, fewer than both refunds must reverse.
+          expect([await balance(), await reversed()]).toEqual([0, [60, 40]]);
+          await actOn(shop, last, "cancel");
+        } else {
+          suite.app.clock.advance(hour);
+          await Promise.all([expireDueOrders(suite.app.system), expireDueOrders(suite.app.system)]);
+        }
+        expect([await balance(), await reversed()]).toEqual([0, [60, 140]]);
+        const after = await shop.call<OrderReply>(`GET /orders/${paid[1]?.id}/`);
+        expect(after.data.version).toBe(before.data.version + 2);
+        expect(await readEvents(shop, "order.refunded")).toHaveLength(events + 3);
+      },
+    );
   }
 
-  onFile("points that a refund returns are reversed for the refund of another order", async () => {
+  onFile("points that a refund returns are used to reverse the earned points of another refunded order", async () => {
     const { shop, paid, spent, reversed, balance } = await openSpent([100], 1);
     const [first, last] = [...paid, ...spent] as [OrderReply, OrderReply];
     expect((await actOn(shop, last, "pay")).points_earned).toBe(1);

@@ -183,7 +183,7 @@ onDatabase("file", (suite) => {
     expect(rows[0]).toMatchObject({ actor_kind: "visitor", subject: null, details: null });
   });
 
-  test("credentials in a request for a code, or in a reset, are ignored", async () => {
+  test("password forgot and reset ignore credentials", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const query = { user_id: "usr_gone", token: "v2.gone" };
     for (const more of [{ auth: other.auth }, { query }, { auth: "Bearer x:y", query }]) {

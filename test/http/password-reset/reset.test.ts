@@ -84,7 +84,7 @@ onDatabase("file", (suite) => {
 
   const failuresOf = (tenantId: string, email: string) => Bun.SHA256.hash(`${tenantId}:${email}`, "base64url");
 
-  test("after failed sign-ins a reset allows a sign-in at once", async () => {
+  test("a password reset allows a sign-in at once, even after failed sign-ins", async () => {
     const { shop, email, code } = await openAccountWithCode(suite);
     await lockOut(shop, email);
     await reset(shop, email, code);

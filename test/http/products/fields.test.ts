@@ -43,7 +43,7 @@ const refused: [name: string, field: string, body: Record<string, unknown>][] = 
   ["101 tags", "tags", { tags: Array.from({ length: 101 }, (_, i) => `t${i}`) }],
   ["metadata that is an array", "metadata", { metadata: [] }],
   ["metadata that is null", "metadata", { metadata: null }],
-  ["metadata of more than 16 KiB in bytes though not in characters", "metadata", { metadata: { a: "é".repeat(8200) } }],
+  ["metadata of more than 16 KiB in bytes, but fewer characters", "metadata", { metadata: { a: "é".repeat(8200) } }],
   ["metadata 21 levels deep", "metadata", { metadata: nest(21) }],
   ["a NUL in metadata", "metadata", { metadata: { a: ["x\0"] } }],
   ["a NUL in a name within metadata", "metadata", { metadata: { "a\0": 1 } }],

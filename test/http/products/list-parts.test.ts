@@ -165,7 +165,7 @@ onDatabase("file", (suite) => {
     expect((await shop.callAnonymously(request, { query: asCustomer })).code).toBe(5100);
   });
 
-  test("a filtered list is complete and in order with any index", async ({ call, namespace }) => {
+  test("a filtered list is complete and in order, with any index that it uses", async ({ call, namespace }) => {
     const count = 9000;
     const [mine, other] = [await idOf(suite, namespace), await idOf(suite, (await suite.shop()).namespace)];
     await fill(suite, mine, count);

@@ -99,7 +99,7 @@ onEachDatabase((suite) => {
     );
   }
 
-  onFile("a price is in the currency of the store at the time of the write", async () => {
+  onFile("a price is in the currency that the store has when the price is written", async () => {
     const { call, createProduct, namespace } = await suite.shop();
     const { id } = await createProduct({ price: 19.99 });
     const { data } = await call<ProductReply>(`GET /products/${id}/`);

@@ -114,7 +114,7 @@ onEachDatabase((suite) => {
     expect(answers).toEqual(found);
   });
 
-  onFile("any search text returns a list, never all products of the store", async (shop) => {
+  onFile("a search with any text returns a list, and never all products of the store", async (shop) => {
     await stock(shop);
     const answers = await Promise.all(hostile.map(async (q) => [q, await find(shop.call, q)]));
     expect(answers).toEqual(hostile.map((q) => [q, []]));

@@ -169,7 +169,7 @@ onDatabase("file", (suite) => {
     expect((await read(shop, id)).version).toBe(1);
   });
 
-  test("translations of more than 512 KiB are refused, whether they are sent at once or merged", async (shop) => {
+  test("translations of more than 512 KiB are refused, sent at once or after a merge", async (shop) => {
     // A backslash has two bytes in JSON.
     const sized = (count: number, from = 0) =>
       Object.fromEntries(

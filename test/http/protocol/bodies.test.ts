@@ -79,7 +79,7 @@ onDatabase("file", (suite) => {
     shop = await suite.shop();
   });
 
-  test("an inexact number is reported only for fields that are numbers in the schema", async () => {
+  test("a number in a body that a double would round is refused only for fields that are numbers in the schema", async () => {
     const messageOf = async (request: string, raw: string) => {
       const { error } = await shop.callAnonymously(request, { auth: shop.auth, raw });
       return error?.details?.map(({ message }) => message);

@@ -94,7 +94,7 @@ onDatabase("file", (suite) => {
     expect(logged?.fault).toMatch(/\S/);
   });
 
-  test("the log has the error in one line, without stack or path", async () => {
+  test("the log has the error of a handler in one line, without stack or path", async () => {
     await call("GET /faults/error/");
     const [text = "", json = ""] = app.lines.slice(-2);
     for (const line of [text, json]) {

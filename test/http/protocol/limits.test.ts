@@ -50,7 +50,7 @@ onDatabase("file", (suite) => {
     expect((await connection.read())?.status).toBe(201);
   });
 
-  test("refusing a request with an unread endless body ends its connection", async () => {
+  test("a refused request with an endless body ends its connection", async () => {
     const endless = { "transfer-encoding": "chunked", authorization: "Bearer a:b" };
     for (const [line, code] of [
       [head(), 5203],

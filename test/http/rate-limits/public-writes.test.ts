@@ -130,7 +130,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  test("two processes share the limits, and no table but the audit log identifies callers", async () => {
+  test("two processes share the limits, and only the audit log identifies callers", async () => {
     const shop = await open({ addressWrites: 6, visitorWrites: 0 });
     const app = startTestApp({ db: await suite.database.openAgain(), clock: suite.app.clock });
     const elsewhere: Shop = { ...shop, callAnonymously: createClient(app, { namespace: shop.namespace }) };

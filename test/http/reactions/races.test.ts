@@ -86,7 +86,7 @@ onEachDatabase((suite) => {
     expect([await likesOf(shop, id), await rowsOf(id, "like")]).toEqual([1, [1]]);
   });
 
-  onFile("deleting a store deletes its thousands of likes, and keeps those of others", async () => {
+  onFile("deleting a store deletes its thousands of likes, and no likes of other stores", async () => {
     const [shop, other] = [await suite.shop(), await suite.shop()];
     const ids: string[] = [];
     for (const { namespace, createProduct } of [shop, other]) {

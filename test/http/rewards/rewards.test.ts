@@ -75,7 +75,7 @@ onEachDatabase((suite) => {
     expect((await account()).balance).toBe(59);
   });
 
-  onFile("customers and the store can each use the same source once", async () => {
+  onFile("customers and the store can each use the same source of points once", async () => {
     const { shop, customer, own } = await openShop();
     await givePoints(shop, customer.id, 100);
     const body = { points: 10, source: "voucher-1" };

@@ -108,7 +108,7 @@ onDatabase("file", (suite) => {
   }
   const bcryptOf = (cost: number) => Bun.password.hash(goodPassword, { algorithm: "bcrypt", cost });
 
-  test("a refused sign-in verifies one hash, and takes as long for an imported password as for any other", async (shop) => {
+  test("a refused sign-in verifies one hash, and takes the same time for imported and other passwords", async (shop) => {
     const ctx = await tenantContext(shop);
     const imported = [await importUser(shop, await bcryptOf(4)), await importUser(shop, argon2)];
     const disabled = await importUser(shop, await bcryptOf(5));

@@ -131,7 +131,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, { email, code })).code).toBe(5212);
   });
 
-  test("a code of another store, or for a reset, does not log in", async () => {
+  test("a code of another store, or a code for a password reset, cannot log in", async () => {
     const [shop, elsewhere] = [await openShop(suite), await openShop(suite)];
     await openAccount(shop, { email });
     await openAccount(elsewhere, { email });
@@ -207,7 +207,7 @@ onDatabase("file", (suite) => {
     verify.mockRestore();
   });
 
-  test("the code gives an account of an open sign-up to the owner of the address, even if a stranger knows its password", async () => {
+  test("after an open sign-up by a stranger, a mailed code gives the account to the owner of the address", async () => {
     const shop = await openShop(suite);
     await updateTenant(suite.app.system, shop.namespace, { signUp: "open" });
     await signUp(shop, email);

@@ -118,7 +118,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a token in a body authenticates on no other route, and is not an unknown field there", async () => {
+  test("on other routes, a token in the body does not authenticate, and is not an unknown field", async () => {
     const account = await openAccount(shop);
     await (await tenantContext(shop)).db.execute({
       sql: "update users set role = 'staff' where id = ?",

@@ -129,7 +129,7 @@ onDatabase("file", (suite) => {
     expect(await makeOrder(shop, items)).toMatchObject({ total_minor: 1190, tax_minor: 0, tax_lines: [] });
   });
 
-  test("a backend's own tax is added without tax lines, and its own shipping replaces only the shipping rates", async () => {
+  test("a tax that a backend sends is added without tax lines, and shipping that it sends replaces only the shipping rates", async () => {
     const { shop, items } = await open("yes");
     const taxed = await makeOrder(shop, items, { tax: 1.25, shipping: 3 });
     expect(taxed as object).toMatchObject({

@@ -20,7 +20,7 @@ const send = (body: unknown, more = {}) => ({ body, ...more });
 const scenarios: ApiScenario[] = [
   ...scenariosOf(request, [
     [
-      "a sign-up is accepted, and says that its address must be verified",
+      "a sign-up is accepted, and its reply says that the address must be verified",
       () => send({ ...good, name: "Ada" }),
       200,
       {
