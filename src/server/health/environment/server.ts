@@ -144,10 +144,9 @@ export async function* checkTls(subject: CheckSubject): AsyncGenerator<Finding> 
   const { tls, acme, dataDir } = subject.config;
   if (tls) yield* checkServedFiles(subject, tls);
   const obtained = join(dataDir, "acme-certificate.pem");
-  if (!acme && existsSync(obtained)) {
-    const message = `${obtained} was not checked, because --acme (BODEGA_ACME) is not set here.`;
-    yield finding("note", obtained, message, "Use the same flags and environment as for the server.");
-  }
+  if (acme || !existsSync(obtained)) return;
+  const message = `${obtained} was not checked, because --acme (BODEGA_ACME) is not set here.`;
+  yield finding("note", obtained, message, "Use the same flags and environment as for the server.");
 }
 
 async function* checkServedFiles({ config, ctx, now }: CheckSubject, files: TlsFiles): AsyncGenerator<Finding> {
