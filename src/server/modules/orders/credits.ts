@@ -1,10 +1,13 @@
+import { sql } from "drizzle-orm";
+import { nextTurn } from "../../concurrency/event-loop.ts";
 import type { Ctx } from "../../context.ts";
-import { all, statement } from "../../db/statement.ts";
+import { all, ofStore, param, statement } from "../../db/statement.ts";
+import { invalidField } from "../../errors.ts";
 import { splitAmount, sumOf } from "../../values/money.ts";
 import { invoices } from "../invoices/table.ts";
 import { divideRounded } from "../taxes/calculate.ts";
 import { type OrderRow, ofOrder, selectLines } from "./read.ts";
-import { type orderLines, orderRefunds, payments } from "./table.ts";
+import { type orderLines, orderRefunds, orders, payments } from "./table.ts";
 
 /** The part of an order or credit with one tax rate, in minor units. `gross` includes the tax. */
 export interface TaxPart {
@@ -32,7 +35,39 @@ export async function readSale(ctx: Pick<Ctx, "db" | "tenant">, order: OrderRow)
     all(ctx.db, selectIssued, values),
   ]);
   const taxParts = taxPartsOf(order);
-  return { order, lines, refunds, payments: paid, issued, taxParts, credits: creditsOf(lines, refunds, taxParts) };
+  const address = JSON.parse(order.shippingAddress ?? "{}") as { country?: string };
+  const country = address.country ?? ctx.tenant.country;
+  const credits = creditsOf(lines, refunds, taxParts);
+  return { order, country, lines, refunds, payments: paid, issued, taxParts, credits };
+}
+
+const batchSize = 100;
+// Each sale, payment, credit and refund changes `updated_at` of its order.
+const selectChanged = statement((q) =>
+  q
+    .select({ id: orders.id })
+    .from(orders)
+    .where(sql`${ofStore(orders)} and updated_at >= ${param("since")}`)
+    .orderBy(orders.number)
+    .limit(sql.placeholder("limit")),
+);
+const isListed = sql`${ofStore(orders)} and id in (select value from json_each(${param("ids")}))`;
+const selectOrders = statement((q) => q.select().from(orders).where(isListed).orderBy(orders.number));
+
+/** Yields the sales that changed since a time, by number, in batches. Errors: validationFailed for more than `max`. */
+export async function* readSales(ctx: Ctx, since: string, max?: number) {
+  const tenantId = ctx.tenant.id;
+  const ids = await all(ctx.db, selectChanged, { tenantId, since, limit: max === undefined ? -1 : max + 1 });
+  if (max !== undefined && ids.length > max) {
+    throw invalidField("since", `must be later: more than ${max} orders have changed since then`);
+  }
+  for (let at = 0; at < ids.length; at += batchSize) {
+    // Other requests are answered between the batches.
+    await nextTurn();
+    const batch = JSON.stringify(ids.slice(at, at + batchSize).map(({ id }) => id));
+    const page = await all(ctx.db, selectOrders, { tenantId, ids: batch });
+    yield await Promise.all(page.map((order) => readSale(ctx, order)));
+  }
 }
 
 function taxPartsOf({ taxLines, totalMinor, taxMinor }: OrderRow): TaxPart[] {

@@ -1,27 +1,10 @@
-import { sql } from "drizzle-orm";
-import { nextTurn } from "../../concurrency/event-loop.ts";
 import type { Ctx } from "../../context.ts";
-import { all, ofStore, param, statement } from "../../db/statement.ts";
-import { invalidField } from "../../errors.ts";
 import { sumOf, toAmount } from "../../values/money.ts";
-import { readSale, type TaxPart } from "../orders/credits.ts";
-import { orders } from "../orders/table.ts";
+import { type readSale, readSales, type TaxPart } from "../orders/credits.ts";
 import type { ReportQuery } from "./model.ts";
 import { parseRange, periodOf } from "./range.ts";
 
 const maxOrders = 100_000;
-const batchSize = 100;
-
-// All changes in reports also change `updated_at` of the order, which has an index.
-const selectChanged = statement((q) =>
-  q
-    .select({ id: orders.id })
-    .from(orders)
-    .where(sql`${ofStore(orders)} and updated_at >= ${param("since")}`)
-    .limit(maxOrders + 1),
-);
-const isListed = sql`${ofStore(orders)} and id in (select value from json_each(${param("ids")}))`;
-const selectOrders = statement((q) => q.select().from(orders).where(isListed));
 
 type Sale = Awaited<ReturnType<typeof readSale>>;
 type Sums = Record<string, number>;
@@ -40,7 +23,7 @@ interface Report {
   /** The columns before the sums. If the first is `period`, each period has rows of its own. */
   columns: readonly string[];
   sums: readonly string[];
-  entriesOf(sale: Sale, homeCountry: string | null): Entry[];
+  entriesOf(sale: Sale): Entry[];
 }
 
 const sales: Report = {
@@ -70,9 +53,7 @@ const sales: Report = {
 const tax: Report = {
   columns: ["period", "country", "tax_class", "tax_rate", "currency"],
   sums: ["sold_net_minor", "sold_tax_minor", "returned_net_minor", "returned_tax_minor"],
-  entriesOf({ order, taxParts, credits }, homeCountry) {
-    const address = JSON.parse(order.shippingAddress ?? "{}") as { country?: string };
-    const country = address.country ?? homeCountry;
+  entriesOf({ order, country, taxParts, credits }) {
     const entriesFor = (at: string | null, parts: TaxPart[], word: "sold" | "returned") =>
       parts.map(({ taxClass, rate, gross, tax: amount }) => {
         const sums = { [`${word}_net_minor`]: gross - amount, [`${word}_tax_minor`]: amount };
@@ -131,10 +112,11 @@ export async function readReport(ctx: Ctx, name: ReportName, query: ReportQuery)
   const { since, until } = parseRange(ctx, query);
   const rows = new Map<string, { labels: ReportRow; sums: Sums; digits: number }>();
   const empty = Object.fromEntries(names.map((sum) => [sum, 0]));
-  for await (const sale of readSales(ctx, since)) {
-    const { currency, currencyDigits: digits } = sale.order;
-    for (const { at, key, labels, sums } of entriesOf(sale, ctx.tenant.country)) {
+  for await (const sales of readSales(ctx, since, maxOrders)) {
+    const entries = sales.flatMap((sale) => entriesOf(sale).map((entry) => ({ ...entry, order: sale.order })));
+    for (const { at, key, labels, sums, order } of entries) {
       if (at === null || at < since || at >= until) continue;
+      const { currency, currencyDigits: digits } = order;
       const place = hasPeriods ? { period: periodOf(at, ctx.tenant.timezone, query.by ?? "day") } : {};
       const identity = { ...place, ...key, currency };
       const text = JSON.stringify(identity);
@@ -158,19 +140,4 @@ export async function readReport(ctx: Ctx, name: ReportName, query: ReportQuery)
     });
     return Object.fromEntries([...fixed, ...shown]);
   });
-}
-
-async function* readSales(ctx: Ctx, since: string): AsyncGenerator<Sale> {
-  const tenantId = ctx.tenant.id;
-  const ids = await all(ctx.db, selectChanged, { tenantId, since });
-  if (ids.length > maxOrders) {
-    throw invalidField("since", `must be later: more than ${maxOrders} orders have changed since then`);
-  }
-  for (let at = 0; at < ids.length; at += batchSize) {
-    // Other requests are answered between the batches.
-    await nextTurn();
-    const batch = JSON.stringify(ids.slice(at, at + batchSize).map(({ id }) => id));
-    const page = await all(ctx.db, selectOrders, { tenantId, ids: batch });
-    yield* await Promise.all(page.map((order) => readSale(ctx, order)));
-  }
 }

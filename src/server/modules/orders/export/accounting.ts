@@ -1,26 +1,9 @@
-import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
-import { all, ofStore, param, statement } from "../../../db/statement.ts";
 import { guardFormula, writeCsv } from "../../../values/csv-injection.ts";
 import { formatMinor } from "../../../values/money.ts";
-import { readSale, type TaxPart } from "../credits.ts";
-import type { OrderRow } from "../read.ts";
-import { orders } from "../table.ts";
+import { type readSale, readSales, type TaxPart } from "../credits.ts";
 
 type Delimiter = Parameters<typeof writeCsv>[1];
-
-const pageSize = 100;
-// Each payment and refund changes `updated_at`, so an order that was not changed since `since` has no rows.
-const selectPaid = statement((q) =>
-  q
-    .select()
-    .from(orders)
-    .where(
-      sql`${ofStore(orders)} and number > ${param("after")} and paid_at is not null and updated_at >= ${param("since")}`,
-    )
-    .orderBy(orders.number)
-    .limit(pageSize),
-);
 
 /** The part of an order or refund with one tax rate. Amounts are texts such as `12.50`, negative for refunds. */
 export type AccountingRow = Awaited<ReturnType<typeof rowsOf>>[number];
@@ -54,27 +37,23 @@ export async function* readAccounting(
   ctx: Ctx,
   { since = "", until = "~" }: Partial<Record<"since" | "until", string | undefined>>,
 ) {
-  let page: OrderRow[] = [];
-  do {
-    const after = page.at(-1)?.number ?? 0;
-    page = await all(ctx.db, selectPaid, { tenantId: ctx.tenant.id, after, since });
-    const sales = await Promise.all(page.map((order) => readSale(ctx, order)));
+  for await (const sales of readSales(ctx, since)) {
     yield sales.flatMap((sale) => {
-      const paid = { id: null, at: sale.order.paidAt as string, taxParts: sale.taxParts };
-      const documents = [paid, ...sale.credits].filter(({ at }) => at >= since && at < until);
-      return documents.flatMap((document) => rowsOf(ctx, sale, document));
+      const paid = { id: null, at: sale.order.paidAt ?? "", taxParts: sale.taxParts };
+      const documents = sale.order.paidAt === null ? [] : [paid, ...sale.credits];
+      const wanted = documents.filter(({ at }) => at >= since && at < until);
+      return wanted.flatMap((document) => rowsOf(ctx, sale, document));
     });
-  } while (page.length === pageSize);
+  }
 }
 
 type Sale = Awaited<ReturnType<typeof readSale>>;
 
 function rowsOf(
-  { tenant: { country, timezone } }: Ctx,
-  { order, payments, issued }: Sale,
+  { tenant: { timezone } }: Ctx,
+  { order, country, payments, issued }: Sale,
   { id, at, taxParts }: { id: string | null; at: string; taxParts: TaxPart[] },
 ) {
-  const address = JSON.parse(order.shippingAddress ?? "{}") as { country?: string };
   const show = (minor: number) => `${id !== null && minor > 0 ? "-" : ""}${formatMinor(minor, order.currencyDigits)}`;
   const shown = taxParts.filter(({ gross }, index) => gross > 0 || (index === 0 && order.totalMinor === 0));
   return shown.map(({ taxClass, rate, gross, tax }) => ({
@@ -83,8 +62,7 @@ function rowsOf(
     date: new Intl.DateTimeFormat("sv-SE", { timeZone: timezone }).format(new Date(at)),
     order_number: order.number,
     invoice_number: issued.find(({ refundId }) => refundId === id)?.number ?? null,
-    country: address.country ?? country,
-    ...{ currency: order.currency, tax_class: taxClass, tax_rate: rate },
+    ...{ country, currency: order.currency, tax_class: taxClass, tax_rate: rate },
     ...{ net: show(gross - tax), tax: show(tax), gross: show(gross) },
     payment: [...new Set(payments.map(({ provider }) => provider))].join(" "),
     reference: payments.flatMap(({ reference }) => reference ?? []).join(" "),
