@@ -34,7 +34,7 @@ interface ScheduledCommand {
   describe(stdout: string): { message: string; warnings: string[] };
 }
 
-/** Returns undefined without `--backup-every`. Throws validationFailed for a single file, or S3 without an account. */
+/** Returns undefined without `--backup-every`. Throws validationFailed for a file, or for S3 without an account. */
 export function scheduleBackups(config: Config): ScheduledCommand | undefined {
   const { backupEveryMs: everyMs, backupKeep: keep, backupTo, dataDir } = config;
   if (everyMs === undefined) return undefined;

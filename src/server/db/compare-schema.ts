@@ -42,7 +42,7 @@ function indexObjects(objects: readonly SchemaObject[]) {
   return new Map(objects.map((one) => [keyOf(one), one]));
 }
 
-/** The type is part of the key, because a trigger may have the name of a table. */
+/** Returns a key for an object. The type is a part of the key, because a trigger may have the name of a table. */
 function keyOf({ type, name }: Pick<SchemaObject, "type" | "name">): string {
   return `${type} ${name}`;
 }

@@ -73,7 +73,7 @@ export function keysetList(list: KeysetList) {
   };
 }
 
-/** One statement reads page, last position and total, so that they are from one snapshot. */
+/** Compiles one statement for page, last position and total, so that all of them are from one snapshot. */
 function compilePage(list: KeysetList, shape: Shape): Statement<PageRow> {
   const { json, bytes, from, joined = from, id = sql`id`, tie = id, conditions = {} } = list;
   const { base = sql`tenant_id = ${param("tenantId")}` } = list;

@@ -40,7 +40,7 @@ export function scanSql(sql: string): SqlShape {
   return { verb, reads: isReading(sql, verb, found), params, several: isFollowed && !trigger };
 }
 
-/** Whether a statement that begins with WITH changes rows. Statements that only read cannot contain these words. */
+/** Whether a statement that begins with WITH changes rows. Only such statements contain these words outside strings. */
 function hasChange(found: readonly string[]): boolean {
   const words = found.map((token) => token.toUpperCase());
   return words.some((word, at) => changes.has(word) || (word === "INTO" && words[at - 1] === "REPLACE"));
@@ -55,7 +55,7 @@ function isReading(sql: string, verb: string, found: readonly string[]): boolean
 export const controlVerbs = new Set(["BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE"]);
 const ownPragmas = /\b(?:wal_checkpoint|wal_autocheckpoint|journal_mode|synchronous|query_only|busy_timeout)\b/i;
 
-/** @throws TypeError for a statement that only the data layer itself may run. */
+/** Throws TypeError for a statement that only the data layer itself may run. */
 export function assertOrdinary(sql: string): void {
   const { verb } = shapeOf(sql);
   if (controlVerbs.has(verb) || (verb === "PRAGMA" && ownPragmas.test(sql))) {

@@ -18,7 +18,7 @@ export const prefixes = {
 
 const pad = (number: number, digits: number) => String(number).padStart(digits, "0");
 
-/** Names sort by generation, then by sequence. */
+/** All names sort by generation, then by sequence. */
 export const generationName = (generation: number) => prefixes.generation + pad(generation, 10);
 
 const formatId = ({ generation, sequence }: SegmentId) => `${pad(generation, 10)}-${pad(sequence, 12)}`;

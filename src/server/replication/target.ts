@@ -74,7 +74,7 @@ function identify(databasePath: string) {
   return { ino, size, mtimeMs };
 }
 
-/** `isSameFile`: the database file was not replaced. `isUnchanged`: its size and time are the same, as in a copy. */
+/** Reads the state. `isSameFile`: the database file was not replaced. `isUnchanged`: its size and time are the same. */
 export function readReplicaState(databasePath: string, place?: string) {
   return attempt(() => {
     const state = JSON.parse(readFileSync(statePath(databasePath), "utf8")) as ReplicaState;

@@ -81,7 +81,7 @@ export function quote(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** `pk` is the position of a column in the primary key, from 1; 0 for a column that is not in the key. */
+/** Returns the columns to copy and their key. `pk` is the position of a column in the primary key, or 0. */
 function planColumns(rows: CopiedValue[][], hasRowid: boolean): Pick<TablePlan, "columns" | "key"> {
   const columns = rows.map(([, name, pk, type]) => ({ name: String(name), pk: Number(pk), type: String(type) }));
   const names = columns.map(({ name }) => name);

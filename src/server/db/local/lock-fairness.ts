@@ -4,8 +4,9 @@ import { chownLike } from "../../config/data-dir.ts";
 import { errnoOf, unavailable } from "../../errors.ts";
 import { attempt } from "../../values/attempt.ts";
 
-/** Milliseconds: the longest pause between two tries of a waiting process, and how long its timestamp counts. */
+/** The longest pause of a waiting process before it tries again, in milliseconds. */
 const pauseMs = 5;
+/** How long the timestamp of a waiting process counts. */
 const freshMs = 30;
 /** A process that makes others wait sets the file's time this far ahead. If it dies, they wait no longer than this. */
 const holdMs = 1000;

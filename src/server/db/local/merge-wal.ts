@@ -9,7 +9,7 @@ export async function mergeWal(path: string): Promise<void> {
   const db = new FileDatabase(await loadLibsql(), path);
   try {
     if (!(await db.checkpoint()) || hasWal(path)) {
-      throw unavailable(`The WAL of ${path} cannot be emptied: another program uses the database. Stop it first.`);
+      throw unavailable(`The WAL of ${path} cannot be emptied: another program uses the database. Stop that program.`);
     }
   } finally {
     await db.close();

@@ -19,7 +19,7 @@ export type AuditFilter = Partial<
   Record<"namespace" | "event" | "actor" | "subject" | "address" | "since" | "until", string>
 > & { actorKind?: "app" | "user" | "visitor" | "terminal"; failures?: boolean; before?: number; limit?: number };
 
-/** The email of the actor or the subject, if it is a user that still exists. */
+/** Selects the email of the actor or the subject. It is null unless that is an existing user. */
 const emailOf = (column: SQLiteColumn) => sql<string | null>`(select email from ${users} where id = ${column})`;
 const shown = {
   ...pickStored(auditLog, "seq", "at", "event", "namespace", "actorKind", "actorId", "subject", "address"),

@@ -84,12 +84,12 @@ function hideAddress(address: string | null | undefined) {
   return { address, address_salt, address_hash: hashAddress(address_salt, address) };
 }
 
-/** SHA-256, in hex, of salt and address. Once the salt is erased, trying all IPv4 addresses reveals nothing. */
+/** Returns the SHA-256 of salt and address, in hex. Once the salt is erased, trying all IPv4 addresses finds nothing. */
 export function hashAddress(salt: string, address: string): string {
   return Bun.SHA256.hash(`${salt} ${address}`, "hex");
 }
 
-/** The id of an app key or user, or the account at the terminal; null for other actors. */
+/** Returns the id of an app key or user, or the account at the terminal; null for other actors. */
 export function actorId(actor: SystemCtx["actor"]): string | null {
   if (actor.kind === "app") return actor.appId;
   if (actor.kind === "user") return actor.userId;
@@ -128,7 +128,7 @@ export const auditEvents = Object.entries(acts).flatMap(([group, names]) => name
 export type AuditFacts = Record<"at" | "event" | "actor_kind" | "request_id", string> &
   Record<"namespace" | "actor_id" | "subject" | "address_hash" | "details", string | null> & { code: number | null };
 
-/** SHA-256, in hex, of a row and the hash of the previous row (empty for the first). */
+/** Returns the SHA-256 of a row and of the previous row's hash (empty for the first row), in hex. */
 export function hashRow(previous: string, row: AuditFacts): string {
   const text = JSON.stringify([previous, ...facts.map((name) => row[name])]);
   return Buffer.from(Bun.SHA256.hash(text) as Uint8Array).toString("hex");
