@@ -58,8 +58,9 @@ function answerShop(shop: ShopConfig) {
       return new Response(`${words}\n`, { status, headers });
     };
     if (!["GET", "HEAD"].includes(request.method)) return refuse(405, "Method not allowed", { Allow: "GET, HEAD" });
-    // Without a usable Host header, Bun sets the URL to the path.
-    const { pathname, search } = new URL(request.url, "http://localhost");
+    // The Host header can contain anything, so the URL may be invalid.
+    const { pathname, search } = URL.parse(request.url) ?? {};
+    if (pathname === undefined) return refuse(400, "The Host header is invalid");
     // The shop reads the path of a view after the `#`, so other paths are redirected there.
     if (pathname !== "/" && extname(pathname) === "")
       return refuse(302, "See /", { Location: `/#${pathname}${search}` });

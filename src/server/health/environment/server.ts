@@ -37,7 +37,7 @@ export async function* checkServer(subject: CheckSubject): AsyncGenerator<Findin
   const silent = processes.filter(({ answers }) => !answers).length;
   if (silent > 0) {
     const message = `${silent} of ${workers} workers of the server (process ${pid}) do not answer. The server replaces workers that hang or end.`;
-    const remedy = "Check again after ten seconds. The server's log has the reason.";
+    const remedy = "Check again after ten seconds, and look for the reason in the server's log.";
     yield finding("error", "workers", message, remedy);
   }
   for (const reason of new Set(processes.flatMap(({ unready }) => unready ?? []))) {
