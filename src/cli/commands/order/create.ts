@@ -45,7 +45,7 @@ const flags = {
   discount: valueArg("code", "Discount code", { field: "discount_code" }),
   "payment-method": choiceArg(["manual", "stripe"], "How the order will be paid; manual is a bank transfer"),
   hold: {
-    ...durationArg("How long the unpaid order reserves stock, 1m to 30d (default: the hold of the store)"),
+    ...durationArg("How long the unpaid order reserves stock, 1m to 30d (default: as the store sets it)"),
     field: "expires_in",
   },
   note: valueArg("text", "Note of the buyer"),

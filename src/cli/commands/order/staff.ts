@@ -12,7 +12,7 @@ export const acceptCommand = defineCommand({
   description: "Record what was decided about an order that needs attention",
   args: {
     ...order.args,
-    kind: choiceArg(attentionKinds, "Reason for attention that the decision is about, if the order has several"),
+    kind: choiceArg(attentionKinds, "Reason for attention that the decision is about; required if the order has several"),
     dismiss: { type: "boolean", description: "Record that staff decided to do nothing (default: that staff acted)" },
     note: valueArg("text", "Note for the records"),
   },

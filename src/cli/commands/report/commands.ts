@@ -7,7 +7,7 @@ import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.
 import { defineCommand } from "../../framework/command.ts";
 import { printJson, printList } from "../../terminal/console.ts";
 
-const times = "a year, month or day such as 2026-01 in the store's time zone, a duration such as 30d (ago), or a time";
+const times = "2026, 2026-01 or 2026-01-31 in the store's time zone, 30d (ago), or a time";
 
 const args = {
   namespace: requiredNamespaceArg,

@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { all, bind, byId, get, type Params, param, params, run, statement } from "../../../db/statement.ts";
 import { notFound, wrongState } from "../../../errors.ts";
+import { sumOf } from "../../../values/money.ts";
 import { newId } from "../../../values/stamps.ts";
 import type { Rendered } from "../../catalogue/products/rendering.ts";
 import type { FulfillmentInput, TrackingInput } from "../change-model.ts";
@@ -63,12 +64,11 @@ export function createFulfillment(
     const pieces = input.lines ?? left.map((line): Piece => ({ line_id: line.id, quantity: unsentOf(line) }));
     requirePieces(ordered, pieces, (line) => [unsentOf(line), "are left to fulfill"]);
     if (pieces.length === 0) throw wrongState(`Nothing of order ${id} is left to fulfill.`);
-    const isSent = (line: (typeof left)[number]) =>
-      pieces.some(({ line_id, quantity }) => line_id === line.id && quantity === unsentOf(line));
+    const isAll = sumOf(pieces, ({ quantity }) => quantity) === sumOf(left, unsentOf);
     const lines = JSON.stringify(pieces.map(({ line_id, quantity }) => ({ line_id, quantity })));
     const fulfillmentId = newId("ful");
     return {
-      event: left.every(isSent) ? "order.fulfilled" : "order.shipped",
+      event: isAll ? "order.fulfilled" : "order.shipped",
       first: [...sendAll(values, pieces, 1), bind(insertFulfillment, { ...values, fulfillmentId, lines, tracking })],
       mail: ["order_shipped", fulfillmentId],
     };
