@@ -123,8 +123,8 @@ export function bindPort<T>(config: Pick<Config, "host" | "port"> & { flag?: str
       EADDRINUSE: `${where} is in use by another program. Choose another port with ${flag}.`,
       EACCES: `This account may not listen on ${where}. Choose a ${flag} of 1024 or above.`,
     };
-    const other = `Cannot listen on ${where}. The port is in use, or --host is not an address of this machine.`;
-    throw unavailable((isAddress && reasons[errnoOf(cause)]) || other, { cause });
+    const other = `The port is in use, or the host is not an address of this machine. Check --host and ${flag}.`;
+    throw unavailable((isAddress && reasons[errnoOf(cause)]) || `Cannot listen on ${where}. ${other}`, { cause });
   }
 }
 
