@@ -64,7 +64,8 @@ describe("a run that sends every kind of secret in every place, first with a JSO
     // The wrong passwords have locked the account for this time.
     shop.clock.advance(20 * 60_000);
     keep((await shop.signIn(user, { otp: spare })).token);
-    // Both formats of the log print the same entry. Seven shares no divisor with the kinds of misuse.
+    // Both log formats print the same entry, so a seventh of the requests is enough. Seven is prime, so all kinds of
+    // requests occur.
     await misuseEverything(7);
     await useTerminal();
     running = inspectRunning();

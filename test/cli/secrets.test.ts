@@ -128,7 +128,7 @@ describe("an error does not repeat a secret that was typed as an argument", () =
     const { dataDir, dir } = shop;
     for (const json of [[], ["--json"]]) {
       const all = [...line, ...json];
-      // If the command is not refused, its server would not end.
+      // If the command were accepted, its server would not end.
       const outcome =
         line[0] === "serve"
           ? await openCli(dataDir).run(all, { cwd: dir })

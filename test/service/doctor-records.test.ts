@@ -193,7 +193,7 @@ onEachDatabase((suite) => {
       `update reward_lots set remaining = 0 where user_id = '${userId}'`,
       `delete from product_search where rowid = (select row_number from products where id = '${shirt.id}')`,
       `insert into product_search (rowid, words) select row_number, 'x' from products where id = '${gone.id}'`,
-      // Another store, which is not checked.
+      // This row belongs to another store, which is not checked.
       `update products set reserved = 9 where id = '${other.lamp.id}'`,
     );
     const kept = [
