@@ -5713,7 +5713,7 @@ export interface operations {
                 ids?: components["parameters"]["ids"];
                 /** @description `popular` begins with the most viewed and liked products; a like counts as ten views. `relevance` begins with products that have all words of `q` in a title, and needs `q`. */
                 sort?: "created_at" | "-created_at" | "updated_at" | "-updated_at" | "price" | "-price" | "title" | "-title" | "views_count" | "-views_count" | "popular" | "relevance";
-                /** @description Search words. Each must be the beginning of a word in title, description, tags, SKU, variants or translations, or its singular or plural. Ignores case and accents. A word of 4 to 16 letters that no product has is searched as up to 8 words that differ in one letter after the first. */
+                /** @description Search words. A product must match all of them. A search word matches the words in title, description, tags, SKU, variants and translations that begin with it, and its singular and plural. Ignores case and accents. If no product has a word of 4 to 16 letters, up to 8 words that differ in one letter after the first are searched. */
                 q?: string;
                 /** @description Only products with this tag. If the parameter is repeated, only products with all of these tags. `a,b` is one tag with a comma; if no product has it, the reply is 5102. */
                 tag?: string[];

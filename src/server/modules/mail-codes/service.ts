@@ -117,7 +117,7 @@ export async function redeemCode<P, T>(
   return result;
 }
 
-/** Checks a code, but counts no try. Returns resetCodeInvalid without a valid code, tooManyAttempts without a try. */
+/** Checks a code, but counts no try. Returns resetCodeInvalid if no code is valid, tooManyAttempts after five tries. */
 export async function checkTry(ctx: Ctx, codeTry: CodeTry): Promise<"right" | "wrong" | AppError> {
   const values = valuesOf(ctx, codeTry);
   const row = await get(ctx.db, selectCode, values);

@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { tenantIdColumn } from "../tenants/table.ts";
 
-/** The latest code of each subject, purpose and slot. Emails without an account get codes, too, to hide this fact. */
+/** The latest code of each subject, purpose and slot. Emails without accounts have codes, so replies do not differ. */
 export const mailCodes = sqliteTable(
   "mail_codes",
   {

@@ -15,7 +15,7 @@ export interface Picture {
 export const maxPixels = 40_000_000;
 /** Maximum width and height of an upload as it is stored. At this size, any WebP has at most 5.5 MB. */
 const maxSide = 2560;
-/** Maximum bytes of a colour profile. Each stored width has a copy; profiles of cameras are smaller. */
+/** Maximum bytes of a colour profile, because each stored width has a copy. Profiles of cameras are smaller. */
 const maxProfileBytes = 16 * 1024;
 
 /** Encodes a picture as WebP, scaled down to fit width and height. Throws an Error for a damaged picture. */

@@ -9,7 +9,7 @@ const maxDecodedSide = 16_383;
 const maxScans = 100;
 const maxScannedPixels = 1_000_000_000;
 const formats: readonly string[] = ["jpeg", "png", "webp", "gif"];
-/** `maxWaitMs` and the deadline of `decodeApart` together are below the idle timeout: each upload gets a reply. */
+/** `maxWaitMs` and the deadline of `decodeApart` together are below the idle timeout, so each upload gets a reply. */
 const limits = {
   permits: 1,
   maxWaiting: 1000,
@@ -22,7 +22,7 @@ const widths = new Semaphore(limits);
 
 /**
  * Encodes an upload as it is stored; of an animation, only the first frame.
- * @param party the id of the store, because stores take turns.
+ * @param party the id of the store: stores take turns.
  * @throws unsupportedMediaType; validationFailed if the upload is too large, damaged or takes too long; unavailable.
  */
 export function readPicture(upload: Uint8Array, party: string): Promise<Picture> {

@@ -51,7 +51,7 @@ async function writeFile(ctx: Ctx, { id, width, inS3 }: PictureFile, bytes: Uint
   else await run(ctx.db, insertBytes, { tenantId: ctx.tenant.id, id, width, bytes });
 }
 
-/** Deletes the files of pictures that were removed more than 35 days ago from S3. Returns the number of pictures. */
+/** Deletes from S3 the files of pictures that were removed more than 35 days ago. Returns the number of pictures. */
 export async function purgeTrash({ db, now, media }: WorkCtx & { media?: MediaStore | undefined }): Promise<number> {
   if (media === undefined) return 0;
   const rows = await all(db, selectTrash, { before: toTimestamp(now() - keptInS3Ms) });

@@ -7,7 +7,7 @@ import { bindLimit, checkLimit, countHit, type RateLimit } from "../rate-limits/
 /** Failed sign-ins per tenant and email (specification, section 8). */
 export const loginFailures: RateLimit = { name: "login-failures", max: 3, windowMs: 20 * 60_000 };
 
-// More attempts than this wait for one account only during an attack, so they are refused.
+// Only during an attack, more attempts wait for one account. Further attempts are refused.
 const oneAtATime = { permits: 1, maxWaiting: 128, fullMessage: "Too many sign-ins to this account are waiting." };
 
 /** The cause of a refusal that does not count as a failure, because nothing was guessed. */

@@ -20,7 +20,7 @@ export function shareCores(processes: number): void {
   hashing.limits.permits = Math.max(1, Math.floor(availableParallelism() / processes));
 }
 
-/** Hashes a password. `party` is the store, because stores take turns. Errors: unavailable. */
+/** Hashes a password. `party` is the store: stores take turns. Errors: unavailable. */
 export function hashPassword(password: string, party?: string): Promise<string> {
   return hashing.run(() => Bun.password.hash(password.normalize("NFC"), parameters), party);
 }

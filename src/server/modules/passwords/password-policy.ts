@@ -24,7 +24,7 @@ export function requireStrongPassword(field: string, password: string): void {
     throw invalidField(field, "must not contain control characters or invalid Unicode");
   }
   // `normalize` takes quadratic time for many marks, so a long password is cut. Three UTF-16 units never compose to
-  // fewer than two bytes, so the rest is still longer than `maxBytes`.
+  // fewer than two bytes, so a cut password is still longer than `maxBytes`.
   const composed = password.slice(0, 2 * maxBytes).normalize("NFC");
   if (Buffer.byteLength(composed) > maxBytes) throw invalidField(field, `must be at most ${maxBytes} bytes`);
   const needs = rules.filter(([pattern]) => !pattern.test(composed)).map(([, need]) => need);

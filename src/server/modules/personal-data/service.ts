@@ -60,8 +60,8 @@ const userErasures = [
 type OwnOrder = Record<string, unknown>;
 
 /**
- * Deletes a user, and erases what names the person from orders, refunds, the ledger, the mail log and the audit log.
- * Paid orders keep name and addresses, because tax law asks for them. The random id stays; it identifies nobody.
+ * Deletes a user, and erases personal data from the user's orders, refunds, ledger, mails and audit entries.
+ * Paid orders keep name and addresses, because tax law asks for them. The random user id stays, but identifies nobody.
  * @throws wrongState for the last active owner, and while an order is pending or paid; notFound; forbidden.
  */
 export function eraseUser(ctx: Ctx, id: string): Promise<void> {
@@ -100,7 +100,7 @@ function requireEnded(own: readonly OwnOrder[], whose: string): void {
   if (open) throw wrongState(`Order ${open.number} of ${whose} is not completed. Fulfil, cancel or refund it first.`);
 }
 
-/** Erases an email address, and the person in the orders `own`. Deletes stored replies that contain one of `named`. */
+/** Erases an email address and personal data of orders `own`. Deletes stored replies that contain a text of `named`. */
 async function eraseAddress(tx: Ctx, emailKey: string, own: readonly OwnOrder[], named: string[]): Promise<void> {
   const tenantId = tx.tenant.id;
   const values = {

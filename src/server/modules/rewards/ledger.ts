@@ -75,7 +75,7 @@ const selectTaken = statement((q) =>
   q.select({ lots: sql<string>`json_group_array(json_array(points, expires_at))` }).from(taken),
 );
 const { lots, createdAt } = rewardEntries;
-// An order that was paid after it had expired has spent points twice. The first were given back; the last entry counts.
+// An order that expires gives its points back. If it is paid later, it spends points again, so the last entry counts.
 const selectSpent = statement((q) =>
   q
     .select({ lots, createdAt })
@@ -171,7 +171,7 @@ export async function expireDuePoints(ctx: WorkCtx): Promise<number> {
   });
 }
 
-/** Expires a user's due points. `take` takes exactly these, because it begins with the points that expire first. */
+/** Expires a user's due points. `take` finds exactly these points, because it begins with those that expire first. */
 async function expireLots(tx: LedgerCtx, userId: string): Promise<void> {
   const found = await get(tx.db, selectDue, { tenantId: tx.tenant.id, userId, now: toTimestamp(tx.now()) });
   if (!found?.points) return;
@@ -211,7 +211,7 @@ function expiryOfNew({ tenant: { pointsDays }, now }: LedgerCtx): string | null 
   return pointsDays === null ? null : toTimestamp((Math.ceil(now() / dayMs) + pointsDays) * dayMs);
 }
 
-/** Returns the lots of points to give back. Each expires later, by the hours for which the order held the points. */
+/** Returns the lots of points to give back. The hours for which the order held the points are added to their expiry. */
 async function lotsToReturn(tx: LedgerCtx, booking: Booking & { orderId: string }, earlier: number): Promise<Lot[]> {
   const { userId, orderId, points } = booking;
   const sources = JSON.stringify([`order:${orderId}:redeem`, `order:${orderId}:redeem:late`]);

@@ -68,7 +68,7 @@ export async function getRewards(ctx: Ctx, customerId?: string, subject?: string
     version: row.version,
     updated_at: row.updatedAt,
   };
-  // While expired points are not booked, the reply shows less than the stored balance, and has no version.
+  // Until the expiry of points is booked, the reply shows less than the stored balance, and has no version.
   const isCurrent = row.version > 0 && row.due === 0;
   return { json: JSON.stringify(account), ...(isCurrent && { version: row.version }) };
 }

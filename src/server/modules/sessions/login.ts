@@ -66,7 +66,7 @@ export async function login(ctx: Ctx, input: LoginInput) {
       return { user_id: user.id, token, expires_at: expiresAt, store };
     } catch (error) {
       const isRefusal = error instanceof AppError && error.kind !== "twoFactorRequired" && "password" in proof;
-      // Verifying an imported hash takes longer or shorter, which would reveal that the user exists.
+      // Imported hashes take more or less time to verify than our own. This would reveal that the user exists.
       if (isRefusal && (await hasImportedHashes(ctx))) await Bun.sleep(Math.max(0, until - performance.now()));
       throw error;
     }
@@ -157,7 +157,7 @@ async function requireUnchanged(tx: Ctx, user: SignInUser): Promise<SignInUser> 
   return found;
 }
 
-/** Compares id, role, status and password. A replaced imported hash, as by another login, is no change. */
+/** Compares id, role, status and password. If another login has replaced an imported hash, the user is unchanged. */
 function isUnchanged(now: SignInUser, { id, role, passwordHash, passwordChangedAt }: SignInUser): boolean {
   const isReplaced = passwordHash !== null && needsRehash(passwordHash) && now.passwordChangedAt === passwordChangedAt;
   const isSamePassword = now.passwordHash === passwordHash || isReplaced;
@@ -201,7 +201,7 @@ function readProof({ tenant }: Ctx, { password, code }: LoginInput, key: string)
   return { codeTry: { purpose: "login", subject: key, code: code.trim() } };
 }
 
-/** Throws tooManyAttempts if the code has no tries left; invalidLogin, counted as a failure only if a code is valid. */
+/** Throws tooManyAttempts if no try is left, or invalidLogin. If no code is valid, this does not count as a failure. */
 async function requireRightCode(ctx: Ctx, codeTry: CodeTry): Promise<void> {
   const verdict = await checkTry(ctx, codeTry);
   if (verdict === "wrong") throw invalidLogin();

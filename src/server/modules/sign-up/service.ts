@@ -31,7 +31,7 @@ type SignUp = Record<"email" | "password", string> & { [Name in "name" | "visito
 type StoredSignUp = Pick<typeof signUps.$inferSelect, "email" | "name" | "lang" | "passwordHash" | "visitorId">;
 
 const ofAddress = and(ofStore(signUps), eq(signUps.emailKey, param("emailKey")));
-/** A verification compares its password with those of this many sign-ups of its email, the latest first. */
+/** A verification tries its password on at most this many sign-ups with the same email, the latest first. */
 const maxWaiting = 10;
 const account = params("email", "name", "lang", "passwordHash", "visitorId", "createdAt");
 const newSignUp = { ...params("tenantId", "emailKey", "client"), ...account };
@@ -87,7 +87,7 @@ async function openAccount(tx: Ctx, account: StoredSignUp & { emailKey: string }
   await mailSignUp(tx, emailKey, { kind: "email_code", to: { email, name, lang } }, key);
 }
 
-/** Sends a mail, unless its email has had too many. Errors: tooManyRequests if the store has sent too many. */
+/** Sends a mail, unless the recipient has had too many. Errors: tooManyRequests if the store has sent too many. */
 async function mailSignUp(
   tx: Ctx,
   emailKey: string,

@@ -25,8 +25,8 @@ const isSameSecret = sql`${isBegun} and secret = ${param("sealed")}`;
 const confirmRow = statement((q) => q.update(twoFactor).set(params("confirmedAt", "lastStep")).where(isSameSecret));
 
 /**
- * Begins an enrolment, which must be confirmed within an hour. `userId` names a user at the terminal; otherwise the
- * caller enrols.
+ * Begins an enrolment, which must be confirmed within an hour. Commands at the terminal name the user with `userId`.
+ * Without `userId`, the caller enrols.
  * @throws wrongState if two-factor is already enabled, or the email of an account from an open sign-up is unverified;
  * errors of `reauthenticate`.
  */

@@ -12,7 +12,7 @@ export async function makeSecret(): Promise<string> {
   return new Secret({ size: 20 }).base32;
 }
 
-/** Returns the time step of a code: now, one earlier or one later (RFC 6238, 5.2). Returns null for a wrong code. */
+/** Returns a code's time step: the present, previous or next one (RFC 6238, 5.2). Returns null for a wrong code. */
 export async function matchStep(secret: string, token: string, timestamp: number): Promise<number | null> {
   // The library throws for characters that are not digits.
   if (!/^\d{6}$/.test(token)) return null;

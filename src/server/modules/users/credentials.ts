@@ -37,7 +37,7 @@ export function findSignInUserById(db: Executor, tenantId: string, id: string) {
   return get(db, selectById, { tenantId, id });
 }
 
-/** Returns whether a user of the store has a hash from another system. Verifying it takes longer or shorter. */
+/** Returns whether a user of the store has a hash from another system. Its verification takes more or less time. */
 export async function hasImportedHashes({ db, tenant }: Ctx): Promise<boolean> {
   return (await get(db, selectImported, { tenantId: tenant.id })) !== undefined;
 }

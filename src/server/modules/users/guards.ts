@@ -15,7 +15,7 @@ import { findSignInUserById, type SignInUser } from "./credentials.ts";
 import type { Role } from "./model.ts";
 import { users } from "./table.ts";
 
-// The update or delete itself checks this, because a check before it could be out of date.
+// The update or delete itself checks that an active owner remains. An earlier check could be out of date.
 const ownerRemains = sql`(${param("endsOwner")} = 0 or role <> 'owner' or status <> 'active' or exists (
   select 1 from ${users} o where o.tenant_id = ${param("tenantId")} and o.role = 'owner' and o.status = 'active'
     and o.id <> ${param("id")}))`;

@@ -15,7 +15,7 @@ import { type UserListQuery, userFields } from "./model.ts";
 import { userJson } from "./service.ts";
 import { users } from "./table.ts";
 
-// Conditions on beginnings are ranges, because a range can use an index in any script.
+// A condition on the beginning of a text is a range, because a range can use an index in any script.
 const emailBegins = sql`email_key >= ${param("q")} and email_key < ${param("qEnd")}`;
 const nameBegins = sql`name_key >= ${param("q")} and name_key < ${param("qEnd")}`;
 const fewMatches = 1000;

@@ -17,9 +17,9 @@ import {
   sortColumns,
 } from "./page-statement.ts";
 
-/** Maximum rows of a scan, because other requests wait for it. `returned`: for a scan that returns facets' columns. */
+/** Maximum rows of a scan, because other requests wait. `returned`: if the scan returns columns for facets. */
 export const sizes = { scanned: 2000, returned: 500 };
-/** Maximum rows of a scan for a page. There are fewer if each row's words are looked up in the search index. */
+/** Maximum rows of a scan for a page: fewer if the words of each row must be looked up in the search index. */
 export const batchSize = (plan: ListPlan) =>
   searchHasOrder(plan) || plan.filters.words === undefined ? sizes.scanned : 200;
 
@@ -98,7 +98,7 @@ interface IndexScan extends Pick<ListPlan, "filters" | "descending" | "isContinu
   isSorted?: boolean;
 }
 
-/** SQL for a scan of an index: its rows, the position where it ends, and conditions that the index does not check. */
+/** SQL for a scan of an index: the rows, the end of the scan, and conditions that the index does not check. */
 function indexRows(scan: IndexScan): { rows: SQL; scanCursor: SQL; others: SQL[]; isVisible: boolean } {
   const { column, filters, descending, isContinued, size, isSorted = true } = scan;
   if (filters.terms !== undefined && isSorted) return searchRows(scan);

@@ -28,7 +28,7 @@ export type ProductFilters = Partial<
 
 /** Returns a query's filters; null if nothing can match. Errors: validationFailed; forbidden for drafts. */
 export async function readFilters(ctx: Ctx, query: ProductListQuery, words: SearchWord[] | undefined) {
-  // Most queries have no range. Reading ranges only if a name ends with `]` saves a tenth of a page's time.
+  // Most queries have no range. Reading ranges only if a name ends with `]` makes a page a tenth faster.
   const filters: ProductFilters = Object.keys(query).some((name) => name.endsWith("]")) ? readRanges(ctx, query) : {};
   const status = readStatus(ctx, query);
   if (status !== undefined) filters.status = status;
@@ -81,7 +81,7 @@ async function readTerms(ctx: Ctx, query: ProductListQuery, filters: ProductFilt
   return terms;
 }
 
-/** Throws validationFailed for a tag with a comma that no visible product has. The caller probably means two tags. */
+/** Throws validationFailed if a tag has a comma and no visible product has the tag. Probably two tags are meant. */
 export async function refuseJoinedTags(ctx: Ctx, { tag: tags = [] }: ProductListQuery): Promise<void> {
   const joined = tags.filter((tag) => tag.includes(","));
   if (joined.length === 0) return;
@@ -89,7 +89,7 @@ export async function refuseJoinedTags(ctx: Ctx, { tag: tags = [] }: ProductList
   const [place = -1] = await findPlaces(ctx, tokens, 0, 1);
   const tag = joined[place];
   if (tag !== undefined)
-    throw invalidField(`tag.${tags.indexOf(tag)}`, "no product has it. Send several as tag=a&tag=b");
+    throw invalidField(`tag.${tags.indexOf(tag)}`, "no product has this tag. Send several tags as tag=a&tag=b");
 }
 
 const selectBelow = statement<{ id: string }>(sql`
@@ -112,7 +112,7 @@ function readRanges(ctx: Ctx, query: ProductListQuery): ProductFilters {
 const alphabets = ["abcdefghijklmnopqrstuvwxyz", "абвгдежзийклмнопрстуфхцчшщъыьэюя", "αβγδεζηθικλμνξοπρστυφχψω"];
 /** Maximum letters of a word that is corrected, because each letter adds fifty spellings. */
 const longestCorrected = 16;
-/** Maximum corrected words of a search; each takes some hundred look-ups. */
+/** Maximum corrected words of a search, because each takes hundreds of look-ups. */
 const maxCorrected = 3;
 const maxNear = 8;
 /** Maximum look-ups in one turn of the event loop. All at once would delay other requests for many milliseconds. */
@@ -126,7 +126,7 @@ const isKnown = sql`exists (select 1 from
 const select = statement<{ place: number }>(sql`
   select key as place from json_each(${param("asked")}) as asked where ${isKnown} = ${param("known")} limit ${param("max")}`);
 
-/** Returns the positions of at most `max` expressions that match a visible product (`known` 1), or match none (0). */
+/** Returns the positions of at most `max` expressions that match (`known` 1) or do not match (0) a visible product. */
 async function findPlaces(ctx: Ctx, expressions: string[], known: 0 | 1, max: number): Promise<number[]> {
   const asked = JSON.stringify(expressions);
   const values = { tenantId: ctx.tenant.id, includesDrafts: isCatalogOnly(ctx) ? 0 : 1, asked, known, max };

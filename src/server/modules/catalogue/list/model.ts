@@ -30,7 +30,7 @@ export const ProductListQuery = closed({
   q: Type.Optional(
     text(
       200,
-      "Search words. Each must be the beginning of a word in title, description, tags, SKU, variants or translations, or its singular or plural. Ignores case and accents. A word of 4 to 16 letters that no product has is searched as up to 8 words that differ in one letter after the first.",
+      "Search words. A product must match all of them. A search word matches the words in title, description, tags, SKU, variants and translations that begin with it, and its singular and plural. Ignores case and accents. If no product has a word of 4 to 16 letters, up to 8 words that differ in one letter after the first are searched.",
     ),
   ),
   tag: Type.Optional(

@@ -38,7 +38,7 @@ export const sortColumns: Record<ProductSortKey, string> = {
   relevance: "created_at",
 };
 
-/** Larger than any row number. By relevance, added to the row number of a product with all words in a title. */
+/** Larger than any row number. A sort by relevance adds it to the row number of a product with all words in a title. */
 export const firstTitlePosition = 2 ** 50;
 
 export const indexes: Record<string, string> = {
@@ -68,7 +68,7 @@ export function boundsOf(filters: ProductFilters, column: string): string[] {
   return Object.keys(filters).filter((name) => name.startsWith(`${column} `));
 }
 
-/** SQL conditions for a column's range, or for the status. Bounds with an operator in `passed` do not use an index. */
+/** SQL conditions for a column's range, or for the status. Bounds with an operator in `passed` use no index. */
 export function rangeConditions(filters: ProductFilters, column: string, passed = ""): SQL[] {
   if (column === "status") return filters.status === undefined ? [] : [sql`status = ${param("status")}`];
   return boundsOf(filters, column).map((name) => {
@@ -77,7 +77,7 @@ export function rangeConditions(filters: ProductFilters, column: string, passed 
   });
 }
 
-/** Returns the operator of bounds that all rows after the cursor fulfil anyway; "" without a cursor. */
+/** Returns `<` or `>`: all rows after the cursor fulfil bounds with this operator. Returns "" without a cursor. */
 export function passedBounds(descending: boolean, isContinued: boolean): string {
   return isContinued ? (descending ? "<" : ">") : "";
 }
@@ -111,7 +111,7 @@ const rowConditions = {
 } satisfies Partial<Record<keyof ProductFilters, SQL>>;
 
 export interface PageRow extends CommonRow {
-  /** 1 if rows are returned as stored, and one has translations or another language than the store's. */
+  /** 1 if rows are returned as stored, and a row has translations or another language than the store's. */
   needsLocalization: number | null;
   state?: string | null;
 }
@@ -151,7 +151,7 @@ export function foundPage(plan: ListPlan, found: SQL, more: SQL): SQL {
     from ${joinedRows(plan, listed)}`;
 }
 
-/** SQL for the JSON of rows, and for whether a row needs a translation. That check takes a tenth of a page's time. */
+/** SQL for the JSON of rows and for `needsLocalization`, a check that takes a tenth of the time of a page. */
 function joinedRows({ isLocalized, includesDrafts }: ListPlan, rows: SQL): SQL {
   const audience = includesDrafts ? "staff" : "public";
   const document = productViews[audience].json;
@@ -171,7 +171,7 @@ function total(plan: ListPlan, source: Source): SQL {
 const inTitles = sql`not exists (select 1 from json_each(${param("titles")}) as title where not exists (
   select 1 from product_search where product_search match title.value and rowid = products.row_number))`;
 
-/** The column that orders the rows. The search index has only row numbers, so its order is that of row numbers. */
+/** The column that orders the rows. The search index returns rows only in the order of row numbers. */
 function sortColumn(plan: ListPlan): SQL {
   if (plan.key === "relevance") return sql`(row_number + ${sql.raw(String(firstTitlePosition))} * ${inTitles})`;
   return sql.raw(searchHasOrder(plan) ? "row_number" : sortColumns[plan.key]);

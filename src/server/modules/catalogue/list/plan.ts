@@ -18,12 +18,12 @@ const maxCounted = 10_000;
 const maxScans = 20;
 /** After this many scanned rows, a page ends even if it is not full. */
 const maxRows = 20_000;
-/** Maximum rows that each word or term of a search has in the first window of a page, and in later windows. */
+/** Maximum rows of a search's rarest word or term in the first window of a page, and in later windows. */
 const windows = { first: 200, later: 2000 };
 
 type Values = Record<string, unknown> & { limit: number };
 
-/** Finds a page. Few matches of a filter are sorted; otherwise batches are scanned in sort order. */
+/** Finds a page. If a filter has few matches, sorts them; if it has many, scans batches in sort order. */
 export async function findPage(ctx: Ctx, plan: ListPlan, values: Values): Promise<PageRow | undefined> {
   const { filters } = plan;
   const named = uniqueFilter(filters);
@@ -121,7 +121,7 @@ const selectCount = statement<{ products: number }>(sql`
   select coalesce(sum(products), 0) as products from ${productCounts}
   where tenant_id = ${param("tenantId")} and status = coalesce(${param("status")}, status)`);
 
-/** Counts the matches. If another filter than the status is given, counts only as far as `scanMatches`. */
+/** Counts the matches. With a filter other than the status, stops as early as `scanMatches`. */
 export async function countMatches(ctx: Ctx, filters: ProductFilters | null) {
   if (filters === null) return { found: 0, isWhole: true };
   const { status = null, ...others } = filters;

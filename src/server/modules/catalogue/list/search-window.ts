@@ -9,7 +9,7 @@ interface WindowOptions {
   descending: boolean;
   /** The position after which the window begins; undefined at the beginning. */
   after: number | undefined;
-  /** The maximum number of rows of each word and term in the window. */
+  /** The maximum number of rows of the rarest word or term in the window. */
   size: number;
   /** Whether products with all words in a title come first. */
   isRanked?: boolean;
@@ -37,8 +37,8 @@ const selectSpans = (descending: boolean, isContinued: boolean) =>
   });
 
 /**
- * Reads for each expression how many rows follow, at most `size`, and the first and last of their positions. Positions
- * decrease in the direction of the scan, because an ascending scan negates them. So the smallest end is the farthest.
+ * Reads the next rows of each expression, at most `size`. Returns their number, and the first and last position. An
+ * ascending scan negates positions, so that they always decrease. So the smallest `end` is the farthest.
  */
 async function readSpans(ctx: Ctx, expressions: readonly string[], { descending, after, size }: WindowOptions) {
   const values = { expressions: JSON.stringify(expressions), size, after };
@@ -77,7 +77,7 @@ export async function nextWindow(ctx: Ctx, filters: ProductFilters, options: Win
   };
 }
 
-/** Without `end`, the window extends to the end of the index. Other products follow the last window of titles. */
+/** Without `end`, the window extends to the end of the index. Windows of titles precede those of other products. */
 function boundsAt(end: number | undefined, titleOffset: number, descending: boolean) {
   const isEnd = end === undefined && titleOffset === 0;
   return {

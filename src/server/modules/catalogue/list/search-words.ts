@@ -10,9 +10,9 @@ const maxSearched = 12;
 /** Maximum indexed tokens and characters of a product. A search does not find the rest of a very long description. */
 const maxTokens = 12_000;
 const maxCharacters = 65_536;
-/** Maximum blocks in an expression. Only rare terms need a wider range, and for them blocks save no time. */
+/** Maximum blocks in an expression. A wider window has a rare token, which FTS5 finds as fast without blocks. */
 const maxBlocks = 64;
-/** Maximum indexed characters of a folded text. Folding makes an ordinary text 1 % longer, but others much longer. */
+/** Maximum indexed characters of a folded text. Folding makes most texts 1 % longer, a few much longer. */
 const maxFolded = (text: string) => text.length * 1.125 + 1000;
 
 /** Accents and vowel signs. In the scripts of India and South-East Asia such marks are part of the word. */
@@ -162,7 +162,7 @@ export function searchWords(tenantId: string, q: string): SearchWord[] {
 
 function searchWord(tenantId: string, word: string): SearchWord {
   const [stem, begun] = [stemOf(word), `"${tagOf(tenantId)}${word}"`];
-  // All words with a stem begin with the stem, so the prefix finds them twice as fast. But a final `i` can be a `y`.
+  // All words with a stem begin with the stem, so the prefix alone is enough, and faster. But a final `i` can be a `y`.
   const isEnough = stem === word && !word.endsWith("i");
   const anywhere = isEnough ? begun : `(${begun} OR "${stemToken(tenantId, "stem", stem)}")`;
   return { word, anywhere, inTitle: `"${stemToken(tenantId, "title", stem)}"` };

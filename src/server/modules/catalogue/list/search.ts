@@ -18,11 +18,11 @@ const columns = sql.raw(
   `row_number as row, tenant_id as tenantId, title, description, tags, sku, translations, variants, status,
   deleted_at as deletedAt, category_ids as categoryIds, price_minor as price, compare_at_minor as compare_at_price`,
 );
-// Row numbers ascend, because FTS5 writes a segment whenever a row number is lower than the previous one.
+// Reads in the order of row numbers, because FTS5 writes a segment if a row number is lower than the previous one.
 const selectPending: Statement<Searched> = statement(sql`
   select ${columns} from ${productsToIndex} join ${products} using (row_number)
   order by row_number limit ${sql.raw(String(batch))}`);
-// Each product has its own insert. Before an `insert … select`, FTS5 would write earlier products as a segment.
+// Each product has its own insert, because FTS5 writes earlier products as a segment before an `insert … select`.
 const writeWords = statement(sql`
   insert or replace into product_search (rowid, words)
   values (${param("row")}, ${param("words")} || ${sql.raw(blockOf("?1"))})`);

@@ -10,7 +10,7 @@ const ownStock = "case when stock is null then null else stock - reserved end";
 const ofProduct = `case when has_variants then variants_available else ${ownStock} end`;
 const shown = (available: string) => `min(max(${available}, 0), ${maxShownStock})`;
 
-/** SQL that increases the version after a change of stock. The public's version increases with the shown stock. */
+/** SQL that adds `by` to the version for a change of stock, and 1 to the public version if the shown stock changes. */
 export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
   const isShown = sql`(${sql.raw(shown("stock - reserved"))} is not min(max(${available}, 0), ${sql.raw(`${maxShownStock}`)}))`;
   const more = sql.raw(`${by}`);
@@ -18,7 +18,7 @@ export function stockVersion(available: SQL, by: 0 | 1 = 1): SQL {
     updated_at = iif(${isShown}, ${param("now")}, updated_at)`;
 }
 
-/** SQL for a product's JSON. `catalogBytes` depends on the order. `stock` is the sum of the variants' stock. */
+/** SQL for a product's JSON. `catalogBytes` depends on the order of the fields. `stock` is the sum of all variants. */
 export const productJson = sql.raw(`json_object(
   'id', id, 'title', title, 'slug', slug, 'description', description, 'status', status,
   'price', ${moneyJson("price_minor", "currency_digits")}, 'price_minor', price_minor,
@@ -56,7 +56,7 @@ export function forEachAudience<T>(make: (audience: Audience) => T): Record<Audi
 
 const shownStock = sql.raw(shown(ofProduct));
 
-/** SQL for the JSON of a product, its version, and `state`: a text that every change except a view changes. */
+/** SQL for a product's JSON, version and `state`: a text that changes with the product, but not with its views. */
 export const productViews = {
   staff: {
     json: sql<string>`rendered`,
@@ -86,7 +86,7 @@ export const variantViews = {
   },
 };
 
-/** SQL condition: the public sees the change that a product or variant got at the time `now`. */
+/** SQL condition: the public sees the change of the product or variant at the time `now`. */
 export const isChangeShown = sql`updated_at = ${param("now")}`;
 
 export interface Rendered {

@@ -21,7 +21,7 @@ export interface StockItem {
   variantId: string | null;
 }
 
-/** A product or variant to order. A variant may come without `productId`. Errors call the item `field`: `items.0`. */
+/** A product or variant to order. A variant may have no `productId`. `field` names the item in errors, as `items.0`. */
 export type WantedItem = Record<keyof StockItem, string | null> & { field: string; quantity: number };
 
 type Row = typeof products.$inferSelect;
@@ -120,7 +120,7 @@ const move = (set: SQL) => ({
 const moves = { reserve: move(reserve), release: move(unreserve), commit: move(sell), restock: move(putBack) };
 export const touchProduct = statement(sql`
   update ${products} set version = version + 1, updated_at = ${param("now")} where ${ofProduct}`);
-/** Increases a product's version, but not the version that the public sees: a trigger does that for public changes. */
+/** Increases a product's version, but not the public version, which a trigger increases if the public sees a change. */
 export const hideVersion = statement(sql`
   update ${products} set version = version + 1, hidden_versions = hidden_versions + 1 where ${ofProduct}`);
 
@@ -150,7 +150,7 @@ export async function changeStock(tx: StockCtx, item: StockItem, change: { isRel
   if (found?.hasVariants) throw invalidField("product", "has variants. Name one of them by its id or SKU");
   if (found?.free === null) throw invalidField("change", "must be a number such as =10: the stock is not counted yet");
   const free = found?.free ?? 0;
-  throw invalidField("change", `must leave 0 to ${maxStock} pieces. Orders reserve all but ${free} of the stock`);
+  throw invalidField("change", `must leave 0 to ${maxStock} pieces. ${free} pieces are not reserved by orders`);
 }
 
 // Orders also release the reserved stock of deleted items. The event then shows a stock of 0.

@@ -60,7 +60,7 @@ export const products = sqliteTable(
     metadata: text("metadata").notNull().default("{}"),
     /** JSON object with a `{title, description}` for each language other than `lang`. */
     translations: text("translations").notNull().default("{}"),
-    /** Triggers on variants write these five columns: the variants as sorted JSON, whether there are any, and sums. */
+    /** Triggers on variants write this column and the next four: sorted JSON, whether there are variants, and sums. */
     variants: text("variants").notNull().default("[]"),
     catalogVariants: text("catalog_variants").notNull().default("[]"),
     hasVariants: integer("has_variants", { mode: "boolean" }).notNull().default(false),

@@ -24,7 +24,7 @@ type UpdatedProduct = RenderedProduct & Record<"hasVariants" | "isShown", number
 export async function updateProduct(ctx: Ctx, id: string, change: ProductChange, now: string): Promise<UpdatedProduct> {
   const { columns, merge, lang, ifMatch } = change;
   const names = columnsOf(columns);
-  // A GET of a product with variants shows no SKU and no stock of its own. So a PUT with null keeps both.
+  // A GET of a product with variants does not show the product's own SKU and stock. So a PUT with null keeps both.
   const own = (["sku", "stock"] as const).filter((name) => names.includes(name) && (merge || columns[name] !== null));
   const values = { ...columns, ...textValues(ctx, columns, lang), tenantId: ctx.tenant.id, id, now, ifMatch };
   const name = `update product ${merge} ${own.join(" ")} ${names.join(" ")}`;
@@ -157,7 +157,7 @@ function mergedTranslations(names: readonly string[]): SQL | undefined {
 }
 
 export function ownLanguageError(translations: string | undefined, lang: string): AppError | undefined {
-  // Parses only translations that contain the name of the language, which few do.
+  // Parses translations only if they contain the name of the language, which is rare.
   if (!translations?.includes(`"${lang}":`) || !Object.hasOwn(JSON.parse(translations), lang)) return undefined;
   return invalidField(
     `translations.${lang}`,

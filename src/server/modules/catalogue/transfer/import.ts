@@ -4,7 +4,7 @@ import { AppError, invalidField } from "../../../errors.ts";
 import { type ImportItem, type RowError, rowsTogether } from "./import-item.ts";
 import { type ImportOutcome, identifyingKeys, importProduct } from "./import-product.ts";
 
-/** Maximum products of a transaction. It ends earlier after `maxTransactionMs`, because other writes wait for it. */
+/** Maximum products and time of a transaction, because other writes wait for its end. */
 const batchSize = 500;
 const maxTransactionMs = 100;
 const maxErrors = { import: 100, dryRun: 100_000 };
@@ -29,7 +29,7 @@ const newResult = () => ({
   changes: [] as { line: number; title: string; fields: string[] | null }[],
   errors: [] as RowError[],
   errors_omitted: 0,
-  /** Why the rest of the file was not imported; null if all of it was. */
+  /** Why the rest of the file was not imported; null if the import reached the end of the file. */
   stopped: null as "error" | "interrupted" | "failure" | null,
   last_line: 0,
 });

@@ -70,7 +70,7 @@ function priceChanges(price: PriceChange, isCompared: boolean): SQL[] {
     const compared = sql`case when has_own_price then ${param("compareAtMinor")} else compare_at_minor end`;
     return isCompared ? [sql`compare_at_minor = ${compared}`] : [];
   }
-  // A compare-at price that was the product's is removed together with the product's price.
+  // A variant that gets its own price loses a compare-at price that was copied from the product.
   const kept = sql`compare_at_minor = case when has_own_price then compare_at_minor end`;
   return [sql`has_own_price = 1`, ...(isCompared ? [] : [kept])];
 }
