@@ -14,8 +14,8 @@ export interface ClientOptions extends Partial<RetryPolicy> {
   /** Stores the tokens of the user and of the visitor. `localStorage` keeps them over reloads. Default: memory. */
   storage?: TokenStorage;
   /**
-   * Called with the new session after a sign-in or refresh, and with null after a sign-out or when the session has
-   * ended, also for changes by another tab. Not called after a reload: then `auth.session()` returns the session.
+   * Called with the new session after a sign-in or refresh, and with null after a sign-out or the end of the session.
+   * Also called for changes in other tabs. Not called after a reload: `auth.session()` returns the session then.
    */
   onSession?: (session: Session | null) => void;
 }
@@ -29,7 +29,7 @@ export interface LooseOptions extends SendOptions {
 
 type Query = Record<string, unknown>;
 
-/** Paths of POST requests with secrets. The server does not store their replies, so a repeat would run again. */
+/** Paths of POST requests with secrets. The server stores no replies to them, so a retry would run them again. */
 const unkept = /^\/(auth|users\/(me|sign-up|verify))\//;
 const catalog = /^\/(products|categories|store)\//;
 /** Paths of operations that need no signed-in user, or ignore the user. */
@@ -60,7 +60,7 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
     retries: options.retries ?? 3,
     timeoutMs: options.timeoutMs ?? 30_000,
   };
-  /** In a page, a read with the key in its query needs no preflight. Other programs do not write the key into URLs. */
+  /** A page sends the key of a read in the query, which needs no preflight. Other programs put no key into URLs. */
   const keyQuery = "document" in globalThis && app ? { app_id: app.id, app_secret: app.secret } : {};
   const keyHeader = app && `Bearer ${app.id}:${app.secret}`;
   const readHeader = "app_id" in keyQuery ? undefined : keyHeader;
@@ -70,7 +70,7 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
     onChange: onSession,
     refresh: async (session) => (await sendAs(session, "POST", "/auth/refresh/", {})).data as Session,
   });
-  /** Resolves after the last call that may create a visitor. The next such call waits for it. */
+  /** The latest call that may create a visitor. The next call that may create one waits until the latest has ended. */
   let visitorMade: Promise<unknown> = Promise.resolve();
 
   const readLanguage = () => (typeof options.lang === "function" ? options.lang() : options.lang);
@@ -117,12 +117,12 @@ export function createSender(options: ClientOptions = { url: "", namespace: "" }
 
   /** Sends an operation with the user's token, and operations for visitors also with the visitor's token. */
   async function send(operation: Operation, given: LooseOptions = {}): Promise<Envelope> {
-    // `fetch` sends `patch` in lower case, for which servers close the connection, so it is converted here.
+    // `fetch` would send `patch` in lower case, and servers would close the connection, so methods become upper case.
     const [method = "", template = ""] = operation.replace(/^\w+/, (verb) => verb.toUpperCase()).split(" ");
     const path = template.replace(/\{(\w+)\}/g, (_, id: string) => pathPart(id, given.path?.[id]));
     if (!forVisitors.test(path)) return sendAsUser(method, path, given);
     if (method !== "POST" || (await storage.getItem(`${name} visitor`))) return sendAsVisitor(method, path, given);
-    // If a page's first calls did not wait for each other, each would create a visitor, so they run one after another.
+    // A page's first calls run one after another, because calls at the same time would each create a visitor.
     const sent = visitorMade.then(() => sendAsVisitor(method, path, given));
     visitorMade = sent.catch(() => {});
     return sent;

@@ -29,7 +29,7 @@ export interface Auth {
   refresh(): Promise<Session | null>;
   /** The signed-in user's id and token; null if nobody is signed in. */
   session(): Promise<Session | null>;
-  /** Changes the password of the signed-in user, which replaces the token. */
+  /** Changes the password of the signed-in user. The session then has a new token. */
   changePassword: Method<"POST /users/me/password/">;
   /** Starts a sign-up by mailing a code. The reply does not say whether the address has an account. */
   signUp: Method<"POST /users/sign-up/">;
@@ -49,7 +49,7 @@ export interface Client extends Groups {
   events: Groups["events"] & FollowEvents;
   /** Reads the store's title, currency, logo and languages. */
   store: Method<"GET /store/">;
-  /** Returns the URL of a picture in this width, or in its own. Pictures stored elsewhere have only their own. */
+  /** Returns the URL of a picture, in `width` if given. Pictures on other servers have only their original size. */
   imageUrl(image: string | { url: string }, width?: 320 | 640 | 1280 | 2560): string;
 }
 

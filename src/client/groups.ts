@@ -47,11 +47,11 @@ const operations = {
     /** Lists the withdrawals of consumers, newest first. */
     withdrawals: "LIST /orders/withdrawals/",
     cancel: "POST /orders/{id}/cancel/",
-    /** Opens the provider's page to pay an order, or returns the open one. Lead the buyer to its `url`. */
+    /** Opens a checkout page at the payment provider, or returns the open page. Send the buyer to the page's `url`. */
     openCheckout: "POST /orders/{id}/checkout/",
-    /** Reads at the provider whether an order is paid. */
+    /** Asks the payment provider whether an order is paid. */
     checkPayment: "POST /orders/{id}/checkout/check/",
-    /** Books a payment. */
+    /** Records a payment that the store has received. */
     pay: "POST /orders/{id}/pay/",
     /** Marks the rest of an order as sent. */
     fulfill: "POST /orders/{id}/fulfill/",
@@ -92,7 +92,7 @@ const operations = {
   likes: {
     /** All likes of the user or visitor. */
     list: "LIST /likes/",
-    /** Whether the user or visitor likes each resource, and how many do. */
+    /** Returns for each resource whether the user or visitor likes it, and its number of likes. */
     get: "STATE /likes/",
     add: "POST /likes/",
     remove: "DELETE /likes/",

@@ -65,7 +65,7 @@ export interface SendOptions {
   orderToken?: string | undefined;
   /** The version that the record must have; otherwise error 5303. */
   ifVersion?: number | undefined;
-  /** The credentials to send. Default: the signed-in user's; for reads of the catalogue, or without a user, the key's. */
+  /** Default: `key` for reads of the catalogue, with `orderToken`, and if nobody is signed in; otherwise `user`. */
   as?: "key" | "user" | undefined;
 }
 

@@ -16,7 +16,7 @@ const tolerance = 300;
 /**
  * Returns the event of a webhook's message if the store has signed it (Standard Webhooks); otherwise null. A delivery
  * may arrive twice: ignore an event whose `id` you have seen.
- * @param secret `whsec_…`; a list of the old and the new secret while one replaces the other.
+ * @param secret `whsec_…`; while a new secret replaces an old one, a list of both.
  */
 export async function verifyWebhook(
   message: Request | WebhookMessage,

@@ -33,7 +33,7 @@ export interface Tenant {
 }
 
 export type Actor =
-  /** `isWeb`: whether web pages use the key, so that each visitor calls from an address of their own. */
+  /** `isWeb`: whether web pages use the key. Each visitor of a page then calls from an address of their own. */
   | { kind: "app"; appId: string; scopes: ReadonlySet<string>; isWeb?: boolean }
   /** `tokenId` is the id of the token that authenticated the user, if any. */
   | { kind: "user"; userId: string; role: "customer" | "staff" | "owner"; tokenId?: string }

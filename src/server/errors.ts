@@ -78,7 +78,7 @@ export interface ErrorOptions {
 
 /**
  * An error that the program throws on purpose, made by one of the functions below. Unless `isInternal` is set, callers
- * see the message, so it must not contain secrets, SQL or source paths. Replies omit the messages of other errors.
+ * see the message, so it must not contain secrets, SQL or source paths. Replies omit messages of other error classes.
  */
 export class AppError extends Error {
   readonly kind: ErrorKind;

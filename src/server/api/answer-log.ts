@@ -63,7 +63,7 @@ function idOf(actor: Actor | undefined): string | undefined {
   return actor?.kind === "user" ? actor.userId : undefined;
 }
 
-/** Whether the error code explains the failure: so it does for refusals, unless a stored password hash is malformed. */
+/** Whether the code explains the failure. It does not if a malformed password hash is the cause of invalidLogin. */
 function isExplained(failure: unknown, status: number): boolean {
   if (!(failure instanceof AppError)) return status < 500;
   return (status < 500 && failure.kind !== "invalidLogin") || !(failure.cause instanceof Error);

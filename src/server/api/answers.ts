@@ -34,7 +34,7 @@ export async function answerCall(
 }
 
 const keyForm = /^[\x21-\x7e]{1,255}$/;
-/** Minimum length of a visitor's idempotency key. All visitors of a page share its app key, so they must not guess it. */
+/** Minimum length of a page's idempotency key, so that visitors, who share the page's app key, cannot guess one. */
 const minPageKey = 22;
 
 /** Whether a route supports `Idempotency-Key`: POST routes do, except those with secrets. */
@@ -77,8 +77,8 @@ function isPageKey(actor: Actor): boolean {
 }
 
 /**
- * Returns the caller to whom an idempotency key belongs; null for visitors, who cannot be distinguished. The token of an
- * order is part of the caller, because a stored reply may contain data that requires the token.
+ * Returns the owner of an idempotency key; null for visitors, who cannot be distinguished. The owner includes the token
+ * of an order, because a stored reply may contain data that requires the token.
  */
 function callerOf({ actor, orderToken, vault }: Ctx): string | null {
   const buyer = orderToken === undefined ? "" : `:${vault.mac("idempotency", orderToken)}`;

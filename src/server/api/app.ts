@@ -60,8 +60,8 @@ export function createApp(deps: AppDeps) {
     aot: true,
     normalize: false,
     strictPath: false,
-    // To find the path in a URL, Elysia skips the characters of `http://`. With this option, it skips those of `https://`
-    // and three of the host. `listen` ensures that the host is long enough.
+    // To find the path in a URL, Elysia skips the 7 characters of `http://`. With this option, it skips 11: `https://`
+    // and three characters of the host. `listen` ensures that the host is long enough.
     handler: { standardHostname: deps.isEncrypted },
   });
   const noRouteMeter = pipeline.meter.anyMethod("(none)");

@@ -137,7 +137,7 @@ function isAdmitted(access: readonly Access[], actor: Actor): boolean {
   return false;
 }
 
-/** Returns the access for which a key is enough, because it does not matter which visitor of a page is calling. */
+/** Returns the access for which a key alone is enough. Other access depends on which visitor of a page is calling. */
 function withoutVisitors(access: readonly Access[]): readonly Access[] {
   if (allowsAnonymous(access)) return [];
   const isForUsers = access.some(({ kind }) => kind === "token");

@@ -105,7 +105,7 @@ export function asBodyError(error: unknown): AppError {
   return malformedRequest("The body could not be read completely.", { cause: error });
 }
 
-/** Whether a body is long. A long body must be read at once, because Bun keeps the bytes that arrive in memory. */
+/** Whether a body is long. A long body must be read at once, because until then Bun buffers all bytes that arrive. */
 export const hasLongBody = (headers: Headers): boolean => Number(headers.get("content-length")) > smallBytes;
 
 /**

@@ -17,7 +17,7 @@ interface ReadDeps {
 
 interface Read {
   tenantId: string;
-  /** Everything except the database on which the reply depends. Calls with equal names get equal replies. */
+  /** Names all inputs of the reply except the database. Until the database changes, equal names get equal replies. */
   name: string;
   minute: number;
   /** The commit counter, read before the rows, so that a later commit changes it; null for a database server. */
@@ -85,7 +85,7 @@ function nameOf({ id }: Route, { ctx, params, query, lang }: Call, release: stri
 }
 
 /**
- * Returns the kept reply if nobody has committed since, or if the commits did not change its state. Likes and views are
+ * Returns the kept reply if no commit followed it, or if the commits did not change its state. Likes and views are
  * not part of the state, so after a commit, the reply is valid only until its minute ends.
  */
 async function findCurrent(replies: ReplyCache, read: Read): Promise<KeptReply | undefined> {
@@ -120,7 +120,7 @@ async function keep(
   replies.keep(tenantId, name, { ...reply, commits, minute, hasLatestCounts: true });
 }
 
-/** Returns a tag that begins with the record's version; 0 for a list. It is weak, because the request id differs. */
+/** Returns a tag that begins with the record's version; 0 for a list. The tag is weak, because request ids differ. */
 function entityTag({ name, minute }: Read, { state, version = 0 }: State): string {
   const hash = Bun.hash(`${name}\n${state}\n${minute}`) as bigint;
   return `W/"${version}.${hash.toString(36).padStart(13, "0")}"`;

@@ -53,7 +53,7 @@ const commonNames: ReadonlySet<string> = new Set(commonParameters);
 
 /**
  * Parses the query of a URL. Throws malformedRequest for invalid percent-encoding, and for a repeated name whose schema
- * is not an array, because a proxy could read another of its values.
+ * is not an array, because a proxy might use a different one of the values.
  */
 export function parseQuery(url: string, schema?: TObject): { common: Common; query: Query } {
   const common: Common = {};

@@ -99,8 +99,8 @@ export function extractCredentials(
   const { user_id, token } = query;
   const common = body ? { ...popCommonParams(body, route.ownField), ...query } : query;
   const key = readAppCredentials(header, common);
-  // User credentials in the query take precedence over the header. Those in the body count for the user's own token, and
-  // on public routes, which would otherwise attribute the request to a visitor.
+  // User credentials in the query take precedence over the header. Those in the body are read only on routes about the
+  // token itself, and on public routes, so that a public write belongs to the user and not to a visitor.
   const inBody = asksOwnToken(route.access) || allowsAnonymous(route.access) ? common : undefined;
   const beside = header?.isUser ? { user_id: header.id, token: header.secret ?? "" } : inBody;
   const user = { user_id: user_id ?? beside?.user_id, token: token ?? beside?.token };

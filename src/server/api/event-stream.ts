@@ -44,7 +44,7 @@ export async function answerStream(
   const open = frames();
   // The first part is read before the reply begins, so that an error before it is answered as JSON.
   const first = await open.next();
-  // `return` ends a generator only at its next `yield`. A generator that waits for events ends because `client` aborts.
+  // `return` ends the generator at its next `yield`, up to 15 seconds later. Aborting `client` ends it within a second.
   const leave = () => {
     client.abort();
     void open.return();

@@ -34,7 +34,7 @@ function withoutPort(hop: string): string {
   return /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? /^([\d.]+):\d+$/.exec(hop)?.[1] ?? hop;
 }
 
-/** Reads the client's address when a service asks for it. Few do, and it takes as long as reading a record. */
+/** Reads the client's address only when a service asks for it, because this takes as long as reading a record. */
 export class RequestClient implements NonNullable<Ctx["client"]> {
   readonly #ipOf: (request: Request) => string | null;
   readonly #request: Request;

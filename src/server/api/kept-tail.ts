@@ -89,7 +89,7 @@ function shiftCrc(length: number): number {
   return power;
 }
 
-/** Multiplies two polynomials, with masks: a processor cannot predict branches on the bits of a checksum. */
+/** Multiplies two polynomials. Masks replace branches, because a processor cannot predict the bits of a checksum. */
 function multiply(a: number, b: number): number {
   let product = 0;
   let shifted = b;

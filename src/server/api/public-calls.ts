@@ -20,7 +20,7 @@ export function bodyLimitsOf(route: Route, { bytes, ms }: BodyLimits): BodyLimit
   return { bytes: isPublic ? Math.min(bytes, publicBytes) : bytes, ms };
 }
 
-/** Errors that occur before a service counts the write. If a service throws notFound, the write is counted twice. */
+/** Errors that usually occur before a service counts the write. A later notFound makes the write count twice. */
 const uncounted: ReadonlySet<ErrorKind> = new Set([
   "malformedRequest",
   "validationFailed",

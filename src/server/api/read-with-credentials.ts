@@ -24,6 +24,6 @@ export async function readWithCredentials<T>(
     ({ stored }) => stored === used?.stored,
     () => false,
   );
-  // If reading the credentials failed, this replies with that error.
+  // The second answer uses the credentials just read. If they could not be read, it is the error reply.
   return isCurrent ? answered : answer(() => read);
 }

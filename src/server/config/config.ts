@@ -47,7 +47,7 @@ function readOptions(options: Options) {
     ...readServerConfig(options),
     ...readBackupConfig(options),
     ...readMailConfig(options),
-    /** Permits Web Push endpoints on a private network, and http. */
+    /** Permits Web Push endpoints that are on a private network or use http. */
     allowPrivatePush: onOrOff(options.get("BODEGA_PUSH_PRIVATE", "allow-private-push")),
     ...readPaymentConfig(options),
   };

@@ -41,7 +41,7 @@ export function writeWhole(dataDir: string, path: string, text: string | Uint8Ar
   }
 }
 
-/** Returns the path of the database without links: WAL and locks of a linked file must be beside the file itself. */
+/** Returns the real path of the database: the WAL and locks of a linked file must be beside the file itself. */
 export function databaseFile(dataDir: string): string {
   const path = join(dataDir, "bodega.db");
   return fs.existsSync(path) ? fs.realpathSync(path) : path;
@@ -64,7 +64,7 @@ export function refuseStandby(dataDir: string): void {
 }
 
 export function restrictFile(path: string, mode = 0o600): void {
-  // Failures are ignored: the WAL may not exist yet, and only its owner can change the mode of a file.
+  // Failures are ignored: the WAL may not exist yet, and only the owner of a file can change its mode.
   attempt(() => fs.chmodSync(path, mode));
 }
 

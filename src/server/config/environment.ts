@@ -78,7 +78,7 @@ export function envFilePath(dataDir: string): string {
 }
 
 /**
- * Adds the variables of `bodega.env` to the environment, which takes precedence, also for variables in their `_FILE` form.
+ * Adds the variables of `bodega.env` that the environment sets neither directly nor in their `_FILE` form.
  * @throws validationFailed for an unreadable file, or a variable that has no effect there.
  */
 function withEnvFile(env: Environment, dataDir: string): Environment {
@@ -95,7 +95,7 @@ function withEnvFile(env: Environment, dataDir: string): Environment {
   return { ...env, ...Object.fromEntries(added) };
 }
 
-/** Adds variables that the file does not set. `kept` lists those with other values. Throws validationFailed, unavailable. */
+/** Adds variables that the file lacks. `kept` names those it sets differently. Throws validationFailed, unavailable. */
 export function addToEnvFile(dataDir: string, wanted: Record<string, string>) {
   const path = envFilePath(dataDir);
   const before = readEnvFile(dataDir);

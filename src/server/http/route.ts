@@ -102,8 +102,8 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
   query?: Q;
   body?: B;
   /**
-   * `existing` describes the 200 reply of a route that usually replies 201. `single` lists the schemas of `data` in
-   * replies without `page`, to calls that name the wanted records. `type` is the content type of a file.
+   * `existing` describes the 200 reply of a route that usually replies 201. `single` lists the schemas of `data`
+   * for calls that name their records; such replies have no `page`. `type` is the content type of a file.
    */
   reply: { status?: 200 | 201; data: TSchema; page?: boolean; existing?: string; single?: TSchema[]; type?: string };
   /** The body is a file, or a form with one file; the handler gets a Uint8Array. */
@@ -139,7 +139,7 @@ interface RouteOptions<P extends TObject, Q extends TObject, B extends TSchema, 
   complete?(ctx: Ctx, json: string): string;
   /** Answers `Accept: text/event-stream`. The generator yields a part at least once a second, and never ends. */
   stream?(call: Call<Static<P>, Static<Q>, Static<B>>): AsyncGenerator<StreamPart>;
-  /** Returns the reply. Its `state` must equal the state that `readEtagSource` returns, if the route has that. */
+  /** Returns the reply. If the route has `readEtagSource`, the reply's `state` must equal the `state` from there. */
   handle(call: Call<Static<P>, Static<Q>, Static<B>>, prepared: W): Promise<Reply>;
 }
 
@@ -168,7 +168,7 @@ export function defineRoute<P extends TObject, Q extends TObject, B extends TSch
   return { method, path, id, ...options, body } as unknown as Route;
 }
 
-/** Returns the schema of a PUT, which ignores the fields that only replies have. So it accepts the record of a GET. */
+/** Returns the schema of a PUT. It ignores fields that only replies have, so a client can send what GET returned. */
 function withIgnored({ body, reply }: { body?: TSchema; reply: { data: TSchema } }): TObject {
   const readOnly = Type.Optional(Type.Unknown({ description: "Read-only: ignored." }));
   const ignored = Object.fromEntries(Object.keys(reply.data.properties ?? {}).map((name) => [name, readOnly]));

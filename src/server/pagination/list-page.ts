@@ -9,7 +9,7 @@ const maxPageBytes = 1024 * 1024;
 
 export interface PageRow {
   bytes: number | null;
-  /** 1 if records with more than `maxBytes` were omitted. */
+  /** 1 if the page omits records that each have more than `maxBytes`. */
   exceeds_bytes: number | null;
   /** The records, joined by commas; null if there are none. */
   json: string | null;

@@ -31,7 +31,7 @@ export type Scope = Exclude<KnownScope, "*">;
 
 export const knownScopes = Object.keys(visitorActs) as KnownScope[];
 
-/** Returns scopes without duplicates, in the order above. `orders:*` means all of orders. Errors: validationFailed. */
+/** Returns distinct scopes, in the order above. `orders:*` means all scopes of orders. Errors: validationFailed. */
 export function parseScopes(scopes: readonly string[]): string[] {
   const wanted = new Set(scopes.flatMap((scope) => parseScope(scope)));
   if (wanted.size === 0) throw invalidField("scopes", "must contain at least one scope");

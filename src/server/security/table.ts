@@ -1,7 +1,7 @@
 import { sql } from "drizzle-orm";
 import { check, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** The fingerprint of the secret key, with which a server detects at start that it has another key. */
+/** The fingerprint of the database's secret key. A server with another key notices this at its start. */
 export const secretFingerprint = sqliteTable(
   "secret_fingerprint",
   {

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import { attempt } from "../values/attempt.ts";
 import { LruCache } from "../values/lru-cache.ts";
 
-/** The purposes of keys. Each has a key of its own, which is derived from the secret. */
+/** Purposes of encryption and hashing. Each purpose has its own key, which is derived from the secret. */
 export type VaultPurpose =
   | "two-factor"
   | "recovery-code"
@@ -50,7 +50,7 @@ export function createVault(readSecret: () => string) {
     },
     /** Returns the HMAC-SHA256 of a text in hex, which cannot be computed without the key. */
     mac(purpose: VaultPurpose, text: string) {
-      // Every visitor token needs a keyed hasher. To copy one takes half as long as to create one.
+      // Every visitor token needs a keyed hasher. Copying one takes half as long as creating one.
       const hasher = hashers.getOrMake(purpose, () => new Bun.CryptoHasher("sha256", keyOf(`mac ${purpose}`)));
       return hasher.copy().update(text).digest("hex");
     },

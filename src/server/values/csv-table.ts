@@ -21,7 +21,7 @@ export function detectDelimiter(text: string): string {
  * Reads a small CSV file whose first line names its columns. Commas, semicolons or tabs separate the cells. If they are
  * semicolons, numbers can have a decimal comma.
  * @param known whether a column of this name is allowed.
- * @throws validationFailed with the line, for a missing, repeated or unknown column, another number of cells, or broken
+ * @throws validationFailed with the line, for a missing, repeated or unknown column, a wrong number of cells, or broken
  * quotes.
  */
 export async function readCsvTable(

@@ -7,7 +7,7 @@ export function rangeMatcher(cidrs: readonly string[]): (address: ipaddr.IPv4 | 
     ranges.some(([range, bits]) => range.kind() === address.kind() && address.match([range, bits] as never));
 }
 
-/** Returns what limits count: an IPv4 address itself, or the /64 of an IPv6 address, which one household has alone. */
+/** Returns the unit that limits count: an IPv4 address, or the /64 of an IPv6 address, which only one household has. */
 export function addressGroup(address: string): string {
   if (isIPv4(address) || !ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

@@ -32,7 +32,7 @@ export function ambiguousAmount(text: string, decimalComma: boolean): string | u
   return `is ambiguous. Write ${text.replace(".", "")} or ${decimalComma ? text.replace(".", ",") : exact}`;
 }
 
-/** Converts 5.5 to 5500 thousandths. Errors: validationFailed, which calls the number by `noun`: `a percentage`. */
+/** Converts 5.5 to 5500 thousandths. Errors: validationFailed, which names the number by `noun`: `a percentage`. */
 export function parseThousandths(field: string, given: number, [min, max]: [number, number], noun: string): number {
   const thousandths = Math.round(given * 1000);
   if (given >= min && given <= max && toAmount(thousandths, 3) === given) return thousandths;
@@ -51,7 +51,7 @@ export function moneyJson(minor: string, digits: string): string {
     else json(printf('%d.%0*d', ${minor} / (${scale}), ${digits}, ${minor} % (${scale}))) end`;
 }
 
-/** Returns SQL for the minor units in one unit of a currency. Division by it is exact for amounts to `largestMinor`. */
+/** Returns SQL for the minor units in one unit of a currency. Amounts to `largestMinor` are divided by it exactly. */
 export function moneyDivisor(digits: string): string {
   return `(case ${digits} when 2 then 100.0 when 0 then 1 when 3 then 1000.0 when 1 then 10.0 else 10000.0 end)`;
 }

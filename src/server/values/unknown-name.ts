@@ -18,7 +18,7 @@ export function ambiguousName(things: string, name: string, store: string, ids: 
   return conflict(message, { remedy: `Name one by its id: ${ids.join(", ")}` });
 }
 
-/** Returns the most similar candidate. It may have one edit or swap for each three characters, and always one. */
+/** Returns the most similar candidate. One edit or swap is allowed per three characters of `word`, but at least one. */
 export function suggestWord(word: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
   let bestDistance = Math.max(1, Math.floor(word.length / 3)) + 1;

@@ -39,8 +39,8 @@ export function validate<T extends TSchema>(schema: T, value: unknown, root: str
 }
 
 /**
- * Replaces the error of a union by the errors inside the branch whose kind the value has. So the errors of a nullable
- * object name its invalid fields.
+ * Replaces the error of a union by the errors inside the branch that matches the value's kind, so that the errors of a
+ * nullable object name its invalid fields.
  */
 function* deepErrors(errors: Iterable<ValueError>): Generator<ValueError> {
   for (const error of errors) {

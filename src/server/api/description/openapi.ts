@@ -129,7 +129,7 @@ function objectParameters(schema: TObject | undefined, where: "path" | "query", 
       in: where,
       ...((where === "path" || property[OptionalKind] !== "Optional") && { required: true }),
       ...(description !== undefined && { description }),
-      // Most generated clients cannot send `deepObject`, so JSON is described. Those for Go send `deepObject` anyway.
+      // Most generated clients cannot send `deepObject`, so JSON is described. Go clients send `deepObject` anyway.
       ...(property[Kind] === "Record" ? { content: { "application/json": { schema: rest } } } : { schema: rest }),
     };
   });

@@ -3,7 +3,7 @@ import { allowsAnonymous, asksOwnToken, ignoresCredentials, type Route } from ".
 import { takesKey } from "../answers.ts";
 import type { Json, Schemas } from "./schemas.ts";
 
-/** Errors that most routes can reply with. Even routes that need no credentials verify those that are sent. */
+/** Errors that most routes can reply with. Even routes that need no credentials verify credentials that are sent. */
 const general: readonly ErrorKind[] = [
   "internalError",
   "unavailable",

@@ -4,8 +4,8 @@ const text = /^(?:text|image\/svg|application)/;
 const served = /\.(?:html|css|js|json|webmanifest|svg|png|webp)$/;
 
 /**
- * Returns the files of a folder that browsers can read, as pages by their path below the folder.
- * @param files contents in base64.
+ * Returns a page for each file of a type that browsers can read, by the file's path below its folder.
+ * @param files contents of the folder's files in base64, by path.
  */
 export function filePages(files: Record<string, string>, headers: Record<string, string> = {}) {
   const names = Object.keys(files).filter((name) => served.test(name));

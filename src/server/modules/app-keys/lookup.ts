@@ -64,7 +64,7 @@ function lookUpInFile(db: Database): CredentialLookup {
 
   /**
    * Returns undefined if the cache is valid, otherwise a promise that resolves after a refresh. Checks once per turn of
-   * the event loop: all requests of the turn had arrived before, so none needs to see a later commit.
+   * the event loop: all requests of a turn arrived before its check, so none needs to see a later commit.
    */
   function confirm(): Promise<void> | undefined {
     if (turn) return turn.confirming;
@@ -178,7 +178,7 @@ const { id, lastUsedAt } = appKeySecrets;
 const isDue = and(eq(id, param("id")), or(isNull(lastUsedAt), lte(lastUsedAt, param("before"))));
 const touchSecret = statement((q) => q.update(appKeySecrets).set(params("lastUsedAt")).where(isDue));
 
-/** Creates a function that records a secret's use, in the background and once a minute. Failures are ignored. */
+/** Creates a function that records a secret's use in the background, at most once a minute. Failures are ignored. */
 export function createUsageRecorder(db: Database): (secret: { id: string; lastUsedAt: number }, now: number) => void {
   const noted = new LruCache<number>(5000);
   return (secret, now) => {

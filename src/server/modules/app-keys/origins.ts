@@ -103,7 +103,7 @@ function change(ctx: SystemCtx, appId: string, edit: (key: AppKeyDetails) => Ori
   });
 }
 
-/** Explains whether the key accepts this `Origin` and how to allow it. Null means no such header. Errors: notFound. */
+/** Explains whether the key accepts this `Origin` (null for none), and how to allow it. Errors: notFound. */
 export async function explainOrigin(ctx: SystemCtx, { appId, origin }: { appId: string; origin: string | null }) {
   const key = await getKey(ctx, appId);
   const patterns = key.origins.map(parseOriginPattern);

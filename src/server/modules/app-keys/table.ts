@@ -43,7 +43,7 @@ export const appKeyOrigins = sqliteTable(
   {
     tenantId: tenantIdColumn(),
     appId: ownerColumn("app_id", () => appKeys.id),
-    /** As the admin entered it, normalised: `shop.example.com`, `*.example.org`, `https://shop.example.com:8443`. */
+    /** The admin's entry in normalised form: `shop.example.com`, `*.example.org`, `https://shop.example.com:8443`. */
     pattern: text("pattern").notNull(),
     createdAt: text("created_at").notNull(),
   },

@@ -57,9 +57,9 @@ export function addHit(counts: Pick<LruCache<HitBucket[]>, "get" | "set">, subje
 
 /**
  * Returns the milliseconds until a subject has fewer than `max` hits within a minute; 0 if it has fewer now. Removes
- * expired buckets. A hit counts for a minute, and up to a second longer if others followed within its second, so that no
- * minute has more hits than allowed. A hit more than a minute in the future does not count: its time was read before the
- * clock was set back.
+ * expired buckets. A bucket expires a minute after its latest hit. So its earlier hits count up to a second longer, and
+ * no minute has more hits than allowed. A hit more than a minute in the future does not count: its time was read before
+ * the clock was set back.
  */
 export function waitOf(buckets: HitBucket[] | undefined, max: number, now: number): number {
   if (!buckets) return 0;

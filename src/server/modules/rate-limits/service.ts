@@ -72,7 +72,7 @@ export async function checkLimit(ctx: WorkCtx, limit: RateLimit, subject: string
   return Math.max(1, (row.oldest ?? values.now) + limit.windowMs - values.now);
 }
 
-/** Returns SQL for whether any subject has hits of the limit. So a caller need not compute a subject, which is slow. */
+/** SQL for whether any subject has hits of the limit. If none has, callers skip the slow computation of a subject. */
 export function hasHits({ name }: RateLimit): SQL<number> {
   return sql`exists (select 1 from ${rateLimits} where key between ${`${name}:`} and ${`${name};`})`;
 }

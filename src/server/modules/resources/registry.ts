@@ -17,7 +17,7 @@ const placeholders: ResourceSql = { tenantId: param("tenantId"), type: param("ty
 
 const nameForm = /^[a-z][a-z0-9_-]{0,39}$/;
 const maxId = 128;
-/** Maximum resources with counts for each declared type, because anyone can name new resources. */
+/** For each declared type, at most this many resources get counts, because anyone can name new resources. */
 const maxDeclared = 100_000;
 const declared = ({ tenantId, type }: Pick<ResourceSql, "tenantId" | "type">) =>
   sql`from ${resourceTypes} t where t.tenant_id = ${tenantId} and t.name = ${type}`;

@@ -9,7 +9,7 @@ import type { tenants } from "./table.ts";
 
 type Written = Omit<typeof tenants.$inferInsert, "id" | "namespace" | "status" | "createdAt" | "updatedAt">;
 
-/** Columns of a store. Other than in the table, `pointsRate` is in points, and `pointValue` in the store's currency. */
+/** Columns of a store. Unlike in the table, `pointsRate` is in points, and `pointValue` in the store's currency. */
 export type TenantInput = { [Name in keyof Written]?: Written[Name] | undefined };
 
 /** Maximum `pointValue`, in minor units. With this limit, the total value of all points can be computed exactly. */
@@ -66,7 +66,7 @@ function parseNotify(given: string): string {
   return JSON.stringify([...new Set(addresses.map((address) => parseEmail("notify", address).email))]);
 }
 
-/** Adds addresses to those of a store; an empty address removes one. */
+/** Adds named addresses to those of a store. An empty address removes the name. */
 function mergeLegalUrls(before: Record<string, string>, given: string): string {
   const merged = Object.entries({ ...before, ...(JSON.parse(given) as typeof before) }).filter(([, url]) => url !== "");
   for (const [name, url] of merged) {

@@ -130,7 +130,7 @@ export async function getStore({ db, tenant }: Ctx): Promise<Store> {
   return row;
 }
 
-/** Returns the store as front ends see it; `state` is the same text. Errors: storeNotFound if it was just deleted. */
+/** Returns the store as front ends see it; `state` equals `json`. Errors: storeNotFound if it was just deleted. */
 export async function readStoreProfile({ db, tenant }: Ctx): Promise<{ json: string; state: string }> {
   const row = await get(db, selectProfile, { id: tenant.id });
   if (!row) throw storeNotFound();

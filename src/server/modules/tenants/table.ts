@@ -54,7 +54,7 @@ export const tenants = sqliteTable(
     hold: integer("hold").notNull().default(3600),
     transferHold: integer("transfer_hold").notNull().default(604_800),
     transferInstructions: text("transfer_instructions"),
-    /** The percentage of an item's stock that all visitors' orders with a hold of over an hour may reserve. */
+    /** The percentage of an item's stock that visitors' orders with holds of over an hour may reserve in total. */
     longHoldShare: integer("long_hold_share").notNull().default(50),
     /** URL of the page that shows a guest's order. */
     orderUrl: text("order_url"),
@@ -65,7 +65,7 @@ export const tenants = sqliteTable(
     notify: text("notify").notNull().default("[]"),
     /** JSON array of the kinds of mail that the store does not send. */
     mailsOff: text("mails_off").notNull().default("[]"),
-    /** Years for which ended orders name their buyers, from the end of the year of their last change. */
+    /** Years until an ended order loses its buyer's data, from the end of the year of its last change or invoice. */
     keepInvoices: integer("keep_invoices").notNull().default(8),
     /** Shops that charge no VAT show this text in place of "incl. VAT". */
     taxNote: text("tax_note"),

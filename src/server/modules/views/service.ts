@@ -126,7 +126,7 @@ const verdicts = new LruCache<boolean>(minCached);
 /** Whether an agent is a crawler, link preview, headless browser or monitor. Libraries and apps count as people. */
 export function isBot(agent: string): boolean {
   if (agent === "") return false;
-  // Crawlers link to a page that describes them, so a URL matches too.
+  // User agents of crawlers often contain the URL of their description, so a URL matches too.
   bots ??= new RegExp(["https?:", ...list.filter((pattern) => !notBots.has(pattern))].join("|"), "i");
   const pattern = bots;
   return verdicts.getOrMake(agent.slice(0, maxRead), (text) => !libraries.test(text) && pattern.test(text));
