@@ -133,8 +133,8 @@ export class WorkerRegistry {
   }
 
   async findRequest(requestId: string): Promise<RecentRequest | null> {
-    const find = ({ channel }: Worker) =>
-      channel.request({ kind: "recent request", requestId }, this.#options.timeoutMs);
+    const { timeoutMs } = this.#options;
+    const find = ({ channel }: Worker) => channel.request({ kind: "recent request", requestId }, timeoutMs);
     const answers = await Promise.all([...this.#workers].map(find));
     return (answers.find(Boolean) as RecentRequest | undefined) ?? null;
   }

@@ -127,15 +127,11 @@ async function startCertificateRenewal(config: Config, deps: RenewDeps, isForced
   return { stop: () => Promise.all([port.stop(), renewal.stop()]) };
 }
 
-async function startMailDelivery(
-  { smtpUrl: url, mailFrom, backOffice, publicUrl }: Config,
-  deps: ChannelDeps & { db: Database },
-) {
+async function startMailDelivery(config: Config, deps: ChannelDeps & { db: Database }) {
+  const { smtpUrl: url, mailFrom, backOffice, publicUrl } = config;
   const from = mailFrom === undefined ? null : parseFromAddress(mailFrom);
   if (url === undefined || from === null) return undefined;
   const { createMailEngine } = await import("../modules/mail/delivery.ts");
-  return createMailEngine({ ...deps, smtp: { url }, from, backOffice: backOffice ? publicUrl : undefined }).start(
-    deps.db,
-    "mail stays queued",
-  );
+  const engine = createMailEngine({ ...deps, smtp: { url }, from, backOffice: backOffice ? publicUrl : undefined });
+  return engine.start(deps.db, "mail stays queued");
 }

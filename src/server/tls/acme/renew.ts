@@ -75,11 +75,8 @@ async function renewIfDue(config: AcmeConfig, deps: CheckDeps): Promise<void> {
  * Obtains a certificate if there is none, or if the present one must be renewed.
  * @throws AcmeProblem if the authority refuses; errors of `fetch`; validationFailed if its certificate is unusable.
  */
-async function replaceCertificate(
-  config: AcmeConfig,
-  present: Certificate | undefined,
-  { vault, now, signal, row }: CheckDeps,
-): Promise<Result> {
+async function replaceCertificate(config: AcmeConfig, present: Certificate | undefined, deps: CheckDeps) {
+  const { vault, now, signal, row } = deps;
   const limit = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)]);
   const client = await openAcme(config.directory, readAccount(config), limit);
   if (present) {
@@ -112,11 +109,8 @@ export function renewalTime({ from, until, leaf }: Certificate, suggested?: { st
 }
 
 /** Logs a failure, and returns when to try again. */
-function reportError(
-  error: unknown,
-  config: AcmeConfig,
-  { failures, now, notice }: RenewDeps & { failures: number },
-): Result {
+function reportError(error: unknown, config: AcmeConfig, deps: RenewDeps & { failures: number }): Result {
+  const { failures, now, notice } = deps;
   const nextAt = now() + Math.min(firstRetryMs * 2 ** failures, maxRetryMs);
   const failure = describeError(error, config, nextAt);
   notice("error", `${failure.message} ${failure.remedy}`);
