@@ -46,7 +46,6 @@ export class Replicator {
   #ownCheckedAt = Number.NEGATIVE_INFINITY;
   readonly #failures: ReturnType<typeof trackFailures>;
   readonly #isDamaged: () => boolean;
-  #isLossKnown = false;
   #isReplaced = false;
   #isStopping = false;
   #wake = () => {};
@@ -184,7 +183,6 @@ export class Replicator {
   }
 
   #beginAnew(chain: ChainWriter): true {
-    this.#isLossKnown = false;
     this.#baseLostAt ??= this.#sentAt;
     this.#tail.restart();
     this.#writeState(null);
@@ -219,12 +217,11 @@ export class Replicator {
   }
 
   #noteEmptied(isWhole: boolean): void {
-    const { place, notice } = this.#options;
+    const { address } = this.#options.place;
     this.#writeState(this.#tail.end);
     this.#inFile = this.#chain?.last();
-    if (isWhole || this.#isLossKnown) return;
-    this.#isLossKnown = true;
-    notice("error", `the WAL was emptied before ${place.address} had all of it; a new snapshot is made there first`);
+    if (isWhole) return;
+    this.#failures.notice("error", `the WAL was emptied before ${address} had all of it; a new snapshot is made there`);
   }
 
   #writeState(end: WalPosition | null): void {
