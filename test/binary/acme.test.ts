@@ -65,7 +65,7 @@ describe("a server and a certificate authority", () => {
   afterAll(() => pebble.stop());
 
   test(
-    "all workers present the certificate that the server obtains, keeps over a restart, and renews when the authority suggests it",
+    "the server obtains a certificate that all workers present, keeps it over a restart, and renews it when the authority suggests a time",
     async () => {
       const [binary, names] = [installBinary(), "shop.test,www.shop.test"];
       let server = await serveNames(binary, pebble, names, "--workers", "2");
@@ -120,7 +120,7 @@ describe("a server and a certificate authority", () => {
   );
 
   test(
-    "if a name does not lead to the server, log and doctor name the failed step, and a server with another email tries at once",
+    "if DNS does not lead to the server, its log and doctor name the failed step; after a restart with another email, the server tries again at once",
     async () => {
       const [binary, name, step] = [installBinary(), "nowhere.test", "(DNS)"];
       let server = await serveNames(binary, pebble, name);

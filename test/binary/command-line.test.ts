@@ -49,7 +49,7 @@ describe("a usage error ends with exit code 2 and one error message, and changes
     expect(stderr).not.toMatch(/\$bunfs|\n\s+at /);
   });
 
-  test("the usage errors above have changed no store", async () => {
+  test("after all these usage errors, every store is unchanged", async () => {
     expect(await shell("bodega tenant list -q; bodega tenant list --json | grep -c suspended")).toMatchObject({
       stdout: "demo\nother\n0\n",
     });
@@ -136,7 +136,7 @@ describe("the environment of a command", () => {
 
   // Linux only: nobody can create files in this directory.
   if (existsSync("/proc/self")) {
-    test("in a directory that cannot be written, commands that write nothing work, and others name the directory", async () => {
+    test("in a read-only directory, commands that write nothing work, and the other commands name the directory", async () => {
       expect(await shell("cd /proc && bodega version -q && bodega --help >/dev/null")).toMatchObject({ code: 0 });
       const { code, stdout, stderr } = await shell("cd /proc && bodega tenant create demo");
       expect({ code, stdout, stderr }).toEqual({

@@ -38,7 +38,7 @@ test("one command creates a shop and serves it, and the printed next steps work"
   expect([again.code, again.stdout.includes("My shop"), again.stdout.includes("sk_")]).toEqual([0, true, false]);
 });
 
-test("if the port is in use, the secrets of a new shop are printed all the same", async () => {
+test("if the port is in use, init still prints the secrets of the new shop", async () => {
   const blocker = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response(null) });
   const port = String(blocker.port);
   const { code, stdout, stderr } = await binary.run("init", ...wanted, "--serve", "--port", port);

@@ -124,7 +124,7 @@ test("doctor and the metrics report workers that end at each start", async () =>
   expect(await server.end()).toBe(0);
 }, 30_000);
 
-test("the status finds doctor's request in any worker, and adds up the figures of all workers", async () => {
+test("the control socket finds doctor's request in any worker, and adds up the figures of all workers", async () => {
   const { binary, server, load } = await serveWatched();
   await load(10);
   const socket = `${binary.dir}/bodega-data/server.sock`;

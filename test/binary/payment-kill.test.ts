@@ -13,7 +13,7 @@ const kills = Number(process.env.BODEGA_TEST_KILLS ?? 3);
 const buyers = 4;
 
 test(
-  "kill -9 during checkouts, webhooks and refunds loses no payment, and none is booked or refunded twice",
+  "kill -9 during checkouts, webhooks and refunds loses no payment, and no payment is booked or refunded twice",
   async () => {
     const stripe = await startStripe();
     const binary = installBinary();

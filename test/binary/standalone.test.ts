@@ -70,7 +70,7 @@ test("commands that need no database work even if the engine cannot be unpacked"
   }
 });
 
-test("if the engine cannot be unpacked, commands with a database name a setting, which solves the problem", async () => {
+test("if the engine cannot be unpacked, a command that needs the database names the setting that helps", async () => {
   expect(await bodega.run(["db", "migrate"])).toMatchObject({ code: 0 });
   const nowhere = { TMPDIR: join(bodega.path, "no"), BUN_TMPDIR: join(bodega.path, "no") };
   const { code, stdout, stderr } = await bodega.run(["tenant", "list"], nowhere);
@@ -88,7 +88,7 @@ test("if the engine cannot be unpacked, commands with a database name a setting,
   expect(helped).toMatchObject({ code: 0, stdout: "[]\n" });
 });
 
-test("the error for a host that does not resolve is not about a port in use", async () => {
+test("if a host does not resolve, the error does not say that the port is in use", async () => {
   const serve = ["serve", "--host", "nosuch.invalid", "--port", "42399"];
   // Starts twice: the error of the first start must not change the error of the second.
   await bodega.run(serve);

@@ -63,7 +63,7 @@ test("a standby that takes over from a server under load has all acknowledged wr
   expect(await first.run("serve", "--port", "0", "--replicate-to", place)).toMatchObject({ code: 4, stdout: "" });
 }, 60_000);
 
-test("a promoted standby whose port is in use stays a standby, and its server continues; a promotion that failed can be repeated", async () => {
+test("if the port is in use, promoting a standby fails, the old server continues, and the promotion can be repeated", async () => {
   const { second, place, server, standby } = await openPair();
   const promote = ["standby", "promote", "--yes", "--port"] as const;
   const { port } = new URL(server.url);
@@ -79,7 +79,7 @@ test("a promoted standby whose port is in use stays a standby, and its server co
   }
 }, 60_000);
 
-test("a standby waits for the secret key and then follows; it takes over from a killed server, which cannot start again", async () => {
+test("a standby without the secret key waits for it and then follows; after the server is killed, the standby takes over, and the killed server cannot start again", async () => {
   const first = installBinary();
   const { auth, namespace } = await openShop(first);
   const place = makeDir();

@@ -122,7 +122,7 @@ test("a client that writes 20 MB before it reads, and then closes the connection
   await server.end();
 });
 
-test("two workers replace the certificate under load: clients get replies, running requests finish, and new workers present it", async () => {
+test("two workers replace the certificate under load: all clients get replies, running requests finish, and new workers present the new certificate", async () => {
   const [binary, dir, first, workers] = [installBinary(), makeDir(), makeCertificate(), 2];
   const { auth } = await openShop(binary);
   const server = await binary.serve("--workers", String(workers), ...writePair(dir, first));

@@ -66,7 +66,7 @@ async function underLoad(work: () => ReturnType<Binary["run"]>) {
 }
 
 test(
-  "an upgrade that migrates loses no acknowledged product; going back restores the earlier database, and keeps a copy of the present one",
+  "an upgrade with a migration loses no acknowledged product; upgrade --back restores the earlier database, and keeps a copy of the newer one",
   async () => {
     binary.env.NEXT_SCHEMA = "1";
     const { outcome, load } = await underLoad(() => binary.run("upgrade", file, "--yes", "--json"));
@@ -101,7 +101,7 @@ test(
 );
 
 test(
-  "going back from an upgrade without a migration loses no data",
+  "upgrade --back after an upgrade without a migration loses no data",
   async () => {
     const { outcome, load } = await underLoad(() => binary.run("upgrade", file, "--yes"));
     expect(outcome).toMatchObject({ code: 0 });
@@ -196,7 +196,7 @@ test(
 );
 
 test(
-  "an upgrade does not touch a server that systemd does not run; without a server, it replaces the executable and keeps its mode",
+  "an upgrade is refused while a server runs outside systemd; without a running server, the executable is replaced and keeps its file mode",
   async () => {
     await openShop(binary);
     chmodSync(binary.path, 0o750);

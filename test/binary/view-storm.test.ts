@@ -166,7 +166,7 @@ test(
 );
 
 test(
-  "kill -9 during many views loses the views of at most one second, and no like",
+  "kill -9 during many views and likes loses at most the views of one second, and no like",
   async () => {
     const shop = await serveShop();
     const viewed: { number: number; at: number }[] = [];

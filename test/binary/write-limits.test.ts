@@ -9,7 +9,7 @@ const limit = 200;
 /** After so many refusals in a row, both workers must have refused a write. */
 const manyRefusals = 30;
 
-test("two workers apply one limit to an address together, apart from the writes of the last second, even after a restart", async () => {
+test("two workers share the write limit of an address, even after a restart; only writes of the last second may not be counted yet", async () => {
   const shop = await startServedShop({ workers: 2 });
   const { binary, namespace, clock } = shop;
   await binary.json("tenant", "update", namespace, "--address-writes", String(limit), "--visitor-writes", "0");

@@ -112,7 +112,7 @@ export function describeBackOffice(stage: Stage): void {
       await see(page, "You are offline.");
     }, 90_000);
 
-    test("the back office on a phone creates a product with dropped and chosen pictures, publishes it, and changes its price and a mail after German error messages", async () => {
+    test("the back office on a phone creates a product with dropped and chosen pictures, publishes it, and corrects a price and a mail text after German error messages", async () => {
       const visit = await signIn();
       const { page } = visit;
       await find(page, "h1", "To do");
@@ -176,7 +176,7 @@ export function describeBackOffice(stage: Stage): void {
       expect(asked).toHaveLength(2);
     }, 90_000);
 
-    test("the back office requires the second factor of staff, keeps the tab's store, ends a replaced session, and cannot be framed", async () => {
+    test("the back office requires the second factor of staff, keeps the chosen store of each tab, ends a replaced session, and cannot be framed", async () => {
       const { headers } = await fetch(stage.back_office_url);
       expect(headers.get("x-frame-options")).toBe("DENY");
       expect(headers.get("content-security-policy")).toMatch(/connect-src 'self';.*frame-ancestors 'none'/);

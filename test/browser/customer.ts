@@ -141,7 +141,7 @@ export function describeCustomer(stage: Stage): void {
       await service.close();
     }, 60_000);
 
-    test("a customer signs in with a mailed code, enables two-factor, signs in with its code, and is asked to sign in again when the token has expired", async () => {
+    test("a customer signs in with a mailed code, enables two-factor, signs in with a one-time code, and is asked to sign in again when the token has expired", async () => {
       const visit = await stage.chromium.visit(`${stage.shop_url}/#/wishlist`);
       const { page } = visit;
       await click(page, "main button", "Mail me a code");

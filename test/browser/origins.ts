@@ -7,7 +7,7 @@ const refused = /status of 401/;
 
 export function describeOrigins(stage: Stage): void {
   describe("the shop's key", () => {
-    test("the shop's key works in pages of the shop's origin, which differs from the API's", async () => {
+    test("the shop's key works in pages of the shop's origin, although the API has another origin", async () => {
       const { page } = await stage.chromium.visit("about:blank");
       const listed = page.waitForResponse((reply) => reply.url().startsWith(`${stage.url}/products/?`));
       await page.goto(stage.shop_url);
@@ -16,7 +16,7 @@ export function describeOrigins(stage: Stage): void {
       await see(page, "21 things");
     }, 60_000);
 
-    test("the shop's key works in no page of another origin, which cannot read the reply", async () => {
+    test("the shop's key works in no page of another origin, and such a page cannot read the reply", async () => {
       const headers = { "Content-Type": "text/html" };
       const fetchPage = () => new Response("<!doctype html><title>Elsewhere</title>", { headers });
       const elsewhere = Bun.serve({ hostname: "127.0.0.2", port: 0, fetch: fetchPage });

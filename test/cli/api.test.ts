@@ -33,7 +33,7 @@ beforeAll(async () => {
   }
 });
 
-test("a request passes the checks of the server; an error is printed as its envelope, with exit code 1", async () => {
+test("bodega api runs a request through the checks of the server, and prints an error as its JSON envelope, with exit code 1", async () => {
   const made = await api('POST /products/ -f title=Lamp -F price=79.9 -F tags=["new"]');
   expect(made).toMatchObject({ code: 0, reply: { data: { title: "Lamp", price: 79.9, tags: ["new"] } } });
   const path = `/products/${made.reply.data.id}/`;

@@ -95,7 +95,7 @@ test("a value that begins with a hyphen can be given after =", async () => {
   expect(error.message).toEndWith("/--json.");
 });
 
-test("no value is lost that citty would lose: values of repeated flags, negative numbers, and flags that begin with no-", () => {
+test("values that the parser citty alone would lose are kept: repeated flags, negative numbers, and flags that begin with no-", () => {
   const args: CommandArgs = {
     scope: { ...valueArg("text", "A list"), multiple: true },
     "no-docs": { type: "boolean", description: "A switch" },

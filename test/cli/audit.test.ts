@@ -111,7 +111,7 @@ describe("bodega audit list", () => {
 });
 
 describe("bodega audit verify", () => {
-  test("bodega audit verify ends with exit code 0 for an unchanged log, whose head --expect accepts", async () => {
+  test("bodega audit verify ends with exit code 0 for an unchanged log, and --expect accepts the head of this log", async () => {
     const verdict = await json<Verdict>("audit", "verify");
     expect(verdict).toMatchObject({ intact: true, first: { seq: 1 } } as unknown as Verdict);
     expect(verdict.rows).toBe(verdict.last.seq);
@@ -139,7 +139,7 @@ describe("bodega audit verify", () => {
   });
 });
 
-test("the actor of an entry is the account of the process, not a name in the environment", async () => {
+test("the audit log names the account of the process as the actor, not a name in the environment", async () => {
   const one = openCli();
   const env = { USER: "mallory", LOGNAME: "mallory", SUDO_USER: "mallory" };
   await one.run(["tenant", "create", "demo"], { env });

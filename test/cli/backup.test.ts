@@ -127,7 +127,7 @@ test("of two concurrent backups, one waits for the other, and both succeed", asy
 
 // Only root can give files to another account.
 if (process.getuid?.() === 0) {
-  test("a backup that root makes belongs to the data directory's owner inside this directory, and to root outside", async () => {
+  test("a backup by root belongs to the data directory's owner if it is in this directory, and otherwise to root", async () => {
     const cli = openCli();
     mkdirSync(cli.dataDir);
     chownSync(cli.dataDir, 1234, 1234);
@@ -210,7 +210,7 @@ test("ctrl-C ends a backup with exit code 130 and leaves no files", async () => 
   expect(readdirSync(dir)).toEqual([]);
 });
 
-test("the output has the path of the backup, with -q nothing else, and no secret of the environment", async () => {
+test("db backup prints the path of the backup, with -q only the path, and never a secret of the environment", async () => {
   const secret = "s".repeat(40);
   const quiet = await run(["db", "backup", "-q"], {
     env: { BODEGA_S3_ACCESS_KEY_ID: "id", BODEGA_S3_SECRET_ACCESS_KEY: secret },

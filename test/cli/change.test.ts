@@ -119,7 +119,7 @@ test("an order is paid, fulfilled and refunded, and the stock changes accordingl
   });
 });
 
-test("cancel --buyer accepts the buyers that the list shows, refuses others, and says that a dry run saves nothing", async () => {
+test("order cancel --buyer accepts the buyers that order list shows, and refuses others; a dry run says that it saves nothing", async () => {
   await json("tenant", "create", "hoard");
   const store = ["-n", "hoard"];
   const { product_id } = await json<Product>("product", "create", ...store, "--title", "Cup", "--price", "1");

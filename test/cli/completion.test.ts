@@ -100,7 +100,7 @@ describe("names are completed from the database", () => {
 });
 
 describe("completion prints no errors, prompts for nothing and creates nothing", () => {
-  test("where there is no database", async () => {
+  test("completion without a database prints nothing and creates nothing", async () => {
     const cwd = makeDir();
     const env = { BODEGA_DATA_DIR: join(cwd, "data") };
     const outcome = await runAlone(["__complete", "d", "tenant", "show"], { cwd, env });

@@ -35,7 +35,7 @@ describe("a database with a schema of another version", () => {
     await db.close();
   }
 
-  test("a database with a schema of another version that is older is not changed until db migrate runs", async () => {
+  test("a database with an older schema is not changed until db migrate runs", async () => {
     const { dataDir, json } = openCli();
     await json("tenant", "create", "demo");
     const next = openCli(dataDir, nextVersion);
@@ -46,7 +46,7 @@ describe("a database with a schema of another version", () => {
     expect(readdirSync(join(dataDir, "backups"))).toEqual([expect.stringMatching(/^before-0001_next-/)]);
   });
 
-  test("a database with a schema of another version that is newer is never changed", async () => {
+  test("a database with a newer schema is never changed", async () => {
     const { dataDir, json, failure } = openCli();
     await json("tenant", "create", "demo");
     await change(dataDir, "insert into __bodega_migrations values ('9999_later', 'x', '2030-01-01T00:00:00Z')");
@@ -64,7 +64,7 @@ describe("a database with a schema of another version", () => {
   });
 });
 
-test("without the secret key, no server starts until db rekey, which is refused while a server runs", async () => {
+test("without the secret key, no server starts until db rekey has run; db rekey is refused while a server runs", async () => {
   const { dataDir, json, failure, run } = openCli();
   await json("tenant", "create", "demo");
   const db = await openStoreDatabase({ dataDir });

@@ -37,7 +37,7 @@ describe("a secret file", () => {
     expect(readdirSync(dir)).toEqual(["web.secret"]);
   });
 
-  test("a secret file is refused before anything is created, if it exists or cannot be created", async () => {
+  test("a secret file that exists or cannot be created is refused before anything else is created", async () => {
     const shop = copyShop();
     const before = readContents(shop.dataDir);
     const path = join(makeDir(), "web.secret");

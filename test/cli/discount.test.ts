@@ -22,7 +22,7 @@ beforeAll(async () => {
   await json("product", "create", ...demo, "--title", "Book", "--price", "20", "--sku", "BOOK");
 });
 
-test("a code is created with limits, for categories and products by name, and found in upper and lower case", async () => {
+test("a discount code is created with limits, for categories and products given by name, and is found in upper and lower case", async () => {
   const bounds = "--minimum 10 --limit 100 --per-customer 1 --from 2026-01-01 --until 2090-01-01".split(" ");
   const made = await create("Summer10", "--percent", "10", ...bounds, "--category", "mugs", "--product", "BOOK");
   expect(made).toMatchObject({
@@ -48,7 +48,7 @@ test("discount list prints codes, newest first, with their discounts and uses", 
   expect((await run(["discount", "list", ...demo, "--limit", "1", "-q"])).stdout).toBe("FREIGHT\n");
 });
 
-test("an ended code is refused, but orders that used it keep their discount", async () => {
+test("an ended discount code is refused, and orders that used the code keep their discount", async () => {
   await create("PAST", "--percent", "50");
   await order("PAST");
   const unconfirmed = await failure("discount", "end", "PAST", ...demo);

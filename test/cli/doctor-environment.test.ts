@@ -273,7 +273,7 @@ function auditBackup(shop: PreparedShop, days: number, place: string): Promise<v
   );
 }
 
-test("doctor reports a missing or empty backup file, but no existing file and no backup in object storage", async () => {
+test("doctor warns if the file of the last backup is missing or empty, and does not check backups in object storage", async () => {
   const shop = copyShop();
   const find = async (place: string) => {
     await auditBackup(shop, 0, place);

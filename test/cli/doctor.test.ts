@@ -51,7 +51,7 @@ test("doctor runs all checks and ends with exit code 0 for an intact database", 
   expect(await failure("doctor", "-n", "nobody")).toMatchObject({ error: { code: 5301 } });
 });
 
-test("only -n restricts the checks, not BODEGA_NAMESPACE", async () => {
+test("doctor checks a single store only with -n; BODEGA_NAMESPACE does not restrict the checks", async () => {
   const only = ["doctor", "--json", "--only", "disk"];
   const { stdout } = await run(only);
   expect((JSON.parse(stdout) as Report).checked).toContain("disk");

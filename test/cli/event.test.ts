@@ -51,7 +51,7 @@ afterAll(() => {
   for (const child of tails) child.kill("SIGKILL");
 });
 
-test("without --follow, tail prints the events of the last day, or since a given time", async () => {
+test("event tail without --follow prints the events of the last day, or the events since a given time", async () => {
   const id = await create("Lamp");
   await json("category", "create", ...demo, "--title", "Lamps");
   const events = await feed("--types", "product.*");
@@ -63,7 +63,7 @@ test("without --follow, tail prints the events of the last day, or since a given
   expect((await failure("event", "tail", ...demo, "--types", "lamp.lit")).error.message).toContain("--types");
 });
 
-test("with --follow, tail prints events of other processes, from the database and from a server with two workers", async () => {
+test("event tail --follow prints events of other processes, both from the database and from a server with two workers", async () => {
   const server = await serve(["serve", "--port", "0", "--workers", "2"], { env: environment() });
   const [first] = await feed();
   // The tails begin at the first event, because an event before their start would be lost.
@@ -96,7 +96,7 @@ test("with --follow, tail prints events of other processes, from the database an
   expect(next.log()).not.toContain("ERROR");
 }, 60_000);
 
-test("--url needs a key, and wrong addresses and keys are refused", async () => {
+test("event tail --url needs a key, and refuses wrong addresses and keys", async () => {
   const bad = join(makeDir(), "bad.key");
   writeFileSync(bad, "secret\n");
   for (const flags of [

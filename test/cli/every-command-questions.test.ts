@@ -96,7 +96,7 @@ describe("ctrl-C at the last question ends a command with exit code 130", () => 
     expect(screen.lastIndexOf(showCursor)).toBeGreaterThanOrEqual(screen.lastIndexOf(hideCursor));
   });
 
-  test("ctrl-C at the last question of the commands above has changed nothing", () => {
+  test("the commands that ctrl-C ended at their last question have changed nothing", () => {
     expect(readContents((shop as PreparedShop).dataDir)).toEqual(contents);
   });
 });

@@ -78,7 +78,7 @@ describe("without a terminal, a command that needs a confirmation ends with exit
     expect(outcome).toEqual({ code: 2, stdout: "", stderr: expect.stringContaining(flag) });
   });
 
-  test("the commands without a confirmation have changed nothing", () => {
+  test("the commands that were refused without a confirmation have changed nothing", () => {
     expect(readContents(shopOnce().dataDir)).toEqual(contents as NonNullable<typeof contents>);
   });
 });

@@ -51,7 +51,7 @@ test("health calls the address of --host and --port", async () => {
   );
 });
 
-test("for a stopped standby, health suggests the command that starts a standby, not a server", async () => {
+test("if a standby is stopped, health suggests bodega standby, not bodega serve", async () => {
   const { dataDir, here: runOn } = openCli();
   const url = "http://127.0.0.1:1";
   mkdirSync(dataDir);

@@ -66,7 +66,7 @@ describe("every command", () => {
   });
 });
 
-test("an address of a libSQL server that contains a secret is refused", async () => {
+test("the address of a libSQL server is refused if it contains a secret", async () => {
   const url = "libsql://example.com?authToken=sesame";
   const { code, stderr } = await run(["tenant", "list", "--database-url", url]);
   expect(code).toBe(2);

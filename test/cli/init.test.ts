@@ -137,7 +137,7 @@ describe("ctrl-C at a prompt of init ends with exit code 130, and nothing is cre
   });
 });
 
-test("an invalid answer is refused at its prompt, which asks again", async () => {
+test("a prompt refuses an invalid answer, and asks again", async () => {
   const { atTerminal, init, json } = openNew();
   const again = (text: string) => `${eraseLine}${text}\r`;
   const steps: Steps = [
@@ -314,7 +314,7 @@ describe("an invalid flag ends init with exit code 2, and nothing is created", (
     expect([code, error.message.slice(0, message.length), isUntouched()]).toEqual([2, message, true]);
   });
 
-  test("a weak password in a file", async () => {
+  test("init refuses a weak password in a file, and creates nothing", async () => {
     const { failure, isUntouched } = openNew();
     const file = join(makeDir(), "password");
     writeFileSync(file, "sesame\n");
@@ -324,7 +324,7 @@ describe("an invalid flag ends init with exit code 2, and nothing is created", (
     expect(error.message).toStartWith("--password-file needs at least 16 characters");
   });
 
-  test("a file for a secret that exists already", async () => {
+  test("init refuses to replace an existing file with a secret, and creates nothing", async () => {
     const { failure, isUntouched } = openNew();
     const secrets = makeDir();
     writeFileSync(join(secrets, "old"), "kept");
@@ -471,7 +471,7 @@ test("init with port 0 uses it only for the server that it starts, and does not 
   expect(parseEnv(readFileSync(join(dataDir, "bodega.env"), "utf8"))).toEqual({ BODEGA_LOG: "json" });
 });
 
-test("a replica in the data directory, or in a place that cannot be written, is refused before anything is written", async () => {
+test("init refuses a replica in the data directory, or in a place that cannot be written, before it writes anything", async () => {
   const { failure, dataDir, isUntouched } = openNew();
   const file = join(makeDir(), "file");
   writeFileSync(file, "");
@@ -483,7 +483,7 @@ test("a replica in the data directory, or in a place that cannot be written, is 
   expect(isUntouched()).toBe(true);
 });
 
-test("an unusable certificate or key is refused before anything is written", async () => {
+test("init refuses an unusable certificate or key before it writes anything", async () => {
   const { failure, isUntouched } = openNew();
   const cert = join(makeDir(), "shop.crt");
   writeFileSync(cert, certificate);

@@ -157,7 +157,7 @@ describe("an invalid value ends the command with exit code 2, and the error name
   });
 });
 
-test("retire asks for confirmation, expires only old secrets, and changes nothing if there are none", async () => {
+test("key retire asks for confirmation, expires only old secrets, and changes nothing if there are no old secrets", async () => {
   const key = await issue();
   await json("key", "rotate", key.app_id, "--overlap", "24h");
   const { error } = await failure("key", "retire", key.app_id);
@@ -184,7 +184,7 @@ describe("names of keys", () => {
     expect(await failure("key", "show", "back")).toMatchObject({ code: 3 });
   });
 
-  test("a name of two keys ends the command with exit code 4, and both ids are listed", async () => {
+  test("if two keys have the given name, the command ends with exit code 4 and lists both ids", async () => {
     const keys = await json<(Key & { name: string })[]>("key", "list", "-n", "named");
     const ids = keys.filter(({ name }) => name === "twin").map(({ app_id }) => app_id);
     expect(ids).toHaveLength(2);

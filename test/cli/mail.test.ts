@@ -158,7 +158,7 @@ describe("mail test", () => {
     expect(untrusting.stderr).not.toContain("hunter2");
   });
 
-  test("mail test names the missing variable without a mail server", async () => {
+  test("mail test names the missing variable if no mail server is configured", async () => {
     const none = await run(line);
     const { message, remedy } = JSON.parse(none.stderr).error;
     expect([none.code, message, remedy]).toEqual([4, expect.stringContaining("BODEGA_SMTP_URL"), undefined]);

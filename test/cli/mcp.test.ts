@@ -64,7 +64,7 @@ test("invalid messages get the errors of JSON-RPC, and the next request is answe
   ]);
 });
 
-test("without --allow-writes, all tools read; with it, there are tools that write", async () => {
+test("without --allow-writes, all tools only read; with --allow-writes, some tools write", async () => {
   const namesOf = async (...flags: string[]) => {
     const [answer] = await talk(flags, { method: "tools/list" });
     return answer?.result?.tools ?? [];

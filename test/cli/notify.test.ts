@@ -73,7 +73,7 @@ test("a message can be sent to one user, by id or email", async () => {
   expect(unknown).toMatchObject({ code: 3, error: { code: 5301 } });
 });
 
-test("a dry run checks the message and counts devices, does not ask, and sends nothing", async () => {
+test("notify send --dry-run checks the message and counts devices, without a confirmation, and sends nothing", async () => {
   const before = await json<unknown[]>("notify", "list", "-n", "demo");
   expect(await send("--everyone", "--dry-run")).toMatchObject({ message_id: null });
   const { stdout } = await run(["notify", "send", "-n", "demo", ...text, "--topic", "sale", "--dry-run", "-q"]);

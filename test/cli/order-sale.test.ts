@@ -100,7 +100,7 @@ describe("order create", () => {
 });
 
 describe("a bank transfer", () => {
-  test("a bank transfer finds the order by its reference, and is booked in parts with their times, each only once", async () => {
+  test("a bank transfer is booked on the order with its reference; partial payments are booked with their times, each only once", async () => {
     const placed = await create("--item", "MUG:2", ...toBerlin, "--payment-method", "manual");
     expect(placed.transfer_reference).toMatch(/^RF\d\d\d+$/);
     const reference = placed.transfer_reference as string;
@@ -118,7 +118,7 @@ describe("a bank transfer", () => {
     expect([code, message]).toEqual([4, `Nothing is due for order ${placed.number}.`]);
   });
 
-  test("a bank transfer is refused with a wrong reference, amount or time, which the error names", async () => {
+  test("a bank transfer with a wrong reference, amount or time is refused, and the error names the wrong value", async () => {
     const placed = await create("--item", "MUG", ...toBerlin, "--payment-method", "manual");
     const reference = placed.transfer_reference as string;
     const wrong = reference.slice(0, -1) + ((Number(reference.at(-1)) + 1) % 10);
@@ -226,7 +226,7 @@ test("an export has received and due amounts, shipping tax, email, discount code
 });
 
 describe("order invoice and order export --for accounting", () => {
-  test("order invoice and order export --for accounting write an invoice that only its owner can read, and a row for the tax rate of a paid order", async () => {
+  test("order invoice writes a file that only its owner can read; order export --for accounting writes a row for the tax rate of a paid order", async () => {
     await json("tenant", "update", "demo", "--invoice-from", "Kiln\n1 Street, Berlin");
     const placed = await create("--item", "MUG", ...toBerlin);
     expect(await refused("invoice", String(placed.number))).toEqual([4, expect.stringContaining("is pending"), ""]);

@@ -210,7 +210,7 @@ function readCsv(text: string): Record<string, string>[] {
 }
 
 describe("order export", () => {
-  test("order export as CSV has a row for each line, oldest first, which can be read back exactly", async () => {
+  test("order export as CSV has a row for each line, oldest first, and its values can be read back exactly", async () => {
     const { stdout, stderr, code } = await run(["order", "export", "-n", "demo"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const rows = readCsv(stdout);
@@ -268,7 +268,7 @@ describe("an exported file", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test("an exported file replaces another file only after confirmation, and keeps it when the export fails", async () => {
+  test("an exported file replaces another file only after confirmation, and not if the export fails", async () => {
     const dir = makeDir();
     const file = join(dir, "orders.csv");
     writeFileSync(file, "mine");
@@ -286,7 +286,7 @@ describe("an exported file", () => {
     expect(stderr).toBe(`Exported 1 order to ${file}\n`);
   });
 
-  test("an exported file that cannot be written is an error, and a device file is never replaced", async () => {
+  test("an exported file that cannot be written causes an error, and an export never replaces a device file", async () => {
     const { code, error } = await failure("order", "export", "-n", "demo", "-o", "/dev/full");
     expect({ code, message: error.message }).toEqual({ code: 1, message: "/dev/full could not be written (ENOSPC)." });
     expect(statSync("/dev/full").isCharacterDevice()).toBe(true);

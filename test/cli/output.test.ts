@@ -55,7 +55,7 @@ describe("a table", () => {
     expect(lines[1]).toMatch(/^app_01k8z3v5x2f1rt9m6q7wbn4hcd {2}.*…$/);
   });
 
-  test("a table cuts long texts, then hides empty columns, then the last columns", () => {
+  test("a table that is too wide first cuts long texts, then hides empty columns, then the last columns", () => {
     const wide = ["ID", "NOTE", "NAME", "STATE", "MORE"];
     const row: Record<string, string> = { ID: "app_1", NOTE: "-", STATE: "published" };
     const fit = (width: number) => {
@@ -185,7 +185,7 @@ describe("an unexpected error", () => {
     }
   });
 
-  test("an unexpected error names a data directory that cannot be created", async () => {
+  test("if the data directory cannot be created, the error names it", async () => {
     const file = join(makeDir(), "file");
     writeFileSync(file, "");
     const { code, stderr } = await run(["tenant", "create", "demo", "--data-dir", join(file, "data")]);

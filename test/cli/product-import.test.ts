@@ -144,7 +144,7 @@ test("the printed template can be imported unchanged", async () => {
   expect(await json("product", "import", "-n", "demo", fileOf("template.csv", stdout))).toMatchObject({ created: 1 });
 });
 
-test("an export of some columns can be edited and imported although the stock changes meanwhile; a dry run lists the changes", async () => {
+test("an export with selected columns can be edited and imported, even if the stock has changed meanwhile; a dry run lists the changes", async () => {
   await json("tenant", "create", "prices");
   const shirt = { title: "Shirt", price: 9, variants: [{ options: { size: "S" }, sku: "TS-S", stock: 5 }] };
   const input = [shirt, { title: "Mug", price: 4, sku: "MUG", stock: 5 }]

@@ -107,7 +107,7 @@ test("prompts accept lists and choices", async () => {
   expect({ code, isZsh: screen.includes("#compdef bodega") }).toEqual({ code: 0, isZsh: true });
 });
 
-test("prompts for purpose and sites issue a storefront key", async () => {
+test("key issue prompts for purpose and sites, and issues a storefront key", async () => {
   const steps: [string, string][] = [
     ["What is the key for?", "\r"],
     ["Sites whose pages may use the key", "shop.example.com/x\r"],
@@ -149,7 +149,7 @@ describe("a command that needs one of several flags asks for the flag, and then 
   const issue = async () =>
     (await cli.json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web", "--publish")).app_id;
 
-  test("origin check, and origin set", async () => {
+  test("origin check and origin set prompt for one of several flags, and then for its value", async () => {
     const line = [await issue(), "-n", "demo"];
     const set: [string, string][] = [
       ["Choose one", "\r"],

@@ -113,7 +113,7 @@ describe("tax set", () => {
   });
 });
 
-test("tax set and show name countries that the store delivers to without a tax rate", async () => {
+test("tax and shipping commands name the countries that a store ships to without a tax rate", async () => {
   await setTaxes("standard,DE,,19");
   const warning = "warning: The store has no tax rate for these countries, and ships there without tax: CH, FR.\n";
   const zones = fileOf("zone,countries,name,price", "Europe,DE FR CH,Standard,5");
@@ -129,7 +129,7 @@ test("tax set and show name countries that the store delivers to without a tax r
   );
 });
 
-test("tax show and shipping show explain what having no rates means", async () => {
+test("for a store without rates, tax show says that orders have no tax, and shipping show that orders ship for 0", async () => {
   await json("tenant", "create", "empty");
   expect((await run(["shipping", "show", "-n", "empty"])).stderr).toBe(
     "No shipping rates: orders ship for 0. Set them: bodega shipping set -n empty rates.csv\n",

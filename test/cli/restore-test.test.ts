@@ -128,7 +128,7 @@ test("a restore test of another shop's replica fails", async () => {
   expect((await other.here(["db", "test-restore", whole])).code).toBe(0);
 });
 
-test("without the secret key, a restore of a replica asks for the store's namespace, and says that it checked no signatures", async () => {
+test("without the secret key, a restore of a replica asks for the store's namespace, and says that no signatures were checked", async () => {
   const lost = openCli(join(makeDir(), "data"));
   const at = new Date().toISOString();
   const restore = (...flags: string[]) => lost.run(["db", "restore", whole, ...flags]);

@@ -307,7 +307,7 @@ describe("a restore refuses without changing anything", () => {
     expect({ got, stderr }).toEqual({ got: code, stderr: expect.stringContaining(words) });
   });
 
-  test("databases that are damaged, have a newer or altered schema, or belong to another program", async () => {
+  test("a restore refuses databases that are damaged, have a newer or altered schema, or belong to another program", async () => {
     const { dataDir, failure, here } = await openOther();
     const before = readContents(dataDir);
     const changed = async (statement: string) => {

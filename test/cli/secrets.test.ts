@@ -139,7 +139,7 @@ describe("an error does not repeat a secret that was typed as an argument", () =
   });
 });
 
-test("no argument has a secret as its value", () => {
+test("no argument of a command has a secret as its value", () => {
   const named = commands.flatMap(({ name, command }) =>
     Object.entries(command.args)
       .filter(([arg]) => /secret|password|passphrase|token|otp|hash|credential/.test(arg))

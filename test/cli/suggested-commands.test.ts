@@ -31,7 +31,7 @@ test("a suggested command names the same database as the given command", async (
   expect(JSON.parse(judged.stdout).advice).toEndWith(` --data-dir '${dataDir}'`);
 });
 
-test("the flags of the database are added to a command only once, and a quoted argument stays one word", () => {
+test("--data-dir is added to a suggested command only once, and a quoted argument stays one word", () => {
   const command = commandLine({ "data-dir": "/srv/ada's" });
   const once = completeCommand(
     `Publish it: bodega key publish ${["*", "a'b", "web"].map(quoteWord).join(" ")}`,
@@ -42,7 +42,7 @@ test("the flags of the database are added to a command only once, and a quoted a
   expect(completeCommand('Did you mean "bodega key list"?', command)).toBe('Did you mean "bodega key list"?');
 });
 
-test("at 40 columns, notes, warnings and errors are wrapped between words, but commands can be pasted", async () => {
+test("at 40 columns, notes, warnings and errors are wrapped between words, but the commands in them can be pasted", async () => {
   const cli = openCli();
   await cli.json("tenant", "create", "demo");
   const env = { PATH: process.env.PATH };

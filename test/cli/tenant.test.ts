@@ -114,7 +114,7 @@ test("tenant update sets the lifetime of user tokens as a duration, which JSON s
   expect((await run(["tenant", "update", "demo", "--token-lifetime", "36h"])).stdout).toMatch(/^Token .* 36 hours$/m);
 });
 
-test("tenant create sets points and limits but does not print them; tenant update changes only the given ones", async () => {
+test("tenant create sets points and limits but does not print them; tenant update changes only the given values", async () => {
   const { json } = openCli();
   const points = ["--currency", "KWD", "--points-rate", "1.5", "--point-value", "0.005", "--points-days", "365"];
   const limits = ["--address-writes", "5000", "--visitor-writes", "0", "--pending-orders", "0", "--stock-share", "100"];
@@ -177,7 +177,7 @@ test("tenant update sets the settings of sales, shows them in readable units, an
   expect(entry?.details.fields).toContain("legal_urls");
 });
 
-test("a change of tax or hold affects only later orders, and needs a confirmation if the value differs", async () => {
+test("a change of tax settings or of the reservation time affects only later orders, and needs a confirmation if the value differs", async () => {
   const { json, failure } = openCli();
   await json("tenant", "create", "demo", "--country", "DE");
   const flags = ["--country", "AT", "--prices-include-tax", "no", "--hold", "2h", "--transfer-hold", "7d"];

@@ -88,7 +88,7 @@ describe("a new password", () => {
     for (const part of [password, "Short-1", "xxxx"]) expect(stderr).not.toContain(part);
   });
 
-  test("a new password that is too weak is 5217 and the error names what is missing", async () => {
+  test("a new password that is too weak gets error 5217, which names what is missing", async () => {
     const { code, stderr } = await run(line("--password-stdin", "--json"), { input: "no capitals here 1!\n" });
     expect({ code, error: JSON.parse(stderr).error }).toMatchObject({
       code: 2,
@@ -193,7 +193,7 @@ test("a user is disabled and enabled, and deleted after the email is confirmed",
   expect(await failure("user", "show", "-n", "demo", user_id)).toMatchObject({ code: 3 });
 });
 
-test("a reset of two-factor needs a confirmation, and says if it was not enabled", async () => {
+test("user reset-two-factor needs a confirmation, and says if two-factor was not enabled", async () => {
   const { user_id } = await create("--no-password");
   const reset = ["user", "reset-two-factor", "-n", "demo", user_id];
   expect(await failure(...reset)).toMatchObject({ code: 2, error: { details: [{ field: "--yes" }] } });

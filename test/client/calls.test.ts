@@ -66,7 +66,7 @@ onDatabase("file", (suite) => {
     expect(keys).not.toContain(proxy.passed.at(-1)?.headers["idempotency-key"]);
   });
 
-  test("after an incomplete reply, as after a lost connection, an order is sent again with its key, but a sign-in is not", async () => {
+  test("after an incomplete reply, an order is sent again with its idempotency key, and a sign-in is not sent again", async () => {
     const { id } = await shop.createProduct({ stock: 5 });
     const client = open();
     const withoutLength = { status: 200, headers: { "Content-Type": "application/json" }, body: '{"request_id":"r' };
@@ -105,7 +105,7 @@ onDatabase("file", (suite) => {
     expect([error.code, error.retryAfter, error.requestId, proxy.passed.length]).toEqual([5001, 60, "req_1", 1]);
   });
 
-  test("a proxy's error page is a network error with the page's status", async () => {
+  test("the error page of a proxy becomes a network error with the page's status", async () => {
     proxy.faults.push({ status: 502, body: "<h1>Bad gateway</h1>" });
     const error = await failure(open({ retries: 0 }).products.list().page());
     expect([error.code, error.status]).toEqual(["network", 502]);
@@ -132,7 +132,7 @@ onDatabase("file", (suite) => {
     proxy.hold = Promise.resolve();
   });
 
-  test("the error of a page without a reply says that the origin may be refused, and how to check this", async () => {
+  test("if a page gets no reply, the error says that its origin may be refused, and how to check this", async () => {
     const fail = () => failure(open({ retries: 0, url: "http://127.0.0.1:1" }).products.list().page());
     expect((await fail()).message).toBe("The server cannot be reached.");
     Object.assign(globalThis, { document: {} });
@@ -160,7 +160,7 @@ onDatabase("file", (suite) => {
     if (error.code === 5304) expect(error.details[0].field).toBe("items.0.quantity");
   });
 
-  test("the client sends the key in the header; in a page, it sends the key of reads in the query, so that they need no preflight", async () => {
+  test("the client sends the key in the header; in a page, reads send the key in the query and so need no preflight", async () => {
     const body = { resource_type: "product", resource_id: (await shop.createProduct()).id };
     const sent = async (client: Client) => {
       proxy.passed.length = 0;

@@ -44,7 +44,7 @@ onDatabase("file", (suite) => {
     ).toHaveLength(2);
   });
 
-  test("events() ends with the reason of its signal, or with the error of a revoked key", async () => {
+  test("events() throws the reason of its abort signal, or the error of a revoked key", async () => {
     const shop = await suite.shop();
     const { client } = open(shop);
     const end = new AbortController();
@@ -59,7 +59,7 @@ onDatabase("file", (suite) => {
     expect((await failureOf(built, client.events().next())).code).toBe(5203);
   });
 
-  test("events() reports a server that cannot be reached at the beginning", async () => {
+  test("events() throws an error if the server cannot be reached at the first connection", async () => {
     const shop = await suite.shop();
     const client = connect(built, shop, { url: "http://127.0.0.1:1", retries: 0 });
     expect((await failureOf(built, client.events().next())).code).toBe("network");

@@ -149,7 +149,7 @@ test("§3 Reset code, row 1: none → POST /auth/password/forgot/ → issued, a 
 });
 
 describe("§3 Reset code, row 2, §8 validity: issued → POST /auth/password/reset/ → used, password changed", () => {
-  test("with the correct code, the new password signs in; the old password and the reply itself do not", async () => {
+  test("after a reset with the correct code, the new password signs in, the old password does not, and the reset itself signs nobody in", async () => {
     const { user, code } = await issueCode();
     const { status, text } = await reset(user, code);
     expect(status).toBe(200);

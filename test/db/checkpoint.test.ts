@@ -114,7 +114,7 @@ describe("the WAL", () => {
     expect(await db.checkpoint()).toBe(true);
   }, 20_000);
 
-  test("the WAL is not checkpointed while another process holds the write lock, and the event loop keeps turning", async () => {
+  test("the WAL is not checkpointed while another process holds the write lock, and the event loop is not blocked", async () => {
     await db.execute(insertRow("row"));
     const child = spawnChild("hold-lock", dir);
     expect(await child.nextLine()).toBe("held");
@@ -152,7 +152,7 @@ describe("the WAL", () => {
     expect(db.walBytes()).toBe(0);
   });
 
-  test("the WAL is emptied soon after a failed attempt if it has grown; for a small WAL, the pause is longer", async () => {
+  test("the WAL is emptied soon after a failed checkpoint if it has grown; if it is small, the next attempt is later", async () => {
     const attempts = spyOn(db, "checkpoint");
     const backup = new FileLock(await loadLibsql(), join(dir, "bodega.db-readers"));
     expect(backup.tryShared()).toBe(true);
@@ -182,7 +182,7 @@ describe("the WAL", () => {
     expect(db.walBytes()).toBe(0);
   });
 
-  test("the WAL makes writes wait while it is too large or its disk is full, until a checkpoint or their deadline", async () => {
+  test("if the WAL is too large or its disk is full, writes wait until a checkpoint or until their deadline", async () => {
     await db.execute(insertRow("first"));
     const open = async (lockDeadlineMs?: number) =>
       (await openDatabase({
@@ -204,7 +204,7 @@ describe("the WAL", () => {
     await Promise.all([impatient.close(), server.close()]);
   });
 
-  test("the WAL is logged once when the disk fails, and once when it is emptied again", async () => {
+  test("the log has one line when the WAL's disk fails, and one when the WAL is emptied again", async () => {
     const lines: string[] = [];
     const notice = (level: string, message: string) => void lines.push(`${level}: ${message}`);
     const sound = db.checkpoint;

@@ -57,7 +57,7 @@ const messageOf = (promise: Promise<unknown>) =>
   );
 const count = async () => (await db.execute(countThings)).rows[0]?.[0];
 
-test("reads, writes and snapshots work again when the file can be read again", async () => {
+test("reads, writes and snapshots work again when the database file can be read again", async () => {
   await db.execute(insertRow("first"));
   const version = db.dataVersion();
   db.reader.dropSnapshot();
@@ -83,7 +83,7 @@ test("reads, writes and snapshots work again when the file can be read again", a
   expect(() => db.writer.run(countThings)).toThrow("closed");
 });
 
-test("after a read error, a removed database is not replaced by another file", async () => {
+test("if the database file is removed after a read error, no new file is created", async () => {
   db.dataVersion();
   db.reader.dropSnapshot();
   await commitElsewhere();

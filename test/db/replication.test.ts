@@ -108,7 +108,7 @@ async function replicateThree(): Promise<string[]> {
 }
 
 describe("a replica", () => {
-  test("a replica contains commits during the copy of its snapshot and the emptying of the WAL", async () => {
+  test("a replica contains commits that are made while its snapshot is copied and the WAL is emptied", async () => {
     const large = Array.from({ length: 400 }, (_, number) => `${number}`.padStart(4, "0").padEnd(20_000, "x"));
     await insert(...large);
     await db.checkpoint();
@@ -152,7 +152,7 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual(["a", "b", "c"]);
   });
 
-  test("a replica gets a new snapshot if commits left the WAL while no server was running", async () => {
+  test("a replica gets a new snapshot if the WAL was emptied while no server was running", async () => {
     await replicateThree();
     await db.checkpoint();
     await db.close();
@@ -282,7 +282,7 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual(["a", "b", "unseen"]);
   });
 
-  test("a replica sends only the changed parts of a snapshot that starts again", async () => {
+  test("if the copy of a snapshot starts again, only the changed parts are sent", async () => {
     const large = Array.from({ length: 450 }, (_, number) => randomBytes(5000).toString("hex") + number);
     await insert(...large);
     await db.checkpoint();
@@ -322,7 +322,7 @@ describe("a replica", () => {
     expect(notices.join()).toContain("A restore test found damage");
   });
 
-  test("a replica that lacks changes when its server stops is named in the log", async () => {
+  test("if a replica lacks changes when its server stops, the log says so", async () => {
     startReplicator();
     await notice("snapshot made");
     renameSync(folder, `${folder}.away`);
@@ -336,7 +336,7 @@ describe("a replica", () => {
     await aSegment(1);
   });
 
-  test("a replica whose directory disappears is reported, and begins again if its parts are gone", async () => {
+  test("if a replica's directory disappears, the log says so; if its files are gone, the replica begins again", async () => {
     await replicateThree();
     notices = [];
     startReplicator();
@@ -353,7 +353,7 @@ describe("a replica", () => {
     rmSync(`${folder}.away`, { recursive: true });
   }, 20_000);
 
-  test("a replica whose disk is missing at the start causes an error in the log, and continues when the disk is mounted", async () => {
+  test("if the disk of a replica is missing at the start, the log has an error; after a start with the disk, the replica continues", async () => {
     await replicateThree();
     expect(notices.filter((one) => one.includes("is gone"))).toEqual([]);
     renameSync(folder, `${folder}.away`);
@@ -369,7 +369,7 @@ describe("a replica", () => {
     expect(notices.filter((one) => one.includes("is gone"))).toEqual([]);
   });
 
-  test("a replica on the disk of the data causes a warning", async () => {
+  test("a replica on the same disk as the data causes a warning", async () => {
     startReplicator();
     await notice(`The replica in ${folder} is on the disk of ${dir}`);
     expect(await describeShared(`${folder} not yet`, dir)).toContain("would be lost");
@@ -608,7 +608,7 @@ describe("a replica in a place that others can write to", () => {
     return Math.max(most, process.memoryUsage.rss() - before) / 2 ** 20;
   }
 
-  test("a segment or a snapshot that a stranger wrote is refused, and the error names it", async () => {
+  test("a segment or a snapshot that a stranger wrote is refused, and the error names the object", async () => {
     await replicateThree();
     for (const name of [names().segment, names().snapshot]) {
       await putObject(stranger(), name, { format: 1 });
@@ -725,7 +725,7 @@ describe("a replica in a place that others can write to", () => {
     expect(await rowsOf({ ...place, isUnchecked: true }, at)).toEqual(["a", "b", "c"]);
   });
 
-  test("a server without a replica in this place refuses objects with another key", async () => {
+  test("a server that has no replica in a place refuses objects there that are signed with another key", async () => {
     await replicateThree();
     rmSync(join(dir, "replication.json"));
     const refused = startReplicator(stranger()).check();

@@ -112,7 +112,7 @@ describe.if(hasSqld)("a libSQL server", () => {
     expect((await socket.execute("SELECT 1 AS one")).rows[0]?.one).toBe(1);
   });
 
-  test("a server that acknowledges writes too early works, with a warning until its durability mode is strong", async () => {
+  test("a libSQL server that acknowledges writes too early works, with a warning until its durability mode is strong", async () => {
     await server.setDurability("relaxed");
     const db = (await connect()) as ServerDatabase;
     await db.execute(insertRow("relaxed"));
@@ -124,7 +124,7 @@ describe.if(hasSqld)("a libSQL server", () => {
     expect(await namesIn(db)).toEqual(["relaxed", "strong"]);
   });
 
-  test("a token is read again at each connection, and the error names a refused token", async () => {
+  test("the token is read again at each connection, and the error says if the server refused the token", async () => {
     let token = "one";
     const seen = new Set<string | null>();
     const front = Bun.serve({
@@ -145,7 +145,7 @@ describe.if(hasSqld)("a libSQL server", () => {
     expect(seen).toContain("Bearer two");
   });
 
-  test("the error names a token that is refused over a WebSocket, even for a copy that was connected before", async () => {
+  test("if a token is refused over a WebSocket, reads and writes fail, and the error says so", async () => {
     const hello = JSON.stringify({ type: "hello_error", error: { message: "no", code: "AUTH_JWT_INVALID" } });
     const front = Bun.serve({
       hostname: "127.0.0.1",
@@ -340,7 +340,7 @@ describe.if(hasSqld)("a libSQL server", () => {
       expect(await namesIn(db)).toEqual(["behind", "beside", "first"]);
     });
 
-    test("if the server's time limit ends a group, its units fail with 5001, and none of their statements is committed alone", async () => {
+    test("if the server's time limit ends a group of writes, they fail with 5001, and none of their statements is committed alone", async () => {
       const db = await connectThrough(way);
       // The server ends a transaction after five seconds if another writer waits.
       const other = await connect({ lockDeadlineMs: 10_000 });
@@ -468,7 +468,7 @@ describe.if(hasSqld)("a libSQL server", () => {
       expect(await namesIn(db)).toEqual(["after", "first"]);
     });
 
-    test("calls to a hanging server fail with 5001 within ten seconds, or within five for a write that waits for others", async () => {
+    test("calls to a hanging server fail with 5001 within ten seconds, and a write that waits for other writes within five", async () => {
       const [db, committing] = [await connectThrough(way), await connectThrough(way)];
       const paused = Promise.withResolvers<void>();
       const commit = committing.transaction(async (tx) => {

@@ -133,7 +133,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(await names(db, "kept-%")).toEqual(["kept-1", "kept-2"]);
   });
 
-  test("a transaction within a transaction joins it", async () => {
+  test("a nested transaction joins the outer transaction", async () => {
     const attempt = inTransaction({ db: db as Session }, async (outer) => {
       await inTransaction(outer, (inner) => run(inner.db, insert, { name: "joined", stock: 1 }));
       expect(outer.db).not.toBe(db);
@@ -160,7 +160,7 @@ describe.each(kinds)("%s database", (_kind, open) => {
     expect(await names(db, "late")).toEqual([]);
   });
 
-  test("a transaction reads the first row of a query anew each time, also after an error and from a change", async () => {
+  test("a transaction reads the first row of a query anew each time, also after an error", async () => {
     await inTransaction({ db }, async ({ db: tx }) => {
       for (const name of ["first-a", "first-b"]) {
         await run(tx, insert, { name, stock: 1 });

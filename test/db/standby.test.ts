@@ -243,7 +243,7 @@ describe("a standby", () => {
     expect(await promotedRows()).toEqual(["a", "b"]);
   });
 
-  test("a standby whose place gets a new replica makes a new copy, and takes over", async () => {
+  test("if a new replica is started in a standby's place, the standby makes a new copy, and can take over", async () => {
     await said("snapshot made");
     for (const row of ["a", "b", "c"]) await send(row);
     follow();
@@ -280,7 +280,7 @@ describe("a standby", () => {
     await others.close();
   });
 
-  test("a standby refuses an object that its server did not write, names it, and says what to do", async () => {
+  test("a standby refuses an object that its server did not write; the error names the object and says what to do", async () => {
     await said("snapshot made");
     const standby = follow();
     await send("a");
@@ -354,7 +354,7 @@ describe("the directory of a standby", () => {
     await promoted.close();
   });
 
-  test("a standby that cannot write to the place stays a standby, and its server continues", async () => {
+  test("a standby that cannot write to the replica's place stays a standby, and the old server continues", async () => {
     await copied();
     const marker = objects("generation-");
     // The object cannot be created, as with an account that has only read access.
@@ -424,7 +424,7 @@ describe("the directory of a standby", () => {
     expect(await promotedRows()).toEqual(["a", "b", "c", "d"]);
   });
 
-  test("if two standbys take over at once, the first standby stays a standby", async () => {
+  test("if two standbys take over at once, one of them stays a standby", async () => {
     await copied();
     const [first, second] = [copies, makeDir()];
     copies = second;

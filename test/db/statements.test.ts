@@ -85,7 +85,7 @@ describe("a compiled statement", () => {
     expect(bind(one, { a: null })).toEqual({ sql: "SELECT ?", args: [null] });
   });
 
-  test("a compiled statement can share its selection with other statements, and each decodes its columns", () => {
+  test("a compiled statement can share its SQL with another statement, and each decodes its own columns", () => {
     const tasks = sqliteTable("tasks", { isDone: integer("is_done", { mode: "boolean" }) });
     const fields = { isDone: tasks.isDone };
     const [first, second] = [1, 2].map((limit) => statement((q) => q.select(fields).from(tasks).limit(limit)));
@@ -177,7 +177,7 @@ describe("errors", () => {
     expect(mapped.message).not.toMatch(/secret|SELECT|SQLITE/);
   });
 
-  test("an SQL error keeps its codes, and other errors stay unexpected errors", () => {
+  test("an SQL error keeps its codes, and an error of another kind is not changed", () => {
     expect(mapDbError(coded("SQLITE_CONSTRAINT_UNIQUE"))).toMatchObject({
       code: "SQLITE_CONSTRAINT",
       extendedCode: "SQLITE_CONSTRAINT_UNIQUE",

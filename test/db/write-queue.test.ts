@@ -35,7 +35,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test("after a suspension, a replicated server first checks whether another server took over, then writes", async () => {
+test("after the process was suspended, a replicated server checks whether another server took over before it writes", async () => {
   await open({ isReplicated: true });
   await db.execute(insertRow("before"));
   Bun.sleepSync(2100);
@@ -150,7 +150,7 @@ describe("a group that cannot be committed", () => {
     expect((await db.execute("PRAGMA integrity_check")).rows[0]?.[0]).toBe("ok");
   });
 
-  test("if SQLite rolls back the whole transaction, every write of the group fails; writes with errors of their own keep these", async () => {
+  test("if SQLite rolls back the whole transaction, every write of the group fails, and none is committed", async () => {
     await open();
     await db.execute(
       "CREATE TRIGGER fatal BEFORE INSERT ON things WHEN NEW.name = 'fatal' BEGIN SELECT RAISE(ROLLBACK, 'over'); END",

@@ -11,7 +11,7 @@ const dayMs = 86_400_000;
 const from = Date.parse("2026-11-01T00:00:00Z");
 const files = { cert: "certificate.pem", key: "certificate.pem" };
 
-test("a certificate is renewed at about two thirds of its lifetime, or in the suggested window, at a random time", () => {
+test("a certificate is renewed at a random time, near two thirds of its lifetime or in the window that the authority suggests", () => {
   const times = Array.from({ length: 8 }, () => {
     const certificate = parseCertificate(makeCertificate({ from, until: from + 90 * dayMs }), files);
     const window = { start: from + 9 * dayMs, end: from + 11 * dayMs };
@@ -24,7 +24,7 @@ test("a certificate is renewed at about two thirds of its lifetime, or in the su
   expect(new Set(times.map(([own]) => own)).size).toBeGreaterThan(1);
 });
 
-test("the name of a certificate for renewal information is the one in the standard's example", () => {
+test("the renewal identifier of a certificate is as in the standard's example", () => {
   const key = "69885b6b87464041e1b37b847ba0ae2cde01c8d4";
   const raw = Buffer.from(`0000 301f 0603551d23 0418 3016 8014 ${key}`.replaceAll(" ", ""), "hex");
   expect(renewalIdOf({ raw, serialNumber: "87654321" } as X509Certificate)).toBe("aYhba4dGQEHhs3uEe6CuLN4ByNQ.AIdlQyE");

@@ -22,7 +22,7 @@ const program = {
 };
 
 onDatabase("file", (suite) => {
-  suite.test("a backup that fails for two checks in a row is mailed to each address once a day", async () => {
+  suite.test("if backups fail for two checks in a row, each address gets one mail a day", async () => {
     const { app } = suite;
     const shops = [await suite.shop(), await suite.shop()];
     for (const [n, { namespace }] of shops.entries()) {
@@ -93,7 +93,7 @@ onDatabase("file", (suite) => {
     expect(found).toEqual([expect.objectContaining({ severity: "note", message })]);
   });
 
-  suite.test("a certificate in files of the operator that is about to expire is mailed", async () => {
+  suite.test("a mail reports that a certificate in the operator's files is about to expire", async () => {
     const { app } = suite;
     const { namespace } = await suite.shop();
     await updateTenant(app.system, namespace, { notify: JSON.stringify(["files@example.com"]) });

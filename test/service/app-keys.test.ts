@@ -28,7 +28,7 @@ onDatabase("file", (suite) => {
   });
   const issue = (more = {}) => issueKey(ctx, { namespace, name: "web", ...more });
 
-  test("a key has a limited number of valid secrets; when old ones are retired, it can get new ones", async () => {
+  test("a key has a limited number of valid secrets; after old secrets are retired, the key can get new ones", async () => {
     const { app_id: appId } = await issue();
     for (let n = 1; n < 5; n++) await rotateKey(ctx, { appId, overlapMs: minute });
     expect(await failureOf(rotateKey(ctx, { appId, overlapMs: minute }))).toMatchObject({ code: 5306 });

@@ -51,7 +51,7 @@ onEachDatabase((suite) => {
     return `${last?.seq}:${last?.hash}`;
   };
 
-  test("verifying an unchanged log returns that it is intact, and its head", async () => {
+  test("the check of an unchanged audit log returns that it is intact, and its head", async () => {
     const { last, first, ...verdict } = await verifyAudit(ctx);
     expect(verdict).toEqual({ intact: true, rows });
     expect(first?.seq).toBe(1);

@@ -25,7 +25,7 @@ function openRequest() {
   };
 }
 
-test("large bodies share a limited memory, in which their received bytes count until the requests end", async () => {
+test("large bodies share a limited memory, and the received bytes of a body count until its request ends", async () => {
   const memory = { left: 200_000 };
   const [idle, first, second] = [openRequest(), openRequest(), openRequest()];
   const waiting = readBody(idle.request, limits, memory);
@@ -48,7 +48,7 @@ test("a body of ordinary size does not use the shared memory", async () => {
   expect(await readBody(request, limits, { left: 0 })).toEqual({ value: {} });
 });
 
-test("an aborted body releases its part of the memory, and later bytes of it use none", async () => {
+test("an aborted body releases its memory, and its later bytes use none", async () => {
   const memory = { left: 200_000 };
   const late = openRequest();
   late.send(150_000);

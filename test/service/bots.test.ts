@@ -58,7 +58,7 @@ test.each(machines)("the user agent of a bot: %s", (agent) => {
   expect(isBot(agent)).toBe(true);
 });
 
-test("every pattern that we exclude is in the list of isbot", () => {
+test("every pattern that we exclude from the list of isbot is in this list", () => {
   expect([...notBots].filter((pattern) => !list.includes(pattern))).toEqual([]);
 });
 

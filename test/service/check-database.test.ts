@@ -80,7 +80,7 @@ async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
   await db.close();
 }
 
-test("a text in any column that a changed bit made invalid is reported, and not read", async () => {
+test("if a changed bit makes a text invalid, in any column, the check reports it", async () => {
   const { dataDir, path } = makeDataDir();
   const bytes = readFileSync(sound);
   const tables = new Set<string>();
@@ -194,7 +194,7 @@ test("each missing, altered or additional table, index and trigger is named", as
   ]);
 });
 
-test("the database of another program has only this one finding", async () => {
+test("for the database of another program, the check reports only that", async () => {
   const { dataDir, path } = makeDataDir();
   rmSync(path);
   await tamper(dataDir, "create table diary (day text)", "create index diary_by_day on diary (day)");

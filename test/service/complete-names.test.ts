@@ -57,7 +57,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("completion offers the id of a record whose name a shell could run as a command", async () => {
+  test("if a shell could run a record's name as a command, completion offers the record's id", async () => {
     for (const kind of ["key", "user", "webhook"]) {
       for (const value of await offer(here, kind, "")) expect(value).toMatch(/^[\w.@+:/-]+$/);
     }

@@ -53,7 +53,7 @@ describe("deliveries that each have their own receiver", () => {
   });
 });
 
-test("Retry-After of a 429 or 503 may be seconds or a date, and counts up to an hour", () => {
+test("after a 429 or 503, Retry-After may be seconds or a date, and the wait is at most an hour", () => {
   const now = Date.UTC(2030, 0, 15, 12);
   for (const [status, retryAfter, seconds] of [
     [429, "120", 120],

@@ -51,7 +51,7 @@ test("the demo keeps its store, key and products after a restart", async () => {
   expect(statSync(keyFile()).mode & 0o777).toBe(0o600);
 });
 
-test("the demo's products are in a tree of categories with translated titles, which facets count", async () => {
+test("the demo has a tree of categories with translated titles, and facets count the products of each category", async () => {
   await seed();
   const ctx = { ...system, tenant: await requireTenant(system, "demo"), push: {} as never, memory: {} as never };
   const { page } = await listProducts(ctx, { category: "home", facets: "categories", limit: 1 });
@@ -104,7 +104,7 @@ const views = (name: string) => [
   ...Object.keys(details[name as keyof typeof details]).map((_, index) => `detail-${index + 1}/${name}.webp`),
 ];
 
-test("each picture of the demo is a small WebP in the form that the server stores, and is made from a drawing", async () => {
+test("each picture of the demo is a small WebP like the pictures that the server stores, and is made from a drawing", async () => {
   const names = [...new Bun.Glob("**/*.webp").scanSync(folder)];
   for (const name of names) {
     const bytes = readFileSync(join(folder, name));

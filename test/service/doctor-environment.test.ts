@@ -42,7 +42,7 @@ function about(env: Record<string, string> = {}, more: Partial<CheckSubject> = {
   return { ...deps, config, ctx: null, tenant: null, ...more };
 }
 
-test("except for root, doctor warns of a data directory of another account, and reports one that cannot be written as an error", async () => {
+test("doctor warns of a data directory of another account, and reports an error if it cannot write the directory, except for root", async () => {
   const { uid } = statSync(dataDir);
   expect(await Array.fromAsync(checkDirectory(about({}, { uid: uid + 1 })))).toMatchObject([
     { severity: "warning", subject: dataDir, remedy: `sudo -u '#${uid}' bodega doctor --data-dir ${dataDir}` },

@@ -58,7 +58,7 @@ describe("a new head and a cached tail together are one valid compressed message
   }
 });
 
-test("a cached tail of many compression windows is one message", async () => {
+test("a message with a cached tail of many compression windows is one valid message", async () => {
   const text = kinds["a product list"](5_000_000);
   const tail = new KeptTail(text);
   for (const coding of codings) expectText(decoders[coding].node(await tail.join("{", coding)), `{${text}`);
@@ -84,7 +84,7 @@ test("the window of a zstd message is large enough for the tail, and small enoug
   }
 });
 
-test("a short tail is compressed at once, and a long tail in a thread, once for concurrent replies", async () => {
+test("a short tail is compressed at once, and a long tail in a thread, only once for all concurrent replies", async () => {
   const inThread = spyOn(Bun, "zstdCompress");
   for (const coding of codings) {
     expect(new KeptTail("a".repeat(65_536)).join("{", coding)).toBeInstanceOf(Uint8Array);

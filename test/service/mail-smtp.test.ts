@@ -108,7 +108,7 @@ onDatabase("file", (suite) => {
     expect(Object.keys(options)).not.toContain("ignoreTLS");
   });
 
-  test("credentials are sent to another machine over TLS only", () => {
+  test("mail credentials are sent to another machine only over TLS", () => {
     const cases: [url: string, requireTLS: boolean, secure: boolean, port: number][] = [
       ["smtp://u:p@mail.example", true, false, 587],
       ["smtp://u:p@mail.example:25", true, false, 25],

@@ -132,7 +132,7 @@ describe.each(languages)("%s", (language) => {
   });
 });
 
-test("the language of a mail is the requested one, else its base language, else the next requested one, else English", () => {
+test("a mail is in the first requested language that has texts, also as its base language, and otherwise in English", () => {
   const cases: [wanted: (string | null | undefined)[], language: string][] = [
     [["fr"], "fr"],
     [["FR-ca"], "fr"],

@@ -200,7 +200,7 @@ onEachDatabase((suite) => {
       },
     );
 
-    test("a later mail for the same subject replaces the others even if many are queued at once, so that only the last one waits", async () => {
+    test("of many mails for the same subject that are queued at once, only one waits to be sent", async () => {
       const { ctx, outbox, email } = await openPost(suite);
       const elsewhere = { ...ctx, db: await suite.database.openAgain() };
       const mail = { kind: "reset_code" as const, values: { code }, ...about(email) };

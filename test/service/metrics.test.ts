@@ -100,7 +100,7 @@ describe("the page for Prometheus", () => {
     expect(page.value("bodega_last_backup_timestamp_seconds")).toBe(1_894_705_200);
   });
 
-  test("the page for Prometheus says when a restore test last succeeded, and whether a later one has failed", () => {
+  test("the page for Prometheus says when a restore test last succeeded, and whether a later test has failed", () => {
     const page = parseMetrics(renderMetrics(status));
     expect(page.value("bodega_restore_test_timestamp_seconds")).toBe(1_894_707_000);
     expect(page.value("bodega_restore_test_success")).toBe(1);

@@ -96,7 +96,7 @@ test("the parts of a split amount add up exactly, are never negative, and differ
   }
 });
 
-test("equal weights get equal parts of a split amount, except for remaining units, which the first ones get", () => {
+test("parts of equal weight are equal, except that the first parts get the remaining units", () => {
   expect(splitAmount(100, [1, 1, 1])).toEqual([34, 33, 33]);
   expect(splitAmount(1, [0, 5, 5])).toEqual([0, 1, 0]);
   expect(splitAmount(0, [3, 4])).toEqual([0, 0]);

@@ -89,7 +89,7 @@ onDatabase("file", (suite) => {
     expect(await isChanged()).toBe(true);
   });
 
-  test("a purge removes reset codes that expired over a day ago, which changes no reply", async () => {
+  test("a purge removes reset codes that expired over a day ago, and changes no reply", async () => {
     const { ctx, reset } = await sent();
     const clock = createClock(ctx.now());
     const later = { ...ctx, now: clock.now };

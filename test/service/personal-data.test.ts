@@ -49,7 +49,7 @@ const writes: [what: string, Write][] = [
 ];
 
 onDatabase("file", (suite) => {
-  test("an export finds the person's rows with indexes; an erasure also scans tables whose rows are kept for a short time", async () => {
+  test("an export finds a person's rows with indexes; an erasure also scans tables whose rows are kept for a short time", async () => {
     const shop = await suite.shop();
     const { id } = await openAccount(shop);
     const ctx = await tenantContext(shop);

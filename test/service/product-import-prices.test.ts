@@ -73,7 +73,7 @@ onDatabase("file", (suite) => {
     expect([await prices(other), await prices(third)]).toEqual([[asMade], [asMade]]);
   });
 
-  test("variants inherit a new product price in an exported file; a new variant price is the variant's own", async () => {
+  test("if an exported file is imported with a new product price, variants inherit it; a new variant price becomes the variant's own", async () => {
     await makeShirt();
     const [document] = (await products()) as [ProductReply];
     const [small, medium] = document.variants as [VariantReply, VariantReply];

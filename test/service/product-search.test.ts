@@ -92,7 +92,7 @@ test("the search expression of any text contains only quoted letters, digits and
   expect(bare).toEqual(new Set(["word", "(word OR word)"]));
 });
 
-test("a word is found only by its beginnings and by its other forms", () => {
+test("a search finds a word by its beginnings and by its other forms, such as the plural, and by nothing else", () => {
   const words =
     "bench benches berri berry berries taxi taxy taxis table tables tabl bureau bureaux wood wooden woode axe axes Ära".split(
       " ",
@@ -108,13 +108,13 @@ test("a word is found only by its beginnings and by its other forms", () => {
   }
 });
 
-test("the tokenizer of the index keeps our tokens unchanged", () => {
+test("SQLite's tokenizer keeps the tokens of the index unchanged", () => {
   // FTS5's tokenizer `ascii` splits at ASCII characters other than letters and digits, and folds ASCII capitals.
   const words = indexTokens("tnt_abc123", ["ÀB-c'd_e.f 1/2 ½ ﬁ ™ K İ ß 日本 กำ 🎉 \0 \ud800 x\u0301"]);
   for (const word of words.split(" ")) expect(word).toMatch(/^[a-z0-9\u0080-\u{10ffff}]+$/u);
 });
 
-test("texts are case-folded in pieces, which splits no word and ends after 65,536 folded characters", () => {
+test("texts are case-folded in pieces without splitting a word, and only up to 65,536 folded characters", () => {
   const indexOf = (...texts: string[]) => new Set(indexTokens("tnt_abc123", texts).split(" "));
   const words = ["Lampe", "t-shirt", "größer", "日本、", "ﷺ", "e\u0301te\u0301", "한국어", "🎉"];
   const text = Array.from({ length: 4000 }, (_, n) => words[n % words.length]).join(" ");
@@ -127,7 +127,7 @@ test("texts are case-folded in pieces, which splits no word and ends after 65,53
   expect(indexOf("ﷺ ".repeat(5000), "lamp")).toContain("abc123lamp");
 });
 
-test("of several marks in a row, only the first eight count, which is enough for any language", () => {
+test("of several combining marks in a row, only the first eight count, which is enough for any language", () => {
   const marks = (count: number) => `a${"\u0316\u0315".repeat(count)}`;
   // Thai marks are part of the word.
   for (const begin of ["a", "ก"]) {

@@ -16,7 +16,7 @@ onDatabase("file", (suite) => {
   });
   const parse = ({ json }: { json: string }) => JSON.parse(json) as ProductReply;
 
-  test("services validate input that no schema has checked", async () => {
+  test("the product service validates input that no schema has checked", async () => {
     const { id } = parse(await createProduct(ctx, lamp));
     for (const [field, input] of [
       ["title", { title: " " }],
@@ -46,7 +46,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("variant services validate input that no schema has checked", async () => {
+  test("the variant service validates input that no schema has checked", async () => {
     const { id, variants } = parse(await createProduct(ctx, { ...lamp, variants: [{ title: "A" }] }));
     const variantId = (variants[0] as VariantReply).id;
     for (const [field, input] of [

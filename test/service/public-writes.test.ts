@@ -172,7 +172,7 @@ test("if the clock is set back by up to a minute, nobody is admitted sooner; if 
   }
 });
 
-test("hits that another process reports late count at their own time", async () => {
+test("a write that another process reports late counts at the time at which it was made", async () => {
   const counts = new Map<string, HitBucket[]>();
   const now = createClock().now();
   for (const ms of [30_000, 10_000, 20_900, 10_900, 20_000]) addHit(counts, "one", now + ms);

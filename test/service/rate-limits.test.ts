@@ -15,7 +15,7 @@ onEachDatabase((suite) => {
     return { clock, hit: () => countHit({ db: suite.app.db, now: clock.now }, max, subject) };
   }
 
-  test("no time of the window's length contains more hits than allowed", async () => {
+  test("no window of time contains more hits than allowed", async () => {
     const { clock, hit } = counter();
     const taken: number[] = [];
     let state = 3;
@@ -43,7 +43,7 @@ onEachDatabase((suite) => {
     expect(waits.filter((wait) => wait === limit.windowMs)).toHaveLength(20);
   });
 
-  test("hits of a machine whose clock is ahead by up to a window count at the time of that machine", async () => {
+  test("if a machine's clock is ahead by at most a window, its hits count at the time of that clock", async () => {
     const { clock, hit } = counter({ ...limit, max: 1 });
     expect(await hit()).toBe(0);
     clock.advance(-limit.windowMs);

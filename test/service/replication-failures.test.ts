@@ -5,7 +5,7 @@ import { trackFailures } from "../../src/server/replication/place-health.ts";
 const minute = 60_000;
 afterEach(() => void setSystemTime());
 
-test("a replica's place that fails repeatedly is logged once, then every hour, and again after it has worked for a minute", () => {
+test("repeated failures of a replica's place are logged once, then every hour, and again after the place has worked for a minute", () => {
   const log: string[] = [];
   const failures = trackFailures((level, message) => log.push(`${level} ${message}`), "it fails", "it works");
   let now = Date.parse("2026-11-26T12:00:00Z");

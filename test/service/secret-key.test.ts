@@ -115,7 +115,7 @@ test("an empty secret key file is refused, and not changed", async () => {
   expect(readFileSync(keyFile(), "utf8")).toBe("\n");
 });
 
-test("a directory that is not writable is reported", async () => {
+test("a secret key file in a directory that is not writable causes an error", async () => {
   const closed = join(parent, `closed-${opened.length}`);
   writeFileSync(closed, "a file where a directory should be");
   chmodSync(closed, 0o400);

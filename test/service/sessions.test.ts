@@ -72,7 +72,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a sign-in succeeds if the hash of the password was only renewed meanwhile", async () => {
+  test("a sign-in succeeds if the hash of the same password is renewed meanwhile", async () => {
     const { ctx, change, signIn } = await openStore();
     await change("password_hash = ?", await Bun.password.hash(goodPassword, { algorithm: "bcrypt", cost: 4 }));
     const renewed = await hashPassword(goodPassword);
@@ -89,7 +89,7 @@ onDatabase("file", (suite) => {
     expect(await codeOf(signIn(interrupted(ctx, () => ctx.db.execute(confirm))))).toBe(5211);
   });
 
-  test("if other processes count failures meanwhile, even a right password is refused, also without a code", async () => {
+  test("if other processes have counted too many failures meanwhile, even the right password is refused, with and without two-factor", async () => {
     const { ctx, signIn, active, account } = await openStore();
     const before = await active();
     expect(await codeOf(signIn(interrupted(ctx, () => lockOut(ctx))))).toBe(5213);
@@ -99,7 +99,7 @@ onDatabase("file", (suite) => {
     expect(await codeOf(signIn(interrupted(ctx, () => lockOut(ctx))))).toBe(5213);
   });
 
-  test("when a new password is written, failures, hash and token are checked again", async () => {
+  test("before a new password is written, failures, hash and token are checked again", async () => {
     const happenings: [code: number, happen: (store: Awaited<ReturnType<typeof openStore>>) => Promise<unknown>][] = [
       [5213, ({ ctx }) => lockOut(ctx)],
       [5207, async ({ change }) => change("password_hash = ?", await hashPassword(otherPassword))],

@@ -128,12 +128,12 @@ test.each([
   expect(error.code).toBe(5306);
 });
 
-test("systemd manages only a directory directly below /var/lib", () => {
+test("systemd manages the data directory only if it is directly below /var/lib", () => {
   const names = "/var/lib/bodega /var/lib/my-shop.1 /var/lib/a/b /var/lib/private /var/lib/ /srv/bodega".split(" ");
   expect(names.map(stateDirectoryOf)).toEqual(["bodega", "my-shop.1", undefined, undefined, undefined, undefined]);
 });
 
-test("the unit does not restart a server with a replica after exit code 4, and restarts others", () => {
+test("the unit does not restart a server with a replica after exit code 4, and restarts a server without a replica", () => {
   expect(renderUnit(usual)).not.toContain("RestartPreventExitStatus");
   expect(renderUnit({ ...usual, hasReplica: true })).toContain("\nRestartPreventExitStatus=4\n");
 });

@@ -98,7 +98,7 @@ onDatabase("file", (suite) => {
     expect(await getTenant(ctx, namespace)).toEqual(before);
   });
 
-  test("an update of a tenant changes the given fields, null clears a field, and a new currency changes its sign", async () => {
+  test("an update of a tenant changes the given fields, null clears a field, and a new currency also changes the currency sign", async () => {
     const namespace = newNamespace();
     await createTenant(ctx, { namespace, title: "Shop", domain: "a.example", url: "https://a.example" });
     const before = await getTenant(ctx, namespace);

@@ -18,7 +18,7 @@ test("the back office never makes markup from a text, and has no styles or scrip
   expect(read("index.html")).not.toMatch(/<style| style=| on\w+=|<script>/);
 });
 
-test("the back office has the same words in all languages, and exactly those that it uses", () => {
+test("the back office has the same texts in all languages, and exactly the texts that it uses", () => {
   const [en = [], de = []] = ["en", "de"].map((lang) => Object.keys(JSON.parse(read(`words/${lang}.json`))));
   expect(de.sort()).toEqual(en.sort());
   const texts = [read("index.html"), ...scripts.map(read)].join("\n");

@@ -97,7 +97,7 @@ test("docs/OPERATION.md names all variables without a _FILE form", () => {
   expect(named?.toSorted()).toEqual(plain.toSorted());
 });
 
-test("every other variable in docs/OPERATION.md can be read from the file that its _FILE form names", () => {
+test("every variable in docs/OPERATION.md that has a _FILE form can be read from the file that this form names", () => {
   const s3 = { BODEGA_S3_ACCESS_KEY_ID: "id", BODEGA_S3_SECRET_ACCESS_KEY: "secret" };
   for (const quoted of documented(operation)) {
     const name = quoted.slice(1, -1);

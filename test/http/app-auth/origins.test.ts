@@ -13,7 +13,7 @@ onDatabase("file", (suite) => {
   const send = (origin: string | null, auth?: string) =>
     shop.call("GET /products/", { headers: { origin }, ...(auth && { auth }) });
 
-  test("an allowed origin is accepted in any spelling, and the CORS headers repeat its own spelling", async () => {
+  test("an allowed origin is accepted in any spelling, and the CORS headers repeat the spelling of the request", async () => {
     for (const origin of ["https://shop.example.com", "HTTPS://SHOP.Example.COM:443", "http://a.b.example.org"]) {
       const { status, headers } = await send(origin);
       expect([status, headers.get("access-control-allow-origin")]).toEqual([200, origin]);
@@ -74,7 +74,7 @@ onDatabase("file", (suite) => {
     ]);
   });
 
-  test("a valid key from a refused origin does not count as an attempt, so a page with the wrong key blocks no sign-in", async () => {
+  test("a valid key from a refused origin does not count as a failed attempt, so a page there blocks no sign-in", async () => {
     const address = newAddress();
     const from = { headers: { origin: "https://evil.example" }, address };
     for (let n = 0; n < 11; n++) expect((await shop.call("GET /products/", from)).code).toBe(5203);

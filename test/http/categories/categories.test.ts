@@ -57,7 +57,7 @@ onEachDatabase((suite) => {
     expect((await shop.call(`GET /categories/${absent}/`)).code).toBe(5301);
   });
 
-  test("a list contains all categories or those of one level, by position", async (shop) => {
+  test("a list of categories contains all categories or those of one level, by position", async (shop) => {
     const { clothing, shirts } = await plant(shop);
     await make(shop, { title: "Trousers", parent_id: clothing.id });
     const list = async (query: Record<string, string>) => slugsOf(await shop.call("GET /categories/", { query }));

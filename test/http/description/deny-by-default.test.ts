@@ -48,7 +48,7 @@ describe("declarations of every route", () => {
     expect(routes.filter(isPublic).map(nameOf).sort()).toEqual(publicRoutes.toSorted());
   });
 
-  test("keys of any scope can read only the store itself and its shipping rates", () => {
+  test("the only routes that accept keys of any scope return the store itself and its shipping rates", () => {
     const open = routes.filter(({ access }) => access.includes(anyKey)).map(nameOf);
     expect(open.toSorted()).toEqual(["GET /shipping/rates/", "GET /store/"]);
   });

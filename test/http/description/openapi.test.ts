@@ -136,7 +136,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("the description has at most 275 KB, one schema for each record, and neither constants nor unions of them", () => {
+  test("the API description has at most 275 KB, one schema for each record, no constants and no unions of enums", () => {
     expect(text.length).toBeLessThan(275_000);
     expect(text).not.toMatch(/"const"|Part"/);
     expect(text).not.toMatch(/"anyOf":\[\{[^[\]]*"enum":\[[^\]]*\]\},\{[^[\]]*"enum"/);
@@ -249,7 +249,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an operation lists only the error codes of its callers and its method", () => {
+  test("an operation lists only error codes that are possible for its callers and its method", () => {
     const signedIn: ErrorCode[] = [...general, 5203, 5205, 5206, 5207, 5300];
     for (const [name, codes] of [
       ["GET /products/", signedIn],

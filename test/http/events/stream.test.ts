@@ -99,7 +99,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call("GET /events/", { query: { since: "yesterday" } })).code).toBe(5102);
   });
 
-  test("errors of a stream are JSON, and so is the feed without the stream's Accept header", async (shop) => {
+  test("errors of a stream are JSON; without the Accept header of a stream, the feed is JSON, too", async (shop) => {
     const get = async (query: string, headers: Record<string, string>) => {
       const url = `${shop.app.url}/events/?namespace=${shop.namespace}${query}`;
       const response = await fetch(url, { headers });

@@ -204,7 +204,7 @@ function watchTurns(db: Database): { db: Database; transactions: () => number; t
 }
 
 onDatabase("file", (suite) => {
-  test("inside the transaction of its stored reply, a route waits only for the database", async () => {
+  test("a route that stores its reply waits only for the database while its transaction is open", async () => {
     const watch = watchTurns(suite.database.db);
     const app = startTestApp({ db: watch.db, clock: suite.app.clock });
     const world = await openWorld(await createShop(app));

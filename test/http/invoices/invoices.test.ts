@@ -199,7 +199,7 @@ onDatabase("file", (suite) => {
     expect((await accounting(ctx, { until: since })).map(({ document }) => document)).toEqual(["order", "order"]);
   });
 
-  test("an erasure keeps the page of an invoice for the years after its issue that tax law requires", async () => {
+  test("an erasure does not delete an invoice before the years have passed for which the store keeps invoices", async () => {
     const { shop, mug, rate, invoice, ctx } = await open(suite, { keepInvoices: 2 });
     const guest = await placeAsGuest(await openPage(shop), mug, {
       email: "kept@example.com",

@@ -31,7 +31,7 @@ async function askReady(options: Partial<Parameters<typeof startTestApp>[0]>) {
   return reply;
 }
 
-test("a working server is ready; the reply needs no credentials and contains nothing else", async () => {
+test("a working server replies that it is ready, without credentials, and the reply contains nothing else", async () => {
   const { status, data } = await askReady({ freeBytes: () => 10_000_000_000 });
   expect([status, data]).toEqual([200, { status: "ok" }]);
 });

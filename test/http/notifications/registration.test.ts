@@ -216,7 +216,7 @@ onDatabase("file", (suite) => {
     expect(await idsIn(theirs.namespace)).toEqual([foreign.id]);
   });
 
-  test("the same browser in two stores has two registrations, whose keyed hashes differ", async () => {
+  test("the same browser in two stores has two registrations with different keyed hashes", async () => {
     const [ours, theirs] = [await suite.shop(), await suite.shop()];
     const subscription = newSubscription();
     const { id: here } = await registerWith(ours.callAnonymously, { subscription });

@@ -52,7 +52,7 @@ onDatabase(
       expect([ttl, urgency, topic]).toEqual(["86400", "high", order.id]);
     });
 
-    test("each change of an order's state is notified once, in the language of each device; guests get no notifications, and neither do new orders cause one", async () => {
+    test("each change of an order's state is notified once, in the language of each device; a guest's order and a new order cause no notification", async () => {
       const open = await openPushes(suite, { app: true });
       const { shop, service, sender, rows } = open;
       const ann = await openAccount(shop);
@@ -90,7 +90,7 @@ onDatabase(
       expect(await rows("select 1 from push_messages")).toHaveLength(5);
     });
 
-    test("a refused or rolled-back change of an order causes no notification, and without devices nothing is queued", async () => {
+    test("no notification is queued for a refused or rolled-back change of an order, or for a customer without devices", async () => {
       const open = await openPushes(suite, { app: true });
       const { shop, service, sender, rows } = open;
       const [ann, bob] = [await openAccount(shop), await openAccount(shop)];

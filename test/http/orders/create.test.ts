@@ -132,7 +132,7 @@ onDatabase("file", (suite) => {
   const { test } = suite;
   runScenarios(suite, scenarios);
 
-  test("an order is a snapshot, which changes and deletions of its products do not affect", async (shop) => {
+  test("an order is a snapshot: later changes and deletions of its products do not affect it", async (shop) => {
     const images = [{ url: "https://example.com/s.png" }, { url: "https://example.com/t.png" }];
     const shirt = await shop.createProduct({ title: "Shirt", price: 19.9, sku: "S-1", stock: 5, images });
     const order = await makeOrder(shop, [{ product_id: shirt.id, quantity: 2 }], {

@@ -166,7 +166,7 @@ onDatabase("file", (suite) => {
     expect(sent(await read())).toEqual([3, 2]);
   });
 
-  test("a refund takes items that were not sent first; items that came back are refunded with `returned`", async (shop) => {
+  test("a refund without `returned` covers only items that were not sent; a refund with `returned` covers items that came back", async (shop) => {
     const { made, lamp, lamps, chairs, send, refund, read } = await open(shop);
     await actOn(shop, made, "pay");
     await send([[lamps, 2]]);
@@ -199,7 +199,7 @@ onDatabase("file", (suite) => {
     expect((await refund({ shipping: 2.5 })).data).toMatchObject({ payment_status: "refunded", due_minor: 0 });
   });
 
-  test("after a goodwill refund, all items must be sent; a refund of more than remains is refused", async (shop) => {
+  test("a goodwill refund does not reduce the items to send; a refund of more than the remaining amount is refused", async (shop) => {
     const { made, send, refund, chairs } = await open(shop);
     await actOn(shop, made, "pay");
     const goodwill = await refund({ amount: 30, reason: "Late." });

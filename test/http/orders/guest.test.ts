@@ -136,7 +136,7 @@ onDatabase("file", (suite) => {
     expect(again.text).not.toContain("Called.");
   });
 
-  test("a stored reply to a guest's call is only for the token that made the call", async () => {
+  test("a guest's repeated call gets the stored reply only with the order token of the first call", async () => {
     const { shop, product, page } = await open();
     const one = await placeAsGuest(page, product);
     const cancel = (token?: string) =>
@@ -149,7 +149,7 @@ onDatabase("file", (suite) => {
     expect((await shop.call<OrderReply>(`GET /orders/${one.id}/`)).data.status).toBe("cancelled");
   });
 
-  test("a stored reply contains no token, which each replay computes again, and nobody can guess a page's idempotency key", async () => {
+  test("a stored reply contains no order token, because each replay computes the token again; nobody can guess a page's idempotency key", async () => {
     const { shop, product, page, read } = await open();
     const body = { items: [{ product_id: product, quantity: 1 }], email };
     const send = (key: string) => page<GuestOrder>("POST /orders/", { body, headers: { "idempotency-key": key } });
@@ -179,7 +179,7 @@ onDatabase("file", (suite) => {
     expect(data).toMatchObject({ number: 1, total: 20, tax_minor: 319 });
   });
 
-  test("a lost link is mailed to the order's own address; the reply reveals nothing, and mails are limited", async () => {
+  test("the link of an order is mailed again only to the order's own address; the reply reveals nothing, and such mails are limited", async () => {
     const { shop, product, page, read } = await open();
     const order = await placeAsGuest(page, product, { lang: "de" });
     const ask = async (number: number, to: string, address = newAddress()) => {
@@ -284,7 +284,7 @@ onDatabase("file", (suite) => {
     expect(await todo()).toEqual([]);
   });
 
-  test("the receipt lists items that were not refunded yet; without an order, it is in the language of the request", async () => {
+  test("the receipt of a withdrawal lists items that were not refunded yet; without an order, it is in the language of the request", async () => {
     const { shop, product, page } = await open();
     const items = [{ product_id: product, quantity: 3 }];
     const { access_token: _, ...order } = await placeAsGuest(page, product, { items });

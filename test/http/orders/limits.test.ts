@@ -182,7 +182,7 @@ onDatabase("file", (suite) => {
     expect(await read(`select id from ${ofShop} and buyer is not null`)).toEqual([]);
   });
 
-  test("orders from a backend are limited by customer, or by the guest's address that it sends, but not by backend", async () => {
+  test("orders from a backend are limited for each customer or guest address that the backend sends, not for the whole backend", async () => {
     const shop = await suite.shop({ tenant: { pendingOrders: 1 } });
     const { order, product_id } = await openWeb(shop);
     const { auth, key } = shop;

@@ -77,7 +77,7 @@ onDatabase("file", (suite) => {
     expect(await mails()).toEqual([]);
   });
 
-  test("at most three mails about new orders an hour go to one address; the orders are not refused", async () => {
+  test("one address gets at most three mails about new orders an hour; further orders are accepted without a mail", async () => {
     const { page, product, mails } = await open();
     for (let n = 0; n < 5; n++) await placeAsGuest(page, product);
     await placeAsGuest(page, product, { email: "bob@example.com" });
@@ -138,7 +138,7 @@ onDatabase("file", (suite) => {
     expect((await kinds()).slice(-3)).toEqual(["order_placed", "order_paid", "order_cancelled"]);
   });
 
-  test("an order that is cancelled or expires has exactly one mail about it", async () => {
+  test("the cancellation or expiry of an order causes exactly one mail", async () => {
     const { shop, product, page, kinds } = await open();
     const { id } = await placeAsGuest(page, product);
     await shop.call(`POST /orders/${id}/cancel/`);
@@ -148,7 +148,7 @@ onDatabase("file", (suite) => {
     expect(await kinds()).toEqual(["order_placed", "order_cancelled", "order_placed", "order_expired"]);
   });
 
-  test("the store's addresses, or else the owners, get mail about new orders and about orders that need attention", async () => {
+  test("mail about new orders and about orders that need attention goes to the store's addresses, or to the owners if the store has none", async () => {
     const { shop, product, page, outbox, mailOf } = await open();
     const staff = async () =>
       (await outbox()).filter(({ kind }) => ["new_order", "needs_attention"].includes(kind)).map(shown);
@@ -209,7 +209,7 @@ onDatabase("file", (suite) => {
     expect((await shown()).subject).toBe("Your order 1");
   });
 
-  test("a mail of an order can be sent again if its cause has happened", async () => {
+  test("a mail about an order can be sent again only if the event that it reports has happened", async () => {
     const { shop, product, page, kinds } = await open();
     const ctx = await tenantContext(shop);
     const { id } = await placeAsGuest(page, product);

@@ -327,7 +327,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("visitors together reserve at most half of an item's stock for over an hour; this limit does not apply to orders paid at once, staff and backends", async () => {
+  test("visitors together reserve at most half of an item's stock for longer than an hour; this limit does not apply to staff, backends and orders that are paid at once", async () => {
     const shop = await suite.shop({ tenant: unlimitedOrders });
     const [page, other] = [await openPage(shop), await openPage(shop)];
     const { id: product } = await shop.createProduct({ stock: 20 });

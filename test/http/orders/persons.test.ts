@@ -233,7 +233,7 @@ onDatabase("file", (suite) => {
     expect(await traces(shop)).toEqual([]);
   });
 
-  test("data with the email of a user is exported and erased only with the user", async () => {
+  test("data with the email of a user cannot be exported or erased as the data of a guest", async () => {
     const { shop, place, read, ctx } = await open(suite);
     const order = await place();
     await actOn(shop, order, "cancel");
@@ -248,7 +248,7 @@ onDatabase("file", (suite) => {
 
 onDatabase("file", (suite) => {
   const { test } = suite;
-  test("after 30 days, the person is erased from guests' unpaid orders, and from no other orders", async () => {
+  test("30 days after they end, guests' unpaid orders lose their personal data; other orders keep it", async () => {
     const { shop, product, place, read, page } = await open(suite);
     const own = await openAccount(shop, { email: "own@example.com" });
     const items = [{ product_id: product, quantity: 1 }];
@@ -268,7 +268,7 @@ onDatabase("file", (suite) => {
     expect(await read(ofCustomer.id)).toMatchObject({ user_id: own.id, email: own.email, note: "Canary note" });
   });
 
-  test("ended orders contain their buyer for the years for which the store keeps invoices", async () => {
+  test("an ended order names its buyer for as many years as the store keeps invoices", async () => {
     const { shop, product, place, read } = await open(suite);
     await updateTenant(shop.app.system, shop.namespace, { keepInvoices: 2 });
     const other = await open(suite);

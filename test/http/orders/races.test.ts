@@ -62,7 +62,7 @@ for (const kind of ["file", "server"] as const) {
       expect(data.length).toBe(41);
     });
 
-    test("20 concurrent refunds of one item each refund exactly the three ordered items", async (shop) => {
+    test("of 20 concurrent refunds of one item each, exactly three succeed, because the order has only three items", async (shop) => {
       const product = await shop.createProduct({ stock: 9, price: 10 });
       const order = await makeOrder(shop, [{ product_id: product.id, quantity: 3 }]);
       await actOn(shop, order, "pay");

@@ -40,7 +40,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a payment commits stock and increases the product's version; a cancellation releases stock and does not increase it", async (shop) => {
+  test("a payment reduces the stock and increases the product's version; a cancellation releases reserved stock and does not change the version", async (shop) => {
     const { product, made } = await order(shop, 3);
     suite.app.clock.advance(minute);
     const paid = await actOn(shop, made, "pay");
@@ -82,7 +82,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("an order from before the product's stock was counted does not reduce the stock", async (shop) => {
+  test("an order that was placed before the product's stock was counted does not reduce the stock", async (shop) => {
     const { id } = await shop.createProduct();
     const [kept, given] = [await makeOrder(shop, [{ product_id: id }]), await makeOrder(shop, [{ product_id: id }])];
     await shop.call(`PATCH /products/${id}/`, { body: { stock: 5 } });

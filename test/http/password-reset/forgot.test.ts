@@ -119,7 +119,7 @@ onDatabase("file", (suite) => {
     expect(mails.map(({ language }) => language)).toEqual(["pt-BR", undefined, "fr", "ar"]);
   });
 
-  test("a newer code replaces waiting mail, for addresses with and without a user", async (shop) => {
+  test("a newer reset code replaces the waiting mail of an older code, for addresses with and without a user", async (shop) => {
     const { email } = await openAccount(shop, { email: "twice@example.com" });
     for (const address of [email, "nobody-3@example.com", email.toUpperCase(), "nobody-3@example.com"]) {
       await forgot(shop, address);

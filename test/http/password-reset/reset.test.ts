@@ -91,7 +91,7 @@ onDatabase("file", (suite) => {
     expect(await isLockedOut(shop, email)).toBe(false);
   });
 
-  test("two-factor stays enabled, and a reset allows no further attempts at its codes", async (shop) => {
+  test("a password reset keeps two-factor enabled, and allows no further attempts at one-time codes", async (shop) => {
     const account = await openAccount(shop);
     const codes = await account.enrol();
     await lockOut(shop, account.email);
@@ -161,7 +161,7 @@ onDatabase("file", (suite) => {
       expect((await reset(shop, account.email, code)).code).toBe(5216);
     });
   }
-  test("a login that began before a reset has no valid token after it", async () => {
+  test("a login that began before a reset returns no token that is valid after the reset", async () => {
     const { shop, account, email, code } = await openAccountWithCode(suite);
     const body = { email, password: goodPassword };
     const login = shop.callAnonymously("POST /auth/login/", { body });

@@ -98,7 +98,7 @@ onDatabase("file", (suite) => {
     for (const address of addresses) expect(await isMailed(shop, email, address)).toBe(true);
   });
 
-  test("after sixty wrong tries in 24 hours, only one code of the account is mailed an hour", async () => {
+  test("after sixty wrong tries in 24 hours, an account gets only one code an hour", async () => {
     const { shop, email } = await openAccountWithCode(suite);
     const elsewhere = await openAccount(shop);
     await spendCodes(shop, email, 12, () => resetFrom(newAddress()));

@@ -45,7 +45,7 @@ describe("a payment page", () => {
     expect(sent?.text).toContain("payment_method_types[0]=card");
   });
 
-  test("a payment page is the same for a second call and for concurrent calls; an order never has two open pages", async () => {
+  test("repeated and concurrent calls return the same payment page; an order never has two open pages", async () => {
     const order = await world.order();
     const pages = await Promise.all([world.openPage(order), world.openPage(order), world.openPage(order)]);
     const found = pages.filter(({ status }) => status === 200).map(({ data }) => data.url);
@@ -53,7 +53,7 @@ describe("a payment page", () => {
     expect(ofOrder(order)).toHaveLength(1);
   });
 
-  test("a payment page extends the order's hold to at most two hours, and closes ten minutes before the order expires", async () => {
+  test("a payment page extends the order's reservation of stock to at most two hours, and closes ten minutes before the order expires", async () => {
     const order = await world.order({ expires_in: 60 });
     const page = await world.checkout(order);
     const start = Date.parse(order.created_at);
@@ -166,7 +166,7 @@ describe("a payment", () => {
     expect((await world.read(order)).payments).toHaveLength(1);
   });
 
-  test("a payment that Stripe decides later keeps the order pending until then; afterwards the order is paid or expires", async () => {
+  test("a payment that Stripe decides later keeps the order pending until the decision; then the order is paid or expires", async () => {
     for (const [isPaid, status] of [
       [true, "paid"],
       [false, "expired"],
@@ -206,7 +206,7 @@ describe("a payment", () => {
     },
   );
 
-  test("a payment without a report is found on the payment page, or in Stripe's list of events", async () => {
+  test("a payment whose webhook was lost is found by reading the payment page, or in Stripe's list of events", async () => {
     world.stripe.delivery = "lost";
     const order = await world.order();
     world.stripe.pay(world.sessionOf(await world.checkout(order)));
@@ -246,7 +246,7 @@ describe("a change of the amount due", () => {
     expect(world.stripe.books.find("checkout/sessions", session).status).toBe("expired");
   });
 
-  test("a change of the amount due finds that the payment page was paid, and does not cancel the order", async () => {
+  test("an order whose payment page was paid cannot be cancelled, even if Stripe's webhook was lost", async () => {
     const order = await world.order();
     world.stripe.delivery = "lost";
     world.stripe.pay(world.sessionOf(await world.checkout(order)));
@@ -255,7 +255,7 @@ describe("a change of the amount due", () => {
     expect((await world.read(order)).status).toBe("paid");
   });
 
-  test("an order with an open payment page expires up to an hour later while Stripe does not answer", async () => {
+  test("while Stripe does not answer, an order with an open payment page expires up to an hour later", async () => {
     const order = await world.order({ expires_in: 7000 });
     world.clock.advance(115 * minute);
     await world.runJobs();
@@ -331,7 +331,7 @@ describe("a refund", () => {
     expect((await world.read(order)).refunds.map(({ state }) => state)).toEqual(["failed", "succeeded"]);
   });
 
-  test("a refund of the same money in Stripe's dashboard makes the refund fail that was not requested yet", async () => {
+  test("a refund that was not requested yet fails if the same money was refunded in Stripe's dashboard", async () => {
     const { order, intent } = await paid();
     await actOn(world.shop, order, "refund", { body: { amount: 30 } });
     world.stripe.refundInDashboard(intent, 3800);

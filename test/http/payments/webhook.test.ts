@@ -83,7 +83,7 @@ describe("a call of Stripe", () => {
     expect((await world.read(order)).payment_status).toBe("unpaid");
   });
 
-  test("a call of Stripe about another payment in the account, which names the order, does not pay the order", async () => {
+  test("a call of Stripe about another payment in the account does not pay the order that this payment names", async () => {
     const { books } = world.stripe;
     const order = await world.order();
     const { id: checkout } = await world.checkout(order);
@@ -110,7 +110,7 @@ describe("a call of Stripe", () => {
     expect(world.stripe.calls.length).toBe(before);
   });
 
-  test("a call of Stripe with a wrong signature counts as a failed attempt of its address; one with a valid signature never does", async () => {
+  test("a call of Stripe with a wrong signature counts as a failed attempt of its address; a call with a valid signature never counts", async () => {
     const { webhook } = await makeReport();
     const headers = { "stripe-signature": `t=1,v1=${"0".repeat(64)}` };
     const address = "203.0.113.77";
@@ -299,7 +299,7 @@ describe("connecting a store", () => {
     ]);
   });
 
-  test("connecting a store ends when the store is disconnected, which closes open pages and removes the endpoint", async () => {
+  test("disconnecting a store closes its open payment pages and removes its endpoint at Stripe", async () => {
     const { shop, ctx } = await open();
     const { endpoint_id: id } = await connectStripe(ctx, { key: stripeKey });
     const product = await shop.createProduct({ price: 9 });
@@ -338,7 +338,7 @@ describe("amounts in minor units", () => {
     expect(taken.length).toBeGreaterThan(120);
   });
 
-  test("amounts in minor units have the decimals of ISO 4217, except ISK and UGX, which have two decimals only at Stripe", () => {
+  test("amounts in minor units have the decimals of ISO 4217, except that Stripe uses two decimals for ISK and UGX", () => {
     const scaled = taken.filter((currency) => toStripe(1, currency) !== 1);
     expect(scaled).toEqual(["ISK", "UGX"]);
     expect([toStripe(1999, "EUR"), toStripe(500, "JPY"), toStripe(500, "ISK")]).toEqual([1999, 500, 50_000]);

@@ -162,7 +162,7 @@ onDatabase("file", (suite) => {
     for (const value of ["dark", "none"]) expect(await find(asCustomer, `option[mood]=${value}`)).toEqual([]);
   });
 
-  test("filters consider each change of a product and of the categories", async (shop) => {
+  test("a change of a product, a variant or a category applies to filters at once", async (shop) => {
     const { home } = await plant(shop);
     const change = (slug: string, body: object) => shop.call(`PATCH /products/${slug}/`, { body });
     await change("coat", { tags: ["summer"], category_ids: [home], compare_at_price: 250 });
@@ -222,7 +222,7 @@ onDatabase("file", (suite) => {
     expect((await find(shop.call, "sort=views_count")).slice(-2)).toEqual(["mug", "tee"]);
   });
 
-  test("facets count the products that match the other filters", async (shop) => {
+  test("a facet counts the products that match all filters except its own", async (shop) => {
     const ids = await plant(shop);
     const facets = async (query: string) => {
       const { page } = await list(shop.call, `${query}&facets=tags,categories,price&limit=1`);
@@ -271,7 +271,7 @@ onDatabase("file", (suite) => {
     expect(await titles("lang=de-AT")).toEqual(["Clothing", "Hemden"]);
   });
 
-  test("facets of options count products that have a variant with the value and the other chosen options", async (shop) => {
+  test("a facet of options counts products with a variant that has the value and the chosen values of the other options", async (shop) => {
     await plant(shop);
     const options = (...pairs: [colour: string, size: string][]) => {
       return { variants: pairs.map(([colour, size]) => ({ options: { colour, size } })) };

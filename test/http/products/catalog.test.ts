@@ -142,7 +142,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("visitors see the same for sold-out and backordered products, null for uncounted stock, and a sale at once", async (other) => {
+  test("visitors see 0 available for sold-out and backordered products, null for uncounted stock, and a sale at once", async (other) => {
     const key = bearer(await other.issueKey({ scopes: ["catalog:read"] }));
     const { id } = await other.createProduct({ stock: 2, allow_backorder: true });
     const shown = async () => {

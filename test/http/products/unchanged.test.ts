@@ -30,7 +30,7 @@ onEachDatabase((suite) => {
     return { product, list: "GET /products/", one: `GET /products/${product.id}/` };
   };
 
-  test("a read without changes gets 304 without a body, and browsers must check before they use a cached reply", async (shop) => {
+  test("a read of unchanged data gets 304 without a body, and browsers must check before they use a cached reply", async (shop) => {
     const { list, one, product } = await requests(shop);
     const bySlug = `GET /products/${product.slug}/`;
     for (const [request, query] of [

@@ -91,7 +91,7 @@ onDatabase("file", (suite) => {
     expect((await read(shop, product.id)).variants.map(({ price }) => price)).toEqual([11, 11]);
   });
 
-  test("variants without their own price take over a price in another currency; own prices are in the store's currency", async (shop) => {
+  test("if a product gets a price in another currency, variants without their own price take it, and own prices keep their currency", async (shop) => {
     const product = await shirt(shop);
     const ctx = await tenantContext(shop);
     const yen = { ...ctx, tenant: { ...ctx.tenant, currency: "JPY" } };

@@ -192,7 +192,7 @@ async function readOnce(read: () => Promise<ResolvedCredentials>) {
   return { answered, ...counts };
 }
 
-test("a read is answered once more if its credentials have changed or could not be read", async () => {
+test("a read that was answered with cached credentials is answered again if they have changed or cannot be read", async () => {
   expect(await readOnce(async () => known("cached"))).toEqual({ answered: "cached", reads: 1, answers: 1 });
   expect(await readOnce(async () => known("new"))).toEqual({ answered: "new", reads: 1, answers: 2 });
   const failing = () => Promise.reject(new Error("no answer"));

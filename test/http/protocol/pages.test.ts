@@ -66,7 +66,7 @@ onDatabase("file", (suite) => {
 onDatabase(
   "file",
   (suite) => {
-    test("a server without the reference replies to its paths as to unknown paths, and does not link to it", async () => {
+    test("a server without the reference replies to the reference's paths as to unknown paths, and does not link to them", async () => {
       for (const path of ["/docs", "/docs/", "/docs/reference.js"])
         expect((await fetch(`${suite.app.url}${path}`)).status).toBe(404);
       expect(await (await fetch(`${suite.app.url}/`)).text()).not.toContain("docs");

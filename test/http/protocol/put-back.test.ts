@@ -60,7 +60,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a PUT of a changed document from GET writes the changes, but not the sum of the variants' stock", async (shop) => {
+  test("a document from GET can be changed and sent with PUT; read-only fields are ignored, and a changed sum of the variants' stock is refused", async (shop) => {
     const path = await productOf(shop, { variants });
     const { data: product } = await shop.call<ProductReply & Reply>(`GET ${path}`);
     const sum = await shop.call(`PUT ${path}`, { body: { ...product, stock: 50 } });

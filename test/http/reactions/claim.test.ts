@@ -109,7 +109,7 @@ onEachDatabase((suite) => {
     expect(suite.app.lines.filter((line) => line.includes("vis_"))).toEqual([]);
   });
 
-  test("many reactions are moved a hundred at a time; the next login moves those of an interrupted login", async () => {
+  test("many reactions are moved a hundred at a time; if a login is interrupted, the next login moves the others", async () => {
     const { shop, eve } = await open();
     const ctx = await tenantContext(shop);
     const [visitor, count] = [`vis_${Bun.randomUUIDv7()}`, 250];

@@ -93,7 +93,7 @@ onDatabase("file", (suite) => {
     expect(customers.at(-1)).toMatchObject({ customer: "eve@example.com", orders: 1, returned: 0 });
   });
 
-  test("reports count in days, weeks and months of the store's time zone, and refunds on the day they are made", async () => {
+  test("reports group by days, weeks and months of the store's time zone, and count a refund on the day it is made", async () => {
     const { shop, sell, report } = await open(suite);
     const { clock } = shop.app;
     const before = clock.now();

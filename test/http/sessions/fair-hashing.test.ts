@@ -136,7 +136,7 @@ onDatabase("file", (suite) => {
     }
   });
 
-  test("a sign-in that succeeds, or requires the code, verifies only the user's own hash", async (shop) => {
+  test("a sign-in that succeeds, or requires the one-time code, verifies only the user's own hash", async (shop) => {
     const email = await importUser(shop, await bcryptOf(4));
     const [own, guarded] = [await openAccount(shop), await openAccount(shop)];
     await guarded.enrol();

@@ -41,7 +41,7 @@ onDatabase("file", (suite) => {
     expect((await signIn({ address: "2001:db8:1:2::9" })).code).toBe(5209);
   });
 
-  test("refresh, logout and password resets also count for the forwarded address", async () => {
+  test("refreshes, logouts and password resets are also limited by the forwarded address", async () => {
     for (const [request, body, code] of [
       ["POST /auth/refresh/", {}, 5300],
       ["POST /auth/logout/", { user_id: "usr_x", token: "v2.x" }, 5214],

@@ -83,7 +83,7 @@ onEachDatabase((suite) => {
     },
   );
 
-  test("ten concurrent calls of an address are admitted in a minute; calls for an unknown or suspended store do not count", async () => {
+  test("of many concurrent calls, an address may make ten in a minute; calls for an unknown or suspended store do not count", async () => {
     const [shop, closed] = [await suite.shop(), await suite.shop()];
     await suite.app.db.execute({
       sql: "update tenants set status = 'suspended' where namespace = ?",

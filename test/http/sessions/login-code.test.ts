@@ -74,7 +74,7 @@ onDatabase("file", (suite) => {
   const { test } = suite;
   runScenarios(suite, scenarios);
 
-  test("a store without sign-in by mail refuses both calls, whether or not the address has an account", async (shop) => {
+  test("a store without sign-in by mail refuses to mail and to accept a code, whether or not the address has an account", async (shop) => {
     await openAccount(shop, { email });
     for (const to of [email, "none@example.com"]) {
       const asked = await ask(shop, to);
@@ -145,7 +145,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, { email, code: own })).status).toBe(200);
   });
 
-  test("a login with a mailed code requires the second factor, and its request does not use up the code", async () => {
+  test("a login with a mailed code requires the second factor, and a login without it does not use up the code", async () => {
     const shop = await openShop(suite);
     const account = await openAccount(shop, { email });
     await account.enrol();

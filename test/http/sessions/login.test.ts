@@ -172,7 +172,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop, { email, password: goodPassword })).status).toBe(200);
   });
 
-  test("the user's record has the time of the last sign-in, which does not change the version", async () => {
+  test("a sign-in sets the time of the last sign-in in the user's record, and does not change the record's version", async () => {
     const ctx = await tenantContext(shop);
     const { id, email } = await openAccount(shop);
     const read = async () => {

@@ -93,7 +93,7 @@ onDatabase("file", (suite) => {
     for (const code of [5212, 5212, 5212, 5213]) expect(await login(account, goodPassword)).toBe(code);
   });
 
-  test("with two-factor enabled, a change of the password resets no failures, because this would allow more tries at codes", async () => {
+  test("with two-factor enabled, a change of the password does not reset the count of failures, because a reset would allow more tries at codes", async () => {
     const account = await openAccount(shop);
     await account.enrol();
     const body = { email: account.email, password: goodPassword, otp: await account.wrongCode() };

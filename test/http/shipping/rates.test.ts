@@ -222,7 +222,7 @@ onDatabase("file", (suite) => {
     expect((await order(3, {})).status).toBe(201);
   });
 
-  test("a shipping rate keeps its id if zone and name do not change; orders keep the rate that the buyer saw", async () => {
+  test("a shipping rate keeps its id if zone and name do not change; an order keeps the rate with which it was placed", async () => {
     const { shop, rates, order } = await open([
       { names: { de: "Paket", "pt-BR": "Encomenda" } },
       { name: "Express", price: 9.9 },

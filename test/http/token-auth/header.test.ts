@@ -84,7 +84,7 @@ onDatabase("file", (suite) => {
     expect([await me(of(third), {}), await me(of(account), {})]).toEqual([5207, account.id]);
   });
 
-  test("a page sends its key in the query and its user in the header, and the route uses the one that it allows", async () => {
+  test("if a page sends its key in the query and its user in the header, the route uses the credentials that it accepts", async () => {
     const origin = "https://shop.example.com";
     const { app_id, app_secret } = await shop.issueKey({ scopes: ["catalog:read"] });
     await setOrigins(suite.app.system, { appId: app_id, origins: [origin] });

@@ -89,7 +89,7 @@ onDatabase("file", (suite) => {
     expect(await isOn(account)).toBe(false);
   });
 
-  test("the fourth failure in 20 minutes gets 5213, and so do then the right code and password", async () => {
+  test("the fourth failure in 20 minutes gets 5213, and then even the right code and password get 5213", async () => {
     const account = await open();
     await account.begin();
     const wrong = [

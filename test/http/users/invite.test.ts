@@ -32,7 +32,7 @@ onDatabase("file", (suite) => {
     expect((await login(shop)).status).toBe(200);
   });
 
-  test("a requested password reset does not end an invitation; a completed reset ends both", async (shop) => {
+  test("a requested password reset does not end an invitation; a completed reset does", async (shop) => {
     const ctx = await tenantContext(shop);
     await inviteUser(ctx, { email, name: "Ada" });
     const code = await readCode(shop, "invitation");

@@ -179,7 +179,7 @@ onDatabase("file", (suite) => {
     expect((await owner.call(`POST /users/${staff.id}/erase/`)).data).toEqual({ erased: true });
   });
 
-  test("only mail to the person is exported and erased, even after it was sent", async (shop) => {
+  test("an export lists, and an erasure deletes, only mail to the person, including sent mail", async (shop) => {
     const [own, other] = [await openAccount(shop), await openAccount(shop)];
     for (const { email } of [own, other])
       await shop.callAnonymously("POST /auth/password/forgot/", { body: { email: email.toUpperCase() } });

@@ -67,7 +67,7 @@ onDatabase("file", (suite) => {
     expect(await profile(account)).toEqual(before);
   });
 
-  test("a new email requires the password, and is used after its code is entered; both addresses get a mail", async () => {
+  test("a new email requires the password, and is used only after its code is entered; both addresses get a mail", async () => {
     const own = await openAccount(shop, { email: "old@example.com" });
     await shop.call(`PATCH /users/${own.id}/`, { body: { email_verified: true, name: "Ada", lang: "de" } });
     const { data, text } = await patch(own, { email: "New@example.com", password, name: "Ada L." });

@@ -143,7 +143,7 @@ onDatabase("file", (suite) => {
     expect(await readUsers(shop)).toMatchObject([{ name: "Ada" }]);
   });
 
-  test("if strangers have used up the mails of an address, its owner can verify a sign-up with a code that they caused", async (shop) => {
+  test("if strangers have used up the mails of an address, its owner can verify a sign-up with a code that the strangers requested", async (shop) => {
     for (let n = 0; n < 3; n++) await signUp(shop, email, { password: otherPassword, name: "Mallory" });
     await signUp(shop, email, { name: "Ada" });
     expect(await readOutbox(suite.app, shop.namespace)).toHaveLength(3);

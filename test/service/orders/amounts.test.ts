@@ -41,7 +41,7 @@ test("discount and a backend's tax are split over the lines by the largest remai
   });
 });
 
-test("shipping is taxed like the goods before the discount if a code makes all goods free, in any order of lines", () => {
+test("if a discount code makes all goods free, shipping is taxed by the amounts of the goods before the discount, in any order of lines", () => {
   const rates = new Map([
     ["standard", 19_000],
     ["zero", 0],
@@ -65,7 +65,7 @@ test("a percentage discount is rounded once, half away from zero, and reduces on
   expect(splitReduction([0, 0], [true, true], { amount: 80 })).toEqual([0, 0]);
 });
 
-test("points may pay for all goods, but for no more than their amount after the discount", async () => {
+test("points can pay the whole amount of the goods after the discount, and more points are refused", async () => {
   const items = [{ priceMinor: 100, quantity: 3 }];
   expect(sumOf(items, { points: { count: 100, value: 3 }, taxation: { tax: 5 } }).total).toBe(5);
   for (const order of [
