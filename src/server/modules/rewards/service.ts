@@ -17,7 +17,7 @@ import { adjustPoints, isDue, spendPoints } from "./ledger.ts";
 import { type AdjustInput, type RedeemInput, RewardEntry, type RewardHistoryQuery } from "./model.ts";
 import { rewardBalances, rewardEntries, rewardLots } from "./table.ts";
 
-/** Prefixes of sources. With them, the sources of customers, of the store and of the program cannot be equal. */
+/** Prefixes of sources, so that customers, the store and Bodega never use the same source. */
 const customerPrefix = "customer:";
 const storePrefix = "store:";
 const ownPrefix = "entry:";

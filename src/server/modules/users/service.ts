@@ -142,8 +142,8 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
 }
 
 /**
- * Writes columns, deletes mailed codes that become invalid, and records the change. A new email is unverified unless
- * the columns say otherwise. Returns undefined if the guard refuses. Errors: conflict, validationFailed.
+ * Writes columns, deletes mailed codes that become invalid, and records the change. A new email is unverified, unless
+ * `columns` sets `emailVerified`. Returns undefined if the guard refuses. Errors: conflict, validationFailed.
  */
 export async function writeColumns(
   tx: Ctx,
