@@ -17,8 +17,8 @@ export { BodegaError, verifyWebhook };
 /** Signs users up, in and out. The client stores the token, sends it, and refreshes it before it expires. */
 export interface Auth {
   /**
-   * Signs a user in with `password`, or with the `code` of `mailCode`. After error 5211, repeat the call with `otp`. The
-   * visitor's likes and bookmarks become the user's.
+   * Signs a user in with `password`, or with the `code` that `mailCode` sent. Error 5211 asks for a two-factor code:
+   * repeat the call with `otp`. The visitor's likes and bookmarks become the user's.
    */
   login: Method<"POST /auth/login/">;
   /** Mails a customer a code to sign in with. The reply does not say whether the address has an account. */

@@ -66,7 +66,7 @@ async function sendOnce(
     isAnswered = true;
     if (isStream(response.headers.get("content-type"))) return { request_id: "", data: response.body };
     const text = await response.text();
-    // A lost connection can cut JSON off. For such a reply, `status` must stay undefined, so it is set after parsing.
+    // A lost connection can cut off JSON, which then cannot be parsed. `status` is set later, so it stays undefined.
     if (!response.headers.get("content-type")?.startsWith("application/json")) status = response.status;
     const { request_id: requestId, error, ...rest } = JSON.parse(text) as Partial<Envelope & { error: ErrorBody }>;
     status = response.status;

@@ -53,7 +53,7 @@ const operations = {
     checkPayment: "POST /orders/{id}/checkout/check/",
     /** Records a payment that the store has received. */
     pay: "POST /orders/{id}/pay/",
-    /** Marks the rest of an order as sent. */
+    /** Marks all items that were not sent yet as sent. */
     fulfill: "POST /orders/{id}/fulfill/",
     /** Records a parcel. */
     addFulfillment: "POST /orders/{id}/fulfillments/",

@@ -123,7 +123,7 @@ test.each(["0", "1"])(
     Object.assign(binary.env, { NEXT_FAILS: "1", NEXT_SCHEMA: migrations });
     const { outcome, load } = await underLoad(() => binary.run("upgrade", file, "--yes"));
     expect(outcome.code).toBe(1);
-    expect(outcome.stderr).toContain(`version ${present} is back: Its server ended.`);
+    expect(outcome.stderr).toContain(`version ${present} is back: The started server ended.`);
     expect(outcome.stderr).toContain("journalctl -u bodega.service");
     expect(await readVersions()).toEqual([present, present, 200]);
     const { products } = await inspectDatabase(defaultDataDir(binary.dir));

@@ -393,7 +393,7 @@ test("--print-unit prints without creating anything", async () => {
   const printed = await here(["init", "--print-unit"], { BODEGA_PUBLIC_URL: "https://shop.example.com" });
   expect(printed.stdout).toMatch(/^(?:#.*\n)*\[Unit\]\n/);
   expect(printed.stdout).toContain(` serve --data-dir ${dataDir}\n`);
-  expect(printed.stderr).toContain("does not see BODEGA_PUBLIC_URL of");
+  expect(printed.stderr).toContain("will not have the variables BODEGA_PUBLIC_URL");
   const flags = ["--port", "9000", "--host", "::", "--public-url", "https://shop.example.com", "--log", "json"];
   const mail = ["--smtp-url-file", "smtp url", "--mail-from", "a@b.example"];
   const files = ["--tls-cert", "shop.crt", "--tls-key", "shop.key", ...mail];

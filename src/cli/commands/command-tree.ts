@@ -7,8 +7,8 @@ const group = (description: string, subCommands: CommandGroup["subCommands"]) =>
 const byDefault = <T>(module: { default: T }) => module.default;
 
 /**
- * Returns functions that load the commands of a module. It exports the command `set-password` as `setPasswordCommand`.
- * `names` repeats the names of the commands, so that help can list them without loading the module.
+ * Returns functions that load the commands of a module, which exports for example `set-password` as
+ * `setPasswordCommand`. `names` repeats the names of the commands, so that help can list them without the module.
  */
 function fromModule(loadAll: () => Promise<object>, names: string): Record<string, Load> {
   const load = async (name: string) => {

@@ -34,7 +34,7 @@ export async function printCompletions(tree: CommandGroup, [current = "", ...wor
   await Promise.race([print().catch(() => {}), Bun.sleep(timeoutMs)]);
 }
 
-/** Returns the names of records of a kind, such as `order`, in the database of the flags; none if it does not exist. */
+/** Returns the names of records of a kind, such as `order`. Returns none if the flags name no existing database. */
 export async function findNames(
   kind: string,
   flags: DatabaseFlags & { namespace?: string | undefined },

@@ -12,14 +12,14 @@ export interface Arg {
   options?: readonly string[];
   completes?: "file" | "directory" | NameKind;
   required?: boolean;
-  /** A flag with `multiple` can be repeated. A positional word with `multiple` is the last one, and takes all the rest. */
+  /** A flag with `multiple` can be repeated. A positional word with `multiple` takes all further words. */
   multiple?: boolean;
   default?: string;
   /** Accepts `--name=` with an empty value. The command receives null, and clears the field. */
   allowEmpty?: boolean;
   /** The environment variable that gives the value if the flag is missing. The help names it. */
   env?: string;
-  /** The name of this argument's field in errors of services. Default: the name of the argument. */
+  /** The name that errors of services have for this argument. Default: the name of the argument. */
   field?: string;
   /** The flag that can be given instead of this argument. */
   fallback?: string;

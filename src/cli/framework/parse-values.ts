@@ -42,7 +42,7 @@ export function parseWhole(flag: string, text: string, noun: string): number {
   throw invalidFlag(flag, `must be a whole number of ${noun}`);
 }
 
-/** Parses `name=value`, where the value may be empty. The error says that the flag must be `needs`. */
+/** Parses `name=value`, where the value may be empty. `needs` completes the error `must be …`. */
 export function parsePair(flag: string, text: string, needs: string): [name: string, value: string] {
   const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
   if (name !== undefined && value !== undefined) return [name, value];

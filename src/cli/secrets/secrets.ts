@@ -42,7 +42,7 @@ export async function resolvePassword(
   if (given !== undefined || console.canAsk) return given ?? askStrongPassword();
   const ways = ["--password-stdin", "--password-file", "--random-password", "--save-password-to", ...others];
   throw malformedRequest(`Missing ${ways.slice(0, -1).join(", ")} or ${ways.at(-1)}.`, {
-    details: [{ field: "--password-stdin", message: "or another one of these is required without a terminal" }],
+    details: [{ field: "--password-stdin", message: "or one of the other flags is required without a terminal" }],
   });
 }
 

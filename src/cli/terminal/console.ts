@@ -41,7 +41,7 @@ export interface ListView<Row> {
   /** Returns the text that `-q` prints for a row. Default: the first column. */
   id?(row: Row): string;
   empty: string;
-  /** The maximum number of rows. If there are as many, a note says that there may be more. */
+  /** The maximum number of rows. If the list has this length, a note says that there may be more rows. */
   limit?: number;
 }
 

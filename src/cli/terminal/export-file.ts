@@ -10,7 +10,7 @@ import { confirmAction } from "./prompt.ts";
 import { onExit } from "./terminal.ts";
 import { escapeJson } from "./text.ts";
 
-/** Returns the format of an export. Asks before it replaces a file. Errors: malformedRequest for `--json` without one. */
+/** Returns the format of an export. Asks before replacing a file. @throws malformedRequest for `--json` without file */
 export async function prepareExport(console: Console, args: { output: string; format?: "csv" | "ndjson" | undefined }) {
   if (console.json && args.output === "-") throw invalidFlag("--json", "requires --output <file>");
   const path = resolve(args.output);

@@ -21,7 +21,7 @@ export async function confirmName(console: Console, warning: string, name: strin
   throw malformedRequest(`The name does not match ${JSON.stringify(name)}. Nothing was changed.`);
 }
 
-/** Returns true for a valid answer, or why it is wrong. Ignores unexpected errors, because the command reports them. */
+/** Returns true for a valid answer, otherwise a message. Ignores unexpected errors: the command will report them. */
 async function judgeAnswer(check: () => unknown): Promise<true | string> {
   try {
     await check();

@@ -59,7 +59,7 @@ export function openTerminal(host: NodeJS.Process) {
       return bytes.toString();
     },
     streamInput: () => host.stdin as AsyncIterable<Uint8Array>,
-    /** Calls `act` at the next SIGINT. The process ends at a second SIGINT, or when the time for `act` is over. */
+    /** Calls `act` at the next SIGINT. The process ends five seconds later, or at a second SIGINT. */
     onInterrupt(act: () => void): void {
       host.off("SIGINT", interrupt);
       host.once("SIGINT", () => {

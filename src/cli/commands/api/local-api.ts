@@ -6,8 +6,8 @@ import { buildInfo } from "../version.ts";
 export type CallApi = ReturnType<typeof openLocalApi>["call"];
 
 /**
- * Runs `work` with the API of a store in this process, without a server or a key. A request has the permissions of staff
- * and of app keys, or those of the user in its `as`.
+ * Runs `work` with the API of a store in this process, without a server or a key. A request has the permissions of the
+ * user in its field `as`. Without `as`, it has the permissions of staff and of app keys.
  */
 export function withLocalApi<T>(args: StoreArgs, console: Console, work: (call: CallApi) => Promise<T>): Promise<T> {
   return withTenant(args, console, async (ctx) => {

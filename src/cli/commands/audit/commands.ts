@@ -65,7 +65,7 @@ export const verifyCommand = defineCommand({
   examples: ["bodega audit verify"],
   notes: [
     "The exit code is 0 if the log is intact, otherwise 1. Someone who can write the database file can replace the whole log. " +
-      "To detect that, save the head elsewhere, and pass it to --expect the next time. The head is the number and hash of the last entry.",
+      "To detect that, save the head (the number and hash of the last entry) elsewhere, and pass it to --expect the next time.",
   ],
   async run(args, console) {
     const { verifyAudit } = await import("../../../server/modules/audit/verify.ts");

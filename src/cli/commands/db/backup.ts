@@ -9,7 +9,7 @@ import { withProgress } from "../../terminal/progress.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { buildInfo } from "../version.ts";
 
-/** A backup has a lower priority than the server. The lowest would take too long: the WAL grows until the copy ends. */
+/** Lower than the priority of servers, but not the lowest: a backup must end soon, because the WAL grows meanwhile. */
 const lowPriority = 5;
 
 export default defineCommand({
@@ -29,8 +29,8 @@ export default defineCommand({
       "schema. The file gets its final name only after it is verified. Restore it with `bodega db restore`.",
     "The backup does not contain the secret key (secret.key or BODEGA_SECRET). Keep a copy of the key elsewhere: without it, " +
       "second factors, queued mail and webhook secrets in the backup cannot be decrypted.",
-    "For S3, set BODEGA_S3_ACCESS_KEY_ID, BODEGA_S3_SECRET_ACCESS_KEY and BODEGA_S3_REGION, and BODEGA_S3_ENDPOINT unless " +
-      "the bucket is at Amazon. `bodega serve --backup-every 24h` makes backups regularly.",
+    "For S3, set BODEGA_S3_ACCESS_KEY_ID, BODEGA_S3_SECRET_ACCESS_KEY and BODEGA_S3_REGION. If the bucket is not at Amazon, " +
+      "also set BODEGA_S3_ENDPOINT. `bodega serve --backup-every 24h` makes backups regularly.",
   ],
   async run(args, console) {
     requireDatabase(args, console);

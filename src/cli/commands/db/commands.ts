@@ -81,16 +81,16 @@ export const testRestoreCommand = defineCommand({
   description: "Test that the replica or the newest backup can be restored; a server may be running",
   done: "The restored database is intact.",
   args: {
-    place: wordArg(
-      "Place of a replica, a backup, or the directory or s3:// address of backups (default: from the settings)",
-      { required: false, completes: "file" },
-    ),
+    place: wordArg("Directory, file or s3:// address of a replica or of backups (default: from the settings)", {
+      required: false,
+      completes: "file",
+    }),
   },
   examples: ["bodega db test-restore bodega-data/backups", "bodega db test-restore s3://my-bucket/shop --json"],
   notes: [
     "Restores the newest state to a temporary directory, verifies it as `bodega db restore --dry-run` does, and removes the copy. " +
       "The disk needs space for a copy of the database. The default place is BODEGA_REPLICATE_TO, else BODEGA_BACKUP_TO, " +
-      "else backups in the data directory. If the server got its place from a flag, pass the same place here.",
+      "else backups in the data directory. If the server was started with --replicate-to or --backup-to, pass the same place.",
     "A server does this once a day; `bodega doctor` and the metrics say when it last succeeded, or why it failed.",
   ],
   async run(args, console) {
@@ -152,6 +152,6 @@ async function printRekeyed(console: Console, report: Awaited<ReturnType<typeof 
     ...users.map((one) => `user reset-two-factor -n ${one.namespace} ${one.user_id}  # ${formatValue(one.email)}`),
   ];
   if (commands.length === 0) return;
-  await warn(console, "These webhooks, card payments and sign-ins of users work again only after these commands:");
+  await warn(console, "Webhooks, card payments and sign-ins need these commands before they work again:");
   await console.writeError(commands.map((words) => `  bodega ${words}\n`).join(""));
 }

@@ -45,16 +45,16 @@ export default defineCommand({
     "bodega db restore s3://my-bucket/shop --at 2026-11-21T10:45:12Z",
   ],
   notes: [
-    "The backup is verified first: its checksum, its pages and references, and that this version knows its schema. If a " +
-      "check fails, nothing is changed. The database files that Bodega keeps before migrations and restores (.db) " +
+    "First, the command verifies the backup's checksum, pages and references, and that this version knows the backup's " +
+      "schema. If a check fails, nothing is changed. The database files that Bodega keeps before migrations and restores (.db) " +
       "can be restored as well.",
     "If the present database has a store that the backup does not have, the backup may be another shop's. The command then " +
       "asks for the store's namespace; --yes does not confirm it.",
     "A replica is verified with the server's secret key: copy secret.key to the data directory first. If the key is lost, " +
-      "--without-signature restores the replica unverified, and asks for the namespace of its first store. Check the users and keys " +
+      "--without-signature restores the replica unverified, and asks for the namespace of the replica's first store. Check the users and keys " +
       "before you start the server, and replace the key: bodega db rekey",
     "The previous database is kept as backups/before-restore-<time>.db in the data directory. Only that file contains the orders, " +
-      "users and keys that are newer than the backup. Keys and tokens that were revoked later are valid again.",
+      "users and keys that are newer than the backup. Keys and tokens that were revoked after the backup are valid again.",
     "With --database-url, the libSQL server's database must be empty.",
   ],
   async run(args, console) {
@@ -118,14 +118,14 @@ async function makePlan(origin: Origin, console: Console, signal: AbortSignal) {
     const newer = await rebuild.describeNewer(config, fetched.manifest?.created_at);
     const unchecked =
       isUnchecked &&
-      `The signatures in ${source.place} were not checked. Anyone who could write there may have changed what is restored. ` +
+      `The signatures in ${source.place} were not checked. Anyone who can write there may have changed the data. ` +
         "Check users, roles, keys, webhooks and prices before you start the server.";
     const warnings = [...plan.warnings, newer, unchecked].filter((one) => typeof one === "string");
     return { plan: { ...plan, warnings }, noteRestored };
   });
 }
 
-/** Asks before the restore. A backup that lacks a present store may be the wrong backup, so `--yes` is not enough. */
+/** Asks before the restore. If a store of the present database is not in the backup, `--yes` is not enough. */
 async function confirmRestore(args: Values, console: Console, plan: RestorePlan): Promise<void> {
   for (const warning of plan.warnings) if (!console.json) await warn(console, warning);
   if (!console.quiet && !console.json) await console.writeError(renderComparison(console, plan));

@@ -12,7 +12,7 @@ import { answerPayPage, type Page, pageHeaders } from "./stripe-stand-in/pay-pag
 import { openStripeStandIn } from "./stripe-stand-in/stand-in.ts";
 
 const key = "sk_test_demo_charges_no_card";
-/** Mails have inline styles, run no script, and load only pictures. */
+/** The Content-Security-Policy of a shown mail. It allows inline styles and pictures, but no scripts. */
 const mailSafety = "default-src 'none'; style-src 'unsafe-inline'; img-src http: https:";
 
 /**
@@ -24,7 +24,7 @@ export async function startDemoServices(config: Config, given: number | undefine
   const file = join(config.dataDir, "demo-payments.json");
   let store: { ctx: Ctx; url: string } | undefined;
   const stripe = openStripeStandIn({ now: Date.now, page: () => `${url}/c/pay` });
-  // A request and its reply are saved together, so that a repeated request does nothing again after a crash.
+  // Saves the changes of a request with its reply, so that a request that is repeated after a crash changes nothing.
   const save = () => writeWhole(config.dataDir, file, JSON.stringify(stripe.books.lists));
   if (existsSync(file)) Object.assign(stripe.books.lists, JSON.parse(readFileSync(file, "utf8")));
 

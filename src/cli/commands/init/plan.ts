@@ -55,7 +55,7 @@ function readMail(args: InitArgs, console: Console): Record<string, string> {
   return mail;
 }
 
-/** Returns the answers from flags and questions. A part is null if it already exists or is not wanted. */
+/** Returns the answers from flags and questions. `store`, `owner` or `key` is null if it exists or is not wanted. */
 async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const flags = { ...args, "data-dir": config.dataDir };
   const isNew = config.databaseUrl === undefined && !existsSync(databaseFile(config.dataDir));
@@ -119,7 +119,7 @@ export async function createShop(console: Console, plan: Awaited<ReturnType<type
   const { dataDir, port } = plan.config;
   const { namespace, store, owner, key, serve, runningUrl } = answers;
   const settings = addToEnvFile(dataDir, { ...readSettings(args), ...mail });
-  // The server that starts now gets its flags. But it reads the replica's place from bodega.env, as later servers do.
+  // The server that starts now gets the flags, except `--replicate-to`: servers read this value from bodega.env.
   const flags = serve ? { ...args, "replicate-to": undefined, port: String(port) } : {};
   const config = readCliConfig({ ...flags, "data-dir": dataDir, "database-url": args["database-url"] }, console);
   const account = owner && { email: owner.email, password: owner.password, ...(owner.name && { name: owner.name }) };
@@ -146,7 +146,7 @@ export async function createShop(console: Console, plan: Awaited<ReturnType<type
   return { config, setup, secrets, files, settings, serve, runningUrl, kept };
 }
 
-/** Returns a sentence for each existing part whose flags were given, because these flags have no effect. */
+/** Returns a sentence for each part whose flags have no effect, because the part already exists. */
 function listKept(args: InitArgs, { store, owner, key, made }: Setup, command: Console["command"]): string[] {
   const { namespace } = store;
   const saleFlags = args.country ?? args["prices-include-tax"];

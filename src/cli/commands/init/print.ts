@@ -130,7 +130,7 @@ export async function printUnit(args: InitArgs, console: Console): Promise<void>
     port: Math.min(port, acme?.httpPort ?? port),
   });
   if (account.kind === "static" && account.user === "0") {
-    const remedy = "With a data directory below /var/lib, systemd creates an account for it.";
+    const remedy = "If the data directory is below /var/lib, systemd creates an account for the service.";
     await warn(console, `The unit runs as root because root owns ${dataDir}. ${remedy}`);
   }
   const temporary = [dataDir, ...ownCommand].find(isTemporary);
@@ -138,8 +138,7 @@ export async function printUnit(args: InitArgs, console: Console): Promise<void>
   // The service will not have the environment variables of this command, so a warning names them.
   const isLost = (name: string) => /^BODEGA_(?!DATA_DIR|NAMESPACE|WORKER$)/.test(name) && console.env[name];
   const names = Object.keys(console.env).filter(isLost).join(", ");
-  if (names !== "")
-    await warn(console, `The service does not see ${names} of this environment. Use bodega.env instead.`);
+  if (names !== "") await warn(console, `The service will not have the variables ${names}. Set them in bodega.env.`);
   await (console.json ? printJson(console, { text }) : console.write(text));
 }
 

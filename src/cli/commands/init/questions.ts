@@ -86,7 +86,7 @@ const keyIntroduction =
   "A website, an app or an importer needs an app key to use the store. If you name a site, it is a storefront key.";
 const pages = "Sites whose pages may use the key, such as shop.example.com (optional)";
 
-/** Returns the first app key. `secretFile` is undefined if its secret is printed. */
+/** Returns the settings of the first app key. `secretFile` is undefined if the secret is printed. */
 export async function resolveKey(args: InitArgs, console: Console, namespace: string) {
   const { origin, "save-secret-to": secretFile } = args;
   if (console.canAsk) await info(console, keyIntroduction);

@@ -142,7 +142,7 @@ export const issueCommand = defineCommand({
     const scopes = parseScopes(hasScopes ? args.scope : keyPurposes[purpose ?? "backend"]);
     // Backends and imports run on servers, which send no Origin header.
     const allowNoOrigin = isWithoutOrigin || purpose === "backend" || purpose === "import";
-    // A storefront key need not have the permission to place orders, so it is not compared.
+    // A storefront key need not have the permission `orders:place`, so this permission is not compared.
     const isStorefront = keyPurposes.storefront.every((one) => one === "orders:place" || scopes.includes(one));
     let origins = args.origin;
     if (isStorefront && !allowNoOrigin && origins.length === 0) {

@@ -22,7 +22,7 @@ export const listCommand = defineCommand({
   examples: ["bodega mail list -n demo --status failed --since 24h"],
   notes: [
     "The content of a mail is encrypted, and erased after the mail is sent. In a demo, the list shows the codes and links of waiting mail.",
-    "waiting: for its next attempt or for a mail server. failed: rejected, or given up after ten attempts. " +
+    "waiting: not sent yet, or to be retried. failed: rejected, or given up after ten attempts. " +
       "expired: could not be sent in time. dropped: no user has the address.",
   ],
   async run(args, console) {

@@ -26,7 +26,7 @@ export default defineCommand({
   async run({ namespace, ...args }, console) {
     if (namespace === undefined) throw invalidFlag("--namespace", "is required");
     if (console.stdinIsTerminal) {
-      await warn(console, "Waiting for an agent, which starts this command itself. Press ctrl-D to end.");
+      await warn(console, "This command is for agents, which start it themselves. Press ctrl-D to end.");
     }
     return withLocalApi({ ...args, namespace }, console, async (call) => {
       const { createTools } = await import("../../../server/runtime/api-tools.ts");

@@ -29,8 +29,8 @@ export const payCommand = defineCommand({
   examples: ["bodega order pay -n demo RF5717 --amount 20 --received-at 2026-11-01"],
   done: "Booked a payment of order {number}.",
   notes: [
-    "Once nothing is due, the order is paid: its stock is sold, and its customer earns points. After a part payment, the " +
-      "order stays unpaid, and its stock stays reserved. Surplus money needs the attention of staff. Payments of expired " +
+    "When the whole amount is received, the order is paid: its stock is sold, and its customer earns points. After a part payment, " +
+      "the order stays unpaid, and its stock stays reserved. If the buyer paid too much, the order needs attention. Payments of expired " +
       "orders are booked, too.",
   ],
   async run(args, console) {

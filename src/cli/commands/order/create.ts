@@ -86,7 +86,7 @@ async function readInput(ctx: Ctx, args: Args): Promise<OrderInput> {
   };
 }
 
-/** Finds the rate with this id or name that applies. Errors: malformedRequest, which lists the rates that apply. */
+/** Finds the shipping rate with this id or name among those that apply. Errors: malformedRequest, which lists those. */
 async function findRate(ctx: Ctx, input: OrderInput, named: string | undefined): Promise<string | null> {
   const { createOrder, prepareOrder } = await import("../../../server/modules/orders/create.ts");
   const { formatPrice } = await import("../../../server/modules/tenants/input.ts");

@@ -36,7 +36,7 @@ export const invoiceCommand = defineCommand({
       throw notFound("invoice", String(number), { remedy: "Omit --document to list the invoices of the order." });
     if (output !== undefined || open) {
       if (wanted?.html == null)
-        throw notFound("page of invoice", String(wanted?.number), { remedy: "It was erased with its buyer." });
+        throw notFound("page of invoice", String(wanted?.number), { remedy: "It was erased with the buyer's data." });
       const path = output ?? join(await mkdtemp(join(tmpdir(), "bodega-")), `invoice-${wanted.number}.html`);
       // Only the owner can read the file, because it contains a name and an address.
       const file = { output: path, format: "csv", mode: 0o600, header: "", noun: "invoices" } as const;

@@ -28,7 +28,7 @@ async function applyChange(tx: Ctx, named: string, act: Change): Promise<Order> 
   return order.find(tx, before.id);
 }
 
-/** Makes a change without a question, and prints the order. */
+/** Makes a change without asking, and prints the order. */
 export async function changeAtOnce(args: OrderArgs, console: Console, act: Change): Promise<void> {
   const { inTransaction } = await import("../../../server/db/transaction.ts");
   const change = (tx: Ctx) => applyChange(tx, args.order, act);
@@ -36,8 +36,8 @@ export async function changeAtOnce(args: OrderArgs, console: Console, act: Chang
 }
 
 /**
- * Tries a change in a dry run, asks about its result, makes the change, and prints the order. With `--dry-run`, only
- * prints the result.
+ * Tries a change in a dry run, asks the user to confirm, makes the change, and prints the order. With `--dry-run`, only
+ * prints the result of the dry run.
  * @param question such as `Cancel {order}[ and refund {amount}]?`: `{amount}` is the money received or returned. If no
  * money moves, the part in brackets is omitted. With `closesPage`, the order's payment page is closed first.
  */
@@ -77,8 +77,8 @@ export async function changeOrder(
 type Line = Order["items"][number];
 
 /**
- * Returns the line with this id or SKU, such as `LAMP-1`, and the quantity, as in `LAMP-1:2`.
- * @param left returns the quantity for a text without one.
+ * Returns the line and the quantity in a text such as `LAMP-1:2`: a line's id or SKU, and optionally a quantity.
+ * @param left returns the quantity of a line if the text has none.
  * @throws malformedRequest unless exactly one line matches.
  */
 export function findLine({ items }: Order, text: string, left: (line: Line) => number) {

@@ -97,7 +97,7 @@ function toTables(order: Order): Row[][] {
     disputes.map(({ id, status, amount_minor, reason, due_at }) => {
       return { dispute_id: id, status, amount: amount(amount_minor), reason, answer_by: due_at };
     }),
-    // Only a dry run without a chosen rate has offers.
+    // Only a dry run without a chosen shipping rate returns `offers`.
     offers.map(({ id, name, zone, price_minor }) => ({ shipping_rate: name, price: amount(price_minor), zone, id })),
   ];
 }

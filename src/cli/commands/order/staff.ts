@@ -12,14 +12,14 @@ export const acceptCommand = defineCommand({
   description: "Record what was decided about an order that needs attention",
   args: {
     ...order.args,
-    kind: choiceArg(attentionKinds, "Reason for attention that the decision is about; required if the order has several"),
+    kind: choiceArg(attentionKinds, "Reason for attention to decide about; required if the order has several"),
     dismiss: { type: "boolean", description: "Record that staff decided to do nothing (default: that staff acted)" },
     note: valueArg("text", "Note for the records"),
   },
   examples: ['bodega order accept -n demo 17 --kind withdrawal --note "Sent to the customer after a call"'],
   done: "Recorded the decision about order {number}.",
   notes: [
-    "The command changes nothing else: refund, cancel or fulfill the order first. List the orders: bodega order list -n <namespace> --attention",
+    "The command only records the decision: refund, cancel or fulfill the order first. List the orders: bodega order list -n <namespace> --attention",
   ],
   async run(args, console) {
     const { resolveAttention } = await import("../../../server/modules/orders/attention/attention.ts");
@@ -71,7 +71,7 @@ export const withdrawalsCommand = defineList({
   args: { limit: limitArg("50") },
   examples: ["bodega order withdrawals -n demo"],
   notes: [
-    "A withdrawal has no order if no order has its number and its email. Find the order that the buyer meant: bodega order list -n <namespace>",
+    "A withdrawal has no order if no order has the number and email that the buyer entered. Find the right order: bodega order list -n <namespace>",
   ],
   async rows(ctx, { limit }) {
     const { listWithdrawals } = await import("../../../server/modules/orders/withdrawals/withdraw.ts");

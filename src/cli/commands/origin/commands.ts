@@ -13,7 +13,7 @@ const originsArg = wordArg("Host such as shop.example.com or *.example.com; sche
   parse: (_flag: string, text: string) => parseOriginPattern(text).text,
 });
 
-/** Asks before more sites may use a key that is no storefront key, and before every website may use a key in use. */
+/** Asks before sites are added to a key that is not a storefront key, and before every site may use a key in use. */
 async function confirmOrigins(
   args: Parameters<typeof withKey>[0] & { origin: string[]; any?: boolean },
   console: Console,

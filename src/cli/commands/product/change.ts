@@ -107,7 +107,7 @@ export const updateCommand = defineAct({
   examples: ["bodega product update -n demo LAMP-1 --price 29 --compare-at-price 35 --tag sale --title-in de=Lampe"],
   notes: [
     "Fields without a flag keep their value. An empty --sku=, --description= or --compare-at-price= clears the field.",
-    `${variantNote} --variant updates the variant with the same SKU, or without a SKU, the one with the same options. If there is none, it adds a variant.`,
+    `${variantNote} --variant updates the variant with the same SKU or, if no SKU is given, with the same options. If there is no such variant, it is added.`,
   ],
   done: "Updated product {title}.",
   anyOf: Object.keys(fieldArgs),
@@ -187,7 +187,7 @@ export const stockCommand = defineAct({
   examples: ["bodega product stock -n demo LAMP-1 +5", "bodega product stock -n demo desk-lamp -2"],
   done: "Changed the stock of product {title}.",
   notes: [
-    "A change such as -2 cannot remove stock that unpaid orders reserve. A change such as =10 can; from then on, stock is counted.",
+    "A change such as -2 cannot remove stock that unpaid orders reserve. A change such as =10 can, and also begins to count stock that was not counted.",
   ],
   async act(ctx, args) {
     const { changeStock } = await import("../../../server/modules/catalogue/products/stock.ts");

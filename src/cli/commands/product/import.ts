@@ -47,8 +47,8 @@ export const importCommand = defineCommand({
     "bodega product import -n demo --template > products.csv",
   ],
   notes: [
-    "A line updates the product with the same id. Without an id, the SKU counts; without a SKU, the slug; without a slug, the " +
-      "title. If no product has the same one, the line creates a product. Fields that are not in the file keep their value. " +
+    "The first of id, SKU, slug and title that a line has selects the product to update. If there is no such product, the " +
+      "line creates it. Fields that are not in the file keep their value. " +
       "Variants are added and updated, never deleted. A product is saved completely or not at all.",
     "With --on-error stop, the whole file is checked first, and nothing is saved if a line has an error. The exit code is 1 " +
       "when a line has an error. After ctrl-C it is 130, and the current batch is saved.",

@@ -8,7 +8,7 @@ import { type Console, invalidFlag, printJson } from "../../terminal/console.ts"
 import { confirmAction } from "../../terminal/prompt.ts";
 import { buildInfo } from "../version.ts";
 
-/** Adds its environment variable to each flag, such as `BODEGA_LOG_LEVEL` to `log-level`. */
+/** Adds an environment variable to each flag, such as `BODEGA_LOG_LEVEL` to `log-level`. */
 export function withVariables<const T extends CommandArgs>(flags: T): T {
   const entries = Object.entries(flags).map(([name, arg]) => {
     return [name, { env: `BODEGA_${name.replaceAll("-", "_").toUpperCase()}`, ...arg }];
@@ -101,8 +101,8 @@ const serve = defineCommand({
     "The server updates the database schema first, and logs to standard error. On SIGTERM or SIGINT it waits up to ten " +
       "seconds for requests in flight; a second signal ends it at once.",
     "Changed certificate files take effect within seconds. On SIGUSR2, a new process takes over; the port stays open.",
-    "The exit code is 4 if another start cannot succeed: another server took over the replica, the replica has newer changes, or the " +
-      "database was removed. It is 1 if another start may succeed, for example when the port or the data directory is in use.",
+    "The exit code is 4 if a restart cannot help: another server took over the replica, the replica has newer changes, or the " +
+      "database was removed. It is 1 if a restart may help, for example when the port or the data directory is in use.",
   ],
   async run(args, console) {
     console.releaseSignals();

@@ -10,7 +10,7 @@ export const { setCommand, showCommand } = defineRates<ShippingRateDocument>({
   example: "rates.csv",
   notes: [
     "Columns: zone,countries,postcodes,name,price,free_from,min_value,max_value,min_weight_g,max_weight_g,tax_class. " +
-      "Spaces separate countries, and beginnings of postcodes; * stands for all other countries. name_de is the German name. " +
+      "Put spaces between countries, and between beginnings of postcodes. * stands for all other countries. name_de is the German name. " +
       "An empty cell sets no limit. With an empty tax_class, shipping is taxed like the goods.",
     "One zone applies to an address: the zone with the longest matching postcode; without one, the zone of the country; " +
       "without that, the zone of *.",

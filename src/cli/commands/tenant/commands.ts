@@ -72,7 +72,7 @@ function toFields(tenant: TenantDetails): object {
   };
 }
 
-/** Asks before a change of tax settings or of how long orders reserve stock, because it affects all later orders. */
+/** Asks before tax settings or reservation times change, because the change affects all later orders. */
 async function confirmOrders(console: Console, input: TenantInput, before: TenantDetails): Promise<void> {
   const { country, pricesIncludeTax, hold, transferHold } = input;
   const next = { country, prices_include_tax: pricesIncludeTax, hold, transfer_hold: transferHold };

@@ -35,20 +35,20 @@ export const tenantFlags = {
   "points-days": valueArg("days", "Days until new points expire, or `none` (default)", orNone("days")),
   "address-writes": numberArg(
     "writes per minute",
-    "Likes, bookmarks, views and registrations per minute and IP address; 0 for no limit (default: 1200)",
+    "Maximum likes, bookmarks, views and registrations per minute of an IP address; 0: no limit (default: 1200)",
   ),
   "visitor-writes": numberArg(
     "writes per minute",
-    "Likes, bookmarks, views and registrations per minute and visitor or user (default: 240)",
+    "Maximum likes, bookmarks, views and registrations per minute of a visitor or user (default: 240)",
   ),
-  "pending-orders": numberArg("orders", "Unpaid orders per customer or guest's IP address; 0: no limit (default: 5)"),
+  "pending-orders": numberArg("orders", "Maximum unpaid orders per customer or guest's IP; 0: no limit (default: 5)"),
   "stock-share": numberArg(
     "percent",
     "Percent of an item's stock that one buyer's unpaid orders can reserve, or 10 pieces if that is more (default: 20)",
   ),
   "orders-per-minute": numberArg(
     "orders per minute",
-    "Orders per minute and customer, or guest's IP address; 0 for no limit (default: 10)",
+    "Maximum orders per minute of a customer or guest's IP; 0: no limit (default: 10)",
   ),
   "media-quota": valueArg("size", "Space for uploaded pictures, such as 500MiB or 20GiB (default: 1GiB)", {
     parse: parseSize,
@@ -68,7 +68,7 @@ export const tenantFlags = {
   "transfer-hold": secondsArg("How long an unpaid order reserves stock if it is paid by bank transfer (default: 7d)"),
   "long-hold-share": numberArg(
     "percent",
-    "Percent of an item's stock that visitors' orders can reserve together for more than 1h (default: 50)",
+    "Percent of an item's stock that the orders of all visitors together can reserve for more than 1h (default: 50)",
   ),
   "transfer-instructions": valueArg("text", "How to pay by bank transfer: account holder, IBAN, bank", {
     allowEmpty: true,
@@ -90,7 +90,7 @@ export const tenantFlags = {
   }),
   "keep-invoices": valueArg(
     "years",
-    "Years that ended orders keep the data of their buyer, from the end of the year, such as 10y (default: 8y)",
+    "Years to keep the buyer's data in ended orders, counted from the end of the year of the last change (default: 8y)",
     { parse: (flag: string, text: string) => parseWhole(flag, text.replace(/y$/, ""), "years, such as 8y") },
   ),
 } as const satisfies CommandArgs;

@@ -16,7 +16,7 @@ type MigrationStatus = { migrations: { name: string; applied_at: string | null; 
 
 export const previousOf = (installed: string) => `${installed}.previous`;
 
-/** Throws validationFailed unless the SHA256SUMS in the directory of a file has the file's checksum. */
+/** Throws validationFailed unless `SHA256SUMS` in a file's directory contains the file's checksum. */
 export function verifyChecksum(file: string): void {
   const sums = join(dirname(file), "SHA256SUMS");
   const hash = Bun.SHA256.hash(fs.readFileSync(file), "hex");
@@ -30,7 +30,7 @@ export function verifyChecksum(file: string): void {
 export async function runProgram<T>(program: string, words: string[], config: DatabaseConfig): Promise<T> {
   const { dataDir, databaseUrl } = config;
   const flags = ["--data-dir", dataDir, ...(databaseUrl ? ["--database-url", databaseUrl] : []), "--json"];
-  // In its own process group, because Ctrl-C must not end a restore.
+  // The program gets its own process group, because Ctrl-C must not end a restore.
   const child = Bun.spawn([program, ...words, ...flags], { stdio: ["ignore", "pipe", "pipe"], detached: true });
   const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   const answer: unknown = attempt(() => JSON.parse(stdout));
@@ -40,8 +40,8 @@ export async function runProgram<T>(program: string, words: string[], config: Da
 }
 
 /**
- * Returns the version of an executable, the migrations that it will apply, and in `restores` the copy of the database
- * that an older version needs. Errors: validationFailed for another program; wrongState without a copy; unavailable.
+ * Returns the version of an executable and the migrations that it will apply. `restores` is the database copy that an
+ * older version needs. Errors: validationFailed for another program; wrongState if there is no copy; unavailable.
  */
 export async function inspectVersion(program: string, isBack: boolean, config: DatabaseConfig) {
   const found = await runProgram<typeof buildInfo>(program, ["version"], config).catch(() => undefined);
@@ -117,7 +117,7 @@ export async function changeVersion(file: string, plan: Plan, config: DatabaseCo
   }
 }
 
-/** Lets the running server start its successor, or starts the unit, and waits until it is ready. Errors: unavailable. */
+/** Starts the successor of the running server, or the unit. Waits until the new server is ready. @throws unavailable */
 async function startServer(unit: string, dataDir: string): Promise<void> {
   const reply = await requestServer(dataDir, "/succeed", readyMs);
   if (reply === null) runSystemctl("start", unit);
@@ -125,8 +125,8 @@ async function startServer(unit: string, dataDir: string): Promise<void> {
   const pid = reply === null ? findMainProcess(unit) : Number(await reply.text());
   const deadline = performance.now() + readyMs;
   while ((await readServerStatus(dataDir))?.pid !== pid) {
-    if (findMainProcess(unit) !== pid || pid === 0) throw unavailable("Its server ended.");
-    if (performance.now() > deadline) throw unavailable("It was not ready within five minutes.");
+    if (findMainProcess(unit) !== pid || pid === 0) throw unavailable("The started server ended.");
+    if (performance.now() > deadline) throw unavailable("The started server was not ready within five minutes.");
     await Bun.sleep(200);
   }
 }
@@ -146,6 +146,6 @@ export async function requireUnit({ dataDir }: DatabaseConfig, unit: string): Pr
   const status = await readServerStatus(dataDir);
   if (status === null) return null;
   if (findMainProcess(unit) === status.pid) return unit;
-  const remedy = `Name its unit with --unit, or stop it, upgrade, and start it again: kill ${status.pid}`;
+  const remedy = `Name the server's unit with --unit, or stop the server, upgrade, and start it again: kill ${status.pid}`;
   throw wrongState(`The systemd unit ${unit} does not run the server (process ${status.pid}).`, { remedy });
 }

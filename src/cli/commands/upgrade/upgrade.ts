@@ -22,7 +22,7 @@ export default defineCommand({
   examples: ["bodega upgrade ./bodega-0.2.0-linux-x64 --dry-run", "bodega upgrade --back"],
   notes: [
     "The command checks the file against SHA256SUMS beside it, makes a backup, replaces this executable, and restarts the server.",
-    "If the new version does not become ready, the previous executable and database are restored. --back does this later.",
+    "If the new version does not become ready, the previous executable and database are restored. To restore them later, use --back.",
   ],
   async run(args, console) {
     const config = readCliConfig(args, console);
@@ -36,7 +36,7 @@ export default defineCommand({
     const { version: to, commit, migrations, restores } = await version.inspectVersion(file, args.back, config);
     const unit = await version.requireUnit(config, args.unit);
     const plan = { from: buildInfo.version, to, executable: installed, migrations, restores, unit };
-    if (migrations.length > 0) await info(console, `It migrates the database: ${migrations.join(", ")}.`);
+    if (migrations.length > 0) await info(console, `Version ${to} migrates the database: ${migrations.join(", ")}.`);
     if (restores !== null) await warn(console, `Changes since ${statSync(restores).mtime.toISOString()} will be lost.`);
     if (args["dry-run"]) return printRecord(console, { installed: false, ...plan, backup: null, kept: null }, "to");
     const present = `version ${buildInfo.version} (commit ${buildInfo.commit})`;

@@ -99,7 +99,7 @@ export const eraseCommand = defineCommand({
   args: { ...removalArgs, ...personArgs },
   examples: ["bodega user erase -n demo ada@example.com --confirm ada@example.com"],
   notes: [
-    "All orders of the person must be completed, cancelled or expired. They keep numbers, items and amounts, and lose customer, " +
+    "All orders of the person must be completed, cancelled or expired. The orders keep numbers, items and amounts, and lose customer, " +
       "contact and notes. Tax law demands that paid orders keep name and addresses for some years: see `bodega tenant update " +
       "--keep-invoices`. Earlier backups still contain the person.",
   ],
@@ -143,7 +143,7 @@ export const twoFactorCommand = defineCommand({
   examples: ["bodega user two-factor -n demo ada@example.com"],
   notes: [
     "At a terminal, the command shows a QR code, asks for a code of the authenticator, and prints ten recovery codes, once. " +
-      "Without a terminal, run it with --print-secret, and within an hour with --code. It does not ask for the user's password.",
+      "Without a terminal, run it twice: with --print-secret, then within an hour with --code. It does not ask for the user's password.",
   ],
   exclusive: [["print-secret", "code"]],
   done: "Enabled two-factor sign-in of user {email}.",

@@ -112,7 +112,7 @@ export const testCommand = defineCommand({
   examples: ["bodega webhook test -n demo https://example.com/hooks --type order.paid"],
   notes: [
     "The event is about a record that does not exist. The exit code is 1 if the receiver does not reply with 2xx.",
-    "The command sends the event even if the webhook does not receive this type, and does not repeat it.",
+    "The command sends the event once, even if the webhook does not receive this type.",
   ],
   async run(args, console) {
     const { sendSample } = await import("../../../server/modules/webhooks/sample.ts");

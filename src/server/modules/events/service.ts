@@ -96,7 +96,7 @@ const pageColumns = {
   last: sql<string | null>`(select id ${matching} limit 1 offset ${param("lastIndex")})`,
   newest: sql<string | null>`(select id from ${events} where ${ofTenant} order by sequence desc limit 1)`,
 };
-// One statement reads one snapshot: a concurrent commit is completely on the page or after it.
+// One statement reads one snapshot, so the page never contains only some events of a transaction that commits now.
 const selectPage = statement((q) => q.select(pageColumns).from(rendered));
 
 export async function listEvents(ctx: Ctx, query: EventListQuery): Promise<ListPage> {

@@ -17,6 +17,6 @@ export const events = sqliteTable(
     createdAt: text("created_at").notNull(),
     isShown: integer("is_shown", { mode: "boolean" }).notNull().default(false),
   },
-  // SQLite orders equal entries of an index by the rowid, `sequence`, so the indexes need no such column.
+  // SQLite orders equal entries of an index by the rowid, `sequence`, so the indexes do not contain it.
   (t) => [index("events_by_tenant").on(t.tenantId), index("events_shown").on(t.tenantId).where(sql`is_shown`)],
 );

@@ -8,7 +8,7 @@ export const mailCodes = sqliteTable(
   {
     tenantId: tenantIdColumn(),
     purpose: text("purpose", { enum: ["reset", "login", "sign_up", "email"] }).notNull(),
-    /** The email in the form that is compared; for a change of email, `<user id>:<email>`. */
+    /** The normalized email; for a change of email, `<user id>:<email>`. */
     subject: text("subject").notNull(),
     /** A new code replaces the code in its slot: slot 1 for invitations, slot 0 for other codes. */
     slot: integer("slot").notNull().default(0),

@@ -3,7 +3,7 @@ import layout from "./layout.txt" with { type: "text" };
 import type { TableRow } from "./order-table.ts";
 import { fill, linkNames, type Show } from "./texts.ts";
 
-/** Renders a mail as a page of tables with inline styles, which mail programs show alike. Escapes all texts. */
+/** Renders a mail in HTML. Uses tables and inline styles, because mail programs show them alike. Escapes all texts. */
 export function renderHtml(content: MailContent, logo: string | null): string {
   const { lines, language, templates, subject, heading, address, legal, values, rows } = content;
   const show: Show = (key, value) =>

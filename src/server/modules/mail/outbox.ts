@@ -49,8 +49,8 @@ export type MailCtx = Pick<Ctx, "db" | "tenant" | "now" | "vault">;
  * Queues a mail and returns its id. This takes the same time whether or not a user has the address, because the user is
  * looked up when the mail is sent.
  * @param mail `usefulUntil` in epoch milliseconds, by default a week from now. `replaces`: waiting mail of this kind
- * with the same value is cancelled in the same transaction; mail that is being sent may still arrive. `cause`: a mail
- * of this kind with the same value is queued once only.
+ * with the same value is cancelled in the same transaction; mail that is being sent may still arrive. `cause`: only the
+ * first mail of this kind with the same value is queued.
  */
 export async function queueMail(
   ctx: MailCtx,
@@ -137,7 +137,7 @@ const keptMs = 30 * 86_400_000;
 
 export type ClaimedMail = Awaited<ReturnType<typeof mailQueue.claim>>[number];
 
-/** Marks waiting mail as expired after its time, and erases its contents, and those of failed mail. At most 1000 a call. */
+/** After the time of a mail, marks it as expired if it waits, and erases its contents. At most 1000 mails a call. */
 export const expireMail = ({ db, now }: WorkCtx): Promise<number> => run(db, expire, { now: toTimestamp(now()) });
 
 export const purgeMail = createPurge(

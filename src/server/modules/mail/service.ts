@@ -23,7 +23,7 @@ interface MailFilter {
   to?: string | undefined;
   limit: number;
   showRecipients?: boolean;
-  /** Namespace of the store whose mails are shown with their codes: that of the demo, which has no mail server. */
+  /** Namespace of the demo, which has no mail server: its mails are shown with their codes. */
   showCodesOf?: string | undefined;
 }
 

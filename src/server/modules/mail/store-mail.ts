@@ -5,7 +5,7 @@ import { tenants } from "../tenants/table.ts";
 import { users } from "../users/table.ts";
 import { type MailContents, type MailCtx, queueMail } from "./outbox.ts";
 
-/** Statement text for the addresses of the store's setting `notify`; if that is empty, for those of its owners. */
+/** Selects the addresses in the store's setting `notify`; if the setting is empty, the addresses of the owners. */
 const staff = sql`
   with notified as (select value as email from ${tenants}, json_each(${tenants.notify}) where ${tenants.id} = ${param("tenantId")})
   select email, null as name, null as lang from notified
@@ -16,7 +16,7 @@ const staff = sql`
     order by created_at limit 10)`;
 const selectStaff = statement<{ email: string; name: string | null; lang: string | null }>(staff);
 
-/** SQL for the same addresses as a JSON array, so that another query can read them with its row. */
+/** SQL for the same addresses as a JSON array, which other queries select as a column. */
 export const staffAddresses = sql<string>`(
   select json_group_array(json_object('email', email, 'name', name, 'lang', lang)) from (${staff}))`;
 

@@ -26,7 +26,7 @@ export const delaysMs = delays.map((seconds) => seconds * 1000);
 const maxAgeMs = 3 * 86_400_000;
 export const attemptMs = 10_000;
 
-/** Receivers that answer quickly get up to four messages at once, others one. Bun sends at most 256 requests at once. */
+/** Quick receivers get up to four messages at once, other receivers get one. Bun sends at most 256 requests at once. */
 export const webhookPolicy: SchedulerPolicy = {
   permits: { total: 128, tenant: 48, receiver: 4 },
   untrusted: { total: 64, receiver: 1 },

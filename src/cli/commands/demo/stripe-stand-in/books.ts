@@ -67,7 +67,7 @@ export class Books {
   }
 
   /**
-   * Completes a session, as when the visitor pays. With `isProcessing`, the bank decides about the payment later.
+   * Pays and completes a session, as the visitor would. With `isProcessing`, the bank decides about the payment later.
    * @throws Refusal unless the session is open.
    */
   pay(id: string, { isProcessing = false } = {}): void {
@@ -97,7 +97,7 @@ export class Books {
     session.payment_status = "paid";
   }
 
-  /** Refunds a payment, as the API and the dashboard do. @throws Refusal if less than the amount is left. */
+  /** Refunds a payment, as the API and the dashboard do. @throws Refusal if the amount exceeds what is left. */
   refund(payment_intent: string, given: { amount?: number; metadata?: object; status?: string } = {}): Row {
     const charge = this.find("charges", this.find("payment_intents", payment_intent).latest_charge);
     const left = charge.amount - Number(charge.amount_refunded);
@@ -112,7 +112,7 @@ export class Books {
     return refunded;
   }
 
-  /** Stores the sum of its refunds in a charge. */
+  /** Stores the sum of a charge's refunds in the charge. */
   sumRefunds(charge: Row): void {
     const counted = this.lists.refunds.filter((one) => one.charge === charge.id && !/failed|canceled/.test(one.status));
     charge.amount_refunded = counted.reduce((sum, one) => sum + one.amount, 0);

@@ -12,7 +12,7 @@ export const pageHeaders = {
   "Content-Type": "text/html; charset=utf-8",
 };
 
-/** Answers a request for the payment page, or for its form, whose field `act` is `pay`, `decline` or `leave`. */
+/** Answers a request for the payment page. `act` is the pressed button: `pay`, `decline`, `leave`, or null. */
 export function answerPayPage(books: Books, pathname: string, act: string | null, language: string | null): Page {
   if (pathname === "/pay-page.css") return { html: style, headers: { "Content-Type": "text/css" } };
   books.expireDue();

@@ -12,7 +12,7 @@ export type Reply = { status: number; body: string };
 export function openStripeStandIn({ page, ...account }: Account & { page: () => string }) {
   const books = new Books(account);
 
-  /** Answers a request. For 24 hours, a repeated `Idempotency-Key` gets the same reply, unless it was a refusal. */
+  /** Answers a request. For 24 hours, a repeated `Idempotency-Key` gets the same reply, unless it was an error. */
   function work({ call, text, authorization, key }: ApiRequest): object {
     const sent = `${call} ${text}`;
     const before = books.lists.replies.find((one) => one.key === key && one.created > books.seconds() - 86_400);
@@ -45,7 +45,7 @@ const standInAccount = { id: "acct_standin", object: "account", country: "DE", d
 const asForm = (value: unknown) => (typeof value === "object" && value ? (value as Form) : {});
 const asList = (value: unknown) => (Array.isArray(value) ? (value as unknown[]) : []);
 
-/** Does what a call asks for, and returns the object in its reply. @throws Refusal */
+/** Executes a call, and returns the object in the reply. @throws Refusal */
 function answer(books: Books, call: string, { expand, ...given }: Form, page: string): object {
   const [, list = "", id = ""] = /^GET (checkout\/sessions|\w+)(?:\/(\w+))?$/.exec(call) ?? [];
   if (Object.hasOwn(books.lists, list)) {

@@ -32,7 +32,7 @@ export interface PushOptions {
 /** Makes one attempt to send. Errors: RefusedAddress, after which there is no further attempt; others are retried. */
 export type SendPush = (subscription: Subscription, payload: PushPayload, options: PushOptions) => Promise<Answer>;
 
-/** The error for registrations of other platforms, to which nothing is sent. */
+/** The error for registrations of platforms to which nothing is sent. */
 export const notSent = "Notifications are sent to browsers only";
 
 export const isSent = (platform: PushPlatform) => platform === "web";

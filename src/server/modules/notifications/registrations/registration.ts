@@ -30,7 +30,7 @@ const hasTarget = and(ofStore(pushRegistrations), equals(pushRegistrations.targe
 const selectByTarget = statement((q) => q.select(stored).from(pushRegistrations).where(hasTarget));
 const selectById = statement((q) => q.select(stored).from(pushRegistrations).where(byId(pushRegistrations)));
 const registrable = {
-  // The token may have been revoked after authentication, which detaches the user's devices, so it is checked again.
+  // Checks the token again. Revoking it detaches the user's devices, and may have happened after authentication.
   isLive: sql`(${param("userId")} is null or exists (select 1 from ${userTokens}
     where tenant_id = ${param("tenantId")} and user_id = ${param("userId")} and id = ${param("tokenId")}
       and ended_at is null))`.mapWith(Boolean),

@@ -91,7 +91,7 @@ function prepareAttempt(task: PushTask, deps: PushDeps): Attempt | DeadEnd {
         return await deps.sendPush(target, payload, {
           ttlSeconds: Math.max(1, Math.floor((Date.parse(task.expiresAt) - deps.now()) / 1000)),
           urgency: isOrder ? "high" : "normal",
-          // With a topic, a device that was off gets only the last state of an order.
+          // With a topic, a device that was off gets only the newest state of an order.
           topic: isOrder ? payload.tag : undefined,
           signal,
         });

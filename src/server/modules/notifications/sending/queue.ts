@@ -57,7 +57,7 @@ export async function fanOut(ctx: WorkCtx): Promise<void> {
   }
 }
 
-// The first condition takes one lookup if nothing waits.
+// If nothing waits, the first condition decides after one lookup.
 const isReady = sql`exists(select 1 from ${pushDeliveries} where status = 'waiting') and ${tenants.status} = 'active'
   and exists(select 1 from ${pushDeliveries}
     where tenant_id = ${tenants.id} and priority in (${sql.raw(`${priorities}`)}) and ${isDue})`;
