@@ -49,7 +49,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const callProviders = async (isStopping: () => boolean) => {
     for (const job of [readDueCheckouts, requestRefunds, pollEvents]) if (!isStopping()) await job(paymentDeps);
   };
-  const callsFailed = () => notice("warn", "payments could not be read or refunded; the next call tries again");
+  const callsFailed = () => notice("warn", "payments could not be updated; the next attempt is in 5 seconds");
   const payments = runEvery(callProvidersMs, callProviders, callsFailed);
   const checkpointer = db instanceof FileDatabase ? startCheckpointer(db, { notice }) : undefined;
   const [backupSchedule, testSchedule] = [scheduleBackups(config), scheduleRestoreTests(config)];
