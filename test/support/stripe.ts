@@ -114,12 +114,14 @@ export async function startStripe({ now = Date.now, port = 0 }: { now?: () => nu
   function work({ call, text, headers }: ApiCall): Reply {
     const key = headers["idempotency-key"] === undefined ? null : String(headers["idempotency-key"]);
     const isRepeated = key !== null && standIn.books.lists.replies.some((one) => one.key === key);
-    const own = attempt(() => {
+    const checked = attempt(() => {
       if (!isRepeated) checkRequest(call, text, String(headers["stripe-version"]), Math.floor(now() / 1000));
-      return changeEndpoints(standIn.books, call, text) ?? {};
+      return {};
     });
-    const isOwn = own.status !== 200 || own.body !== "{}";
-    return isOwn ? own : standIn.answer({ call, text, authorization: headers.authorization ?? null, key });
+    if (checked.status !== 200) return checked;
+    const endpoint = changeEndpoints(standIn.books, call, text);
+    if (endpoint) return attempt(() => endpoint);
+    return standIn.answer({ call, text, authorization: headers.authorization ?? null, key });
   }
 
   /** Answers a call, or cuts the connection. */
