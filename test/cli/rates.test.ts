@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeDir, openCli } from "./run-bodega.ts";
 
-const { json, failure, here: run } = openCli();
+const { json, failure, here: run, run: runProcess } = openCli();
 const demo = ["-n", "demo"];
 const dir = makeDir();
 const header =
@@ -82,13 +82,10 @@ describe("shipping set", () => {
     const before = await json<Rate[]>("shipping", "show", ...demo);
     const text = `${header}\n${`${everywhere}\n`.repeat(50_000)}`;
     const path = fileOf(text);
-    for (const [file, input] of [
-      [path, ""],
-      ["-", text],
-    ] as const) {
-      const { code, stderr } = await run(["shipping", "set", ...demo, file], { input });
-      expect([code, stderr]).toEqual([2, expect.stringContaining(`<file> is larger than 1 MiB: ${file}.`)]);
-    }
+    const { code, stderr } = await run(["shipping", "set", ...demo, path]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(`<file> is larger than 1 MiB: ${path}.`)]);
+    const piped = await runProcess(["shipping", "set", ...demo, "-"], { input: text });
+    expect([piped.code, piped.stderr]).toEqual([2, expect.stringContaining("Standard input is longer than 1 MiB.")]);
     expect(await json<Rate[]>("shipping", "show", ...demo)).toEqual(before);
   });
 

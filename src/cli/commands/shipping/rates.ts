@@ -1,5 +1,6 @@
-import { createReadStream } from "node:fs";
+import { readFile } from "node:fs/promises";
 import type { Ctx } from "../../../server/context.ts";
+import { errnoOf } from "../../../server/errors.ts";
 import { type StoreArgs, withTenant } from "../../context/context.ts";
 import { requiredNamespaceArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -52,21 +53,13 @@ export function defineRates<Rate>({ noun, example, notes, replace, list, view, w
   return { setCommand, showCommand };
 }
 
-/** Reads a text file of at most 1 MiB, or standard input for `-`. Errors: malformedRequest. */
+/** Reads a text file of at most 1 MiB, or standard input for `-`. Errors: malformedRequest, validationFailed. */
 async function readSmallFile(console: Console, path: string): Promise<string> {
-  const input = path === "-" ? console.streamInput() : createReadStream(path);
-  const chunks: Uint8Array[] = [];
-  let left = maxBytes;
-  try {
-    for await (const chunk of input) {
-      chunks.push(chunk);
-      left -= chunk.length;
-      if (left < 0) break;
-    }
-  } catch (error) {
-    const { code = "unknown" } = error as NodeJS.ErrnoException;
+  if (path === "-") return console.readInput(maxBytes);
+  const bytes = await readFile(path).catch((error: unknown) => {
+    const code = errnoOf(error);
     throw invalidFlag("<file>", code === "ENOENT" ? `does not exist: ${path}` : `cannot be read (${code}): ${path}`);
-  }
-  if (left < 0) throw invalidFlag("<file>", `is larger than 1 MiB: ${path}`);
-  return new TextDecoder().decode(Buffer.concat(chunks));
+  });
+  if (bytes.length > maxBytes) throw invalidFlag("<file>", `is larger than 1 MiB: ${path}`);
+  return bytes.toString();
 }
