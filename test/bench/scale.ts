@@ -17,9 +17,7 @@ interface Shelf {
 const rare = 50;
 const requestsOfRound = 100;
 
-/**
- * Inserts `?1` products. Of each `every` products, one has the rare word, one the rare status, and one the rare price.
- */
+/** Inserts `?1` products. Of each `every` products, one has the rare word, one the rare status, one the rare price. */
 const insertProducts = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ?1)
   insert into products (id, tenant_id, title, slug, description, status, price_minor, currency, currency_digits, sku,
     stock, tags, lang, created_at, updated_at, published_at)

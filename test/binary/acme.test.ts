@@ -102,7 +102,7 @@ describe("a server and a certificate authority", () => {
   );
 
   test(
-    "a new machine with the restored database presents the same certificate without requesting another",
+    "a new machine with the restored database presents the same certificate",
     async () => {
       const [binary, elsewhere] = [installBinary(), makeDir()];
       const server = await serveNames(binary, pebble, "shop.test");

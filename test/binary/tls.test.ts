@@ -82,9 +82,7 @@ async function askOnNewConnection(port: number): Promise<string> {
   return answer;
 }
 
-/**
- * Begins to create a product: the server has the headers and waits for the body. The returned function sends the body.
- */
+/** Begins to create a product: the server has the headers and needs the body. The returned function sends the body. */
 async function beginCreating(port: number, auth: string): Promise<() => Promise<string>> {
   const body = JSON.stringify({ title: "Lamp", price: 12 });
   const head = [

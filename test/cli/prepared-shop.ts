@@ -77,9 +77,7 @@ const files = {
 
 type Contents = Omit<PreparedShop, "dir" | "dataDir" | "env" | keyof typeof files>;
 
-/**
- * The prepared data directories, with one store and with two. All test files of a process share them and their servers.
- */
+/** Prepared data directories, with one store and with two. All test files of a process share them and their servers. */
 const models = new Map<boolean, Promise<Model>>();
 
 type Model = Awaited<ReturnType<typeof makeModel>>;

@@ -110,9 +110,7 @@ interface CliError {
   details?: { field: string; flag?: string; message: string }[];
 }
 
-/**
- * One step at a terminal: when `expect` has appeared, the test types `send`, or the text that this function returns.
- */
+/** A step at a terminal: when `expect` has appeared, the test types `send`, or the text that this function returns. */
 export type Step = [expect: string, send: string | (() => string)];
 
 interface TerminalOptions {

@@ -247,42 +247,39 @@ onEachDatabase((suite) => {
     expect(await snapshot(other.shop)).toEqual(untouched);
   });
 
-  onFile(
-    "doctor reports inconsistencies that only a person can resolve, with a remedy, and does not change them",
-    async () => {
-      const { shop, userId, paid, refunded } = await openBusyShop();
-      const { namespace } = shop;
-      const own = `tenant_id = (select id from tenants where namespace = '${namespace}')`;
-      await execute(
-        `update orders set subtotal_minor = subtotal_minor + 1, total_minor = total_minor + 1 where id = '${paid.id}'`,
-        `update orders set points_earned = points_earned + 1 where id = '${refunded.id}'`,
-        `update orders set number = 9 where ${own} and number = 2`,
-        `delete from discount_uses where ${own}`,
-        `insert into reward_entries (id, tenant_id, user_id, kind, points, balance, source, created_at)
+  onFile("doctor reports inconsistencies that only a person can resolve, with a remedy", async () => {
+    const { shop, userId, paid, refunded } = await openBusyShop();
+    const { namespace } = shop;
+    const own = `tenant_id = (select id from tenants where namespace = '${namespace}')`;
+    await execute(
+      `update orders set subtotal_minor = subtotal_minor + 1, total_minor = total_minor + 1 where id = '${paid.id}'`,
+      `update orders set points_earned = points_earned + 1 where id = '${refunded.id}'`,
+      `update orders set number = 9 where ${own} and number = 2`,
+      `delete from discount_uses where ${own}`,
+      `insert into reward_entries (id, tenant_id, user_id, kind, points, balance, source, created_at)
       select 'rwd_' || user_id, tenant_id, user_id, 'adjust', -5000, 0, 'x', 'a' from reward_balances where ${own}`,
-      );
-      const wrong = [
-        ["totals", paid.id, "subtotal_minor", 501, 500, "not"],
-        ["totals", paid.id, "total_minor", 501, 500, "not"],
-        ["discounts", paid.id, "discount_use", "missing", "present", "not"],
-        ["numbers", "2", "number", "missing", "present", "not"],
-        ["numbers", "6-8", "number", "missing", "present", "not"],
-        ["rewards", userId, "balance", 60, -4940, "not"],
-        ["rewards", userId, "lots", 60, -4940, "not"],
-      ];
-      for (const fix of [false, true]) {
-        const { ok, inconsistencies } = await doctor({ namespace, fix });
-        expect(ok).toBe(false);
-        const shown = found(inconsistencies).filter(([check, , , , , state]) => state === "not" && check !== "points");
-        for (const row of wrong) expect(shown).toContainEqual(row as never);
-        expect(inconsistencies.filter(({ check }) => check === "points")).toMatchObject([
-          { subject: refunded.id, field: "points_earned", fixable: false, fixed: false },
-        ]);
-        const stuck = inconsistencies.filter(({ fixable }) => !fixable);
-        expect(stuck.filter(({ remedy }) => remedy === null)).toEqual([]);
-      }
-    },
-  );
+    );
+    const wrong = [
+      ["totals", paid.id, "subtotal_minor", 501, 500, "not"],
+      ["totals", paid.id, "total_minor", 501, 500, "not"],
+      ["discounts", paid.id, "discount_use", "missing", "present", "not"],
+      ["numbers", "2", "number", "missing", "present", "not"],
+      ["numbers", "6-8", "number", "missing", "present", "not"],
+      ["rewards", userId, "balance", 60, -4940, "not"],
+      ["rewards", userId, "lots", 60, -4940, "not"],
+    ];
+    for (const fix of [false, true]) {
+      const { ok, inconsistencies } = await doctor({ namespace, fix });
+      expect(ok).toBe(false);
+      const shown = found(inconsistencies).filter(([check, , , , , state]) => state === "not" && check !== "points");
+      for (const row of wrong) expect(shown).toContainEqual(row as never);
+      expect(inconsistencies.filter(({ check }) => check === "points")).toMatchObject([
+        { subject: refunded.id, field: "points_earned", fixable: false, fixed: false },
+      ]);
+      const stuck = inconsistencies.filter(({ fixable }) => !fixable);
+      expect(stuck.filter(({ remedy }) => remedy === null)).toEqual([]);
+    }
+  });
 
   onFile("doctor reports orders with contradicting statuses, and fixes nothing from them", async () => {
     const { shop, shirt, paid, pending, refunded } = await openBusyShop();

@@ -113,21 +113,18 @@ onEachDatabase((suite) => {
       },
     );
 
-    onFile(
-      "a mail to an address without an active user is dropped and erased, and reaches no mail server",
-      async () => {
-        const [one, other] = [await openPost(suite), await openPost(suite)];
-        const disabled = `disabled-${one.email}`;
-        await one.addUser({ email: disabled, status: "disabled" });
-        await other.addUser({ email: one.email });
-        for (const emailKey of [one.email, disabled]) await one.queue({ to: { emailKey } });
-        await one.sender.runUntilIdle();
-        const rows = await one.outbox();
-        expect(rows).toMatchObject(Array(2).fill({ status: "dropped", last_error: null }));
-        for (const row of rows) expect(row).not.toHaveProperty("values");
-        expect(one.smtp.connections()).toBe(0);
-      },
-    );
+    onFile("a mail to an address without an active user is erased, and reaches no mail server", async () => {
+      const [one, other] = [await openPost(suite), await openPost(suite)];
+      const disabled = `disabled-${one.email}`;
+      await one.addUser({ email: disabled, status: "disabled" });
+      await other.addUser({ email: one.email });
+      for (const emailKey of [one.email, disabled]) await one.queue({ to: { emailKey } });
+      await one.sender.runUntilIdle();
+      const rows = await one.outbox();
+      expect(rows).toMatchObject(Array(2).fill({ status: "dropped", last_error: null }));
+      for (const row of rows) expect(row).not.toHaveProperty("values");
+      expect(one.smtp.connections()).toBe(0);
+    });
   });
 
   describe("expiry", () => {
@@ -185,20 +182,17 @@ onEachDatabase((suite) => {
       for (const row of rows) expect(row).not.toHaveProperty("values");
     });
 
-    onFile(
-      "a later mail for the same subject does not replace mail of another kind, subject or store, or mail without a subject",
-      async () => {
-        const [one, other] = [await openPost(suite), await openPost(suite)];
-        await other.queue(about(one.email));
-        await one.queue();
-        await one.queue({ ...about(one.email), kind: "password_changed", values: {} });
-        await one.queue(about(other.email));
-        await one.queue(about(one.email));
-        await one.queue();
-        expect((await one.outbox()).map(({ status }) => status)).toEqual(Array(5).fill("waiting"));
-        expect(await other.outbox()).toMatchObject([{ status: "waiting" }]);
-      },
-    );
+    onFile("a later mail does not replace mail of another kind, subject or store, or without a subject", async () => {
+      const [one, other] = [await openPost(suite), await openPost(suite)];
+      await other.queue(about(one.email));
+      await one.queue();
+      await one.queue({ ...about(one.email), kind: "password_changed", values: {} });
+      await one.queue(about(other.email));
+      await one.queue(about(one.email));
+      await one.queue();
+      expect((await one.outbox()).map(({ status }) => status)).toEqual(Array(5).fill("waiting"));
+      expect(await other.outbox()).toMatchObject([{ status: "waiting" }]);
+    });
 
     test("of many mails for the same subject that are queued at once, only one waits to be sent", async () => {
       const { ctx, outbox, email } = await openPost(suite);
@@ -209,23 +203,20 @@ onEachDatabase((suite) => {
       expect(rows.map(({ status }) => status).toSorted()).toEqual([...Array(11).fill("expired"), "waiting"]);
     });
 
-    onFile(
-      "a later mail for the same subject does not stop a mail that is being sent, which is recorded as sent and not sent again",
-      async () => {
-        const { ctx, queue, outbox, email } = await openPost(suite);
-        await queue(about(email));
-        const [held] = (await mailQueue.claim(ctx)) as [ClaimedMail];
-        const id = await queue(about(email));
-        await ctx.db.execute(mailQueue.postponed(held, { status: null, error: "late" }, ctx.now()));
-        expect(await mailQueue.claim(ctx)).toMatchObject([{ id }]);
-        expect(await mailQueue.claim(ctx)).toEqual([]);
-        await ctx.db.execute(mailQueue.delivered(held, { status: null, error: null }, ctx.now()));
-        expect(await outbox()).toMatchObject([
-          { id: held.id, status: "sent" },
-          { id, status: "waiting" },
-        ]);
-      },
-    );
+    onFile("a later mail for the same subject does not stop a mail that is being sent", async () => {
+      const { ctx, queue, outbox, email } = await openPost(suite);
+      await queue(about(email));
+      const [held] = (await mailQueue.claim(ctx)) as [ClaimedMail];
+      const id = await queue(about(email));
+      await ctx.db.execute(mailQueue.postponed(held, { status: null, error: "late" }, ctx.now()));
+      expect(await mailQueue.claim(ctx)).toMatchObject([{ id }]);
+      expect(await mailQueue.claim(ctx)).toEqual([]);
+      await ctx.db.execute(mailQueue.delivered(held, { status: null, error: null }, ctx.now()));
+      expect(await outbox()).toMatchObject([
+        { id: held.id, status: "sent" },
+        { id, status: "waiting" },
+      ]);
+    });
   });
 
   describe("failures", () => {
@@ -265,28 +256,25 @@ onEachDatabase((suite) => {
       ["connect", "554 no service", "waiting"],
       ["connect", "421 too busy", "waiting"],
     ];
-    onFile(
-      "if the mail server refuses the mail itself, this is final; after any other answer, the mail waits for another attempt",
-      async () => {
-        const { queue, openSender, outbox, behave, clock, smtp } = await openPost(suite);
-        for (const [stage, answer, outcome] of answers) {
-          // Each row has its own connections and circuit breaker.
-          const sender = openSender(suite.app.db);
-          const before = smtp.received.length;
-          behave((at) => (at === stage ? answer : undefined));
-          const id = await queue();
-          await sender.runUntilIdle();
-          const row = (await outbox()).find((mail) => mail.id === id);
-          const last_error = expect.stringContaining(answer.slice(0, 3));
-          expect([answer, row]).toMatchObject([answer, { status: outcome, attempts: 1, values: { code }, last_error }]);
-          behave(() => undefined);
-          clock.advance(5000);
-          await sender.runUntilIdle();
-          expect([answer, smtp.received.length - before]).toEqual([answer, outcome === "waiting" ? 1 : 0]);
-          await sender.stop(0);
-        }
-      },
-    );
+    onFile("a mail that the mail server refuses fails; after any other answer, it is tried again", async () => {
+      const { queue, openSender, outbox, behave, clock, smtp } = await openPost(suite);
+      for (const [stage, answer, outcome] of answers) {
+        // Each row has its own connections and circuit breaker.
+        const sender = openSender(suite.app.db);
+        const before = smtp.received.length;
+        behave((at) => (at === stage ? answer : undefined));
+        const id = await queue();
+        await sender.runUntilIdle();
+        const row = (await outbox()).find((mail) => mail.id === id);
+        const last_error = expect.stringContaining(answer.slice(0, 3));
+        expect([answer, row]).toMatchObject([answer, { status: outcome, attempts: 1, values: { code }, last_error }]);
+        behave(() => undefined);
+        clock.advance(5000);
+        await sender.runUntilIdle();
+        expect([answer, smtp.received.length - before]).toEqual([answer, outcome === "waiting" ? 1 : 0]);
+        await sender.stop(0);
+      }
+    });
 
     onFile("a mail that is sent twice after a cut connection has the same Message-ID both times", async () => {
       const { queue, sender, outbox, behave, clock, smtp } = await openPost(suite);
@@ -324,26 +312,23 @@ onEachDatabase((suite) => {
       expect(await outbox()).toHaveLength(1);
     });
 
-    onFile(
-      "while the mail server is down, one mail at a time is tried, and the outage and its end are each logged once",
-      async () => {
-        const { queue, sender, outbox, clock, behave, notices } = await openPost(suite);
-        behave((stage) => (stage === "connect" ? "cut" : undefined));
-        for (let n = 0; n < 12; n++) await queue();
-        expect(await sender.runUntilIdle()).toBeWithin(1, maxConnections + 1);
-        expect(await sender.runUntilIdle()).toBe(0);
-        clock.advance(5000);
-        expect(await sender.runUntilIdle()).toBe(1);
-        behave(() => undefined);
-        clock.advance(minuteMs);
-        await sender.runUntilIdle();
-        expect((await outbox()).map(({ status }) => status)).toEqual(Array(12).fill("sent"));
-        expect(notices).toEqual([
-          expect.stringMatching(/^mail stays queued: the mail server .*\(E\w+\)/),
-          "the mail server accepts mail again",
-        ]);
-      },
-    );
+    onFile("while the mail server is down, one mail at a time is tried, and the outage is logged once", async () => {
+      const { queue, sender, outbox, clock, behave, notices } = await openPost(suite);
+      behave((stage) => (stage === "connect" ? "cut" : undefined));
+      for (let n = 0; n < 12; n++) await queue();
+      expect(await sender.runUntilIdle()).toBeWithin(1, maxConnections + 1);
+      expect(await sender.runUntilIdle()).toBe(0);
+      clock.advance(5000);
+      expect(await sender.runUntilIdle()).toBe(1);
+      behave(() => undefined);
+      clock.advance(minuteMs);
+      await sender.runUntilIdle();
+      expect((await outbox()).map(({ status }) => status)).toEqual(Array(12).fill("sent"));
+      expect(notices).toEqual([
+        expect.stringMatching(/^mail stays queued: the mail server .*\(E\w+\)/),
+        "the mail server accepts mail again",
+      ]);
+    });
   });
 
   describe("several processes", () => {
@@ -382,23 +367,20 @@ onEachDatabase((suite) => {
       expect(smtp.received).toEqual([]);
     });
 
-    onFile(
-      "a process whose claim has expired can neither reschedule nor finish a mail that another process has claimed",
-      async () => {
-        const { ctx, queue, outbox, clock } = await openPost(suite);
-        await queue();
-        const [late] = (await mailQueue.claim(ctx)) as [ClaimedMail];
-        clock.advance(leaseMs);
-        const [current] = (await mailQueue.claim(ctx)) as [ClaimedMail];
-        await ctx.db.execute(mailQueue.postponed(late, { status: null, error: "late" }, clock.now()));
-        await ctx.db.execute(mailQueue.ended(late, { outcome: "failed", status: null, error: "late" }, ctx.now()));
-        expect(await outbox()).toMatchObject([{ status: "waiting", next_attempt_at: current.lease, last_error: null }]);
-        // A sent mail must not be sent again.
-        await ctx.db.execute(mailQueue.delivered(late, { status: null, error: null }, ctx.now()));
-        await ctx.db.execute(mailQueue.postponed(current, { status: null, error: "later" }, clock.now()));
-        expect(await outbox()).toMatchObject([{ status: "sent", last_error: null }]);
-      },
-    );
+    onFile("a process whose claim has expired cannot change a mail that another process has claimed", async () => {
+      const { ctx, queue, outbox, clock } = await openPost(suite);
+      await queue();
+      const [late] = (await mailQueue.claim(ctx)) as [ClaimedMail];
+      clock.advance(leaseMs);
+      const [current] = (await mailQueue.claim(ctx)) as [ClaimedMail];
+      await ctx.db.execute(mailQueue.postponed(late, { status: null, error: "late" }, clock.now()));
+      await ctx.db.execute(mailQueue.ended(late, { outcome: "failed", status: null, error: "late" }, ctx.now()));
+      expect(await outbox()).toMatchObject([{ status: "waiting", next_attempt_at: current.lease, last_error: null }]);
+      // A sent mail must not be sent again.
+      await ctx.db.execute(mailQueue.delivered(late, { status: null, error: null }, ctx.now()));
+      await ctx.db.execute(mailQueue.postponed(current, { status: null, error: "later" }, clock.now()));
+      expect(await outbox()).toMatchObject([{ status: "sent", last_error: null }]);
+    });
   });
 
   describe("a stopping engine", () => {

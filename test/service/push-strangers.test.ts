@@ -16,9 +16,7 @@ const { keys } = createBrowser();
 const junkHosts = 200;
 const taken: Answer = { result: "accepted", status: 201, retryAfterMs: 0, error: null };
 
-/**
- * Opens push services. Services on hosts that begin with `junk` never answer, and all others accept messages at once.
- */
+/** Opens push services. Services on hosts that begin with `junk` never answer; all others accept messages at once. */
 function openServices() {
   const heard: string[] = [];
   let hanging = 0;

@@ -1,9 +1,7 @@
 const { hash, verify } = Bun.password;
 const results = new Map<string, Promise<unknown>>();
 
-/**
- * Returns a function that caches results: a repeated call returns the first result, in a later turn of the event loop.
- */
+/** Returns a function that caches results: a repeated call returns the first result in a later turn of the loop. */
 function cached<Args extends unknown[], T>(name: string, work: (...args: Args) => Promise<T>) {
   return async (...args: Args): Promise<T> => {
     const key = JSON.stringify([name, ...args]);

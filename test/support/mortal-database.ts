@@ -1,8 +1,6 @@
 import type { Database, Executor, Session } from "../../src/server/db/session.ts";
 
-/**
- * A database whose process can be killed at any call. After the kill, every call fails, and open transactions are lost.
- */
+/** A database whose process can be killed at any call. Then every call fails, and open transactions are lost. */
 export function createMortal(db: Database) {
   let left = Number.POSITIVE_INFINITY;
   const killed = () => new Error("This process was killed.");

@@ -20,9 +20,7 @@ export interface ApiScenario {
   check?: (reply: ApiReply<never>, shop: Shop) => void | Promise<void>;
 }
 
-/**
- * A row: name, call options and expected code. Optionally, the fields that the error names, or further expectations.
- */
+/** A row: name, call options and expected code. Optionally, fields that the error names, or further expectations. */
 export type ScenarioRow = [
   name: string,
   send: ApiScenario["send"],

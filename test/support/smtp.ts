@@ -21,9 +21,7 @@ export interface Delivery {
 /** A step of the session, at which the server can misbehave. */
 export type Stage = "connect" | "mail" | "rcpt" | "data";
 
-/**
- * The behaviour of the server: it sends a reply such as `"450 try later"`, does not reply, or closes the connection.
- */
+/** The server's behaviour: it sends a reply such as `"450 try later"`, does not reply, or closes the connection. */
 export type Behaviour = `${number} ${string}` | "hang" | "cut";
 
 interface SmtpServerOptions {

@@ -40,9 +40,7 @@ const replies = {
   status403: api(403, "invalid_request_error", "The provided key does not have the required permissions."),
 };
 
-/**
- * Sends a webhook, signed at a time in epoch milliseconds. Returns the HTTP status of the reply, or 0 without a reply.
- */
+/** Sends a webhook, signed at a time in epoch milliseconds. Returns the HTTP status of the reply, or 0 without one. */
 export async function postWebhook({ url, body, secret }: Webhook, now: number): Promise<number> {
   const at = Math.floor(now / 1000);
   const signature = createHmac("sha256", secret).update(`${at}.${body}`).digest("hex");

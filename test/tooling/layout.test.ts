@@ -83,9 +83,7 @@ test("at most sixty row types are asserted by hand; the others come from tables"
 /** Variables that only the program's own processes set for each other. */
 const internal = ["BODEGA_CONFIG", "BODEGA_WORKER"];
 
-/**
- * Variables of the runtime and the terminal, and a variable that commands read themselves. They have no `_FILE` form.
- */
+/** Variables of the runtime and the terminal, and one that commands read themselves. They have no `_FILE` form. */
 const plain = ["BODEGA_NAMESPACE", "BUN_TMPDIR", "NODE_EXTRA_CA_CERTS", "NO_COLOR"];
 const operation = readFileSync(join(root, "docs/OPERATION.md"), "utf8");
 const documented = (text: string) =>

@@ -98,43 +98,35 @@ onEachDatabase((suite) => {
     expect(codes).toContain(5102);
   });
 
-  onFile(
-    "a category with products or subcategories cannot be deleted; the slug of a deleted category can be used again",
-    async (shop) => {
-      const { clothing, polo } = await plant(shop);
-      const product = await shop.createProduct({ category_ids: [polo.id] });
-      const remove = (id: string) => shop.call(`DELETE /categories/${id}/`);
-      expect((await remove(clothing.id)).code).toBe(5306);
-      expect((await remove("polo")).code).toBe(5306);
-      await shop.call(`PATCH /products/${product.id}/`, { body: { category_ids: [] } });
-      expect((await remove("polo")).data).toEqual({ id: polo.id, deleted: true });
-      expect((await shop.call(`GET /categories/${polo.id}/`)).code).toBe(5301);
-      expect((await shop.call(`PATCH /products/${product.id}/`, { body: { category_ids: [polo.id] } })).code).toBe(
-        5102,
-      );
-      expect((await make(shop, { title: "Polo" })).slug).toBe("polo");
-    },
-  );
+  onFile("a category with products or subcategories cannot be deleted; a deleted slug can be reused", async (shop) => {
+    const { clothing, polo } = await plant(shop);
+    const product = await shop.createProduct({ category_ids: [polo.id] });
+    const remove = (id: string) => shop.call(`DELETE /categories/${id}/`);
+    expect((await remove(clothing.id)).code).toBe(5306);
+    expect((await remove("polo")).code).toBe(5306);
+    await shop.call(`PATCH /products/${product.id}/`, { body: { category_ids: [] } });
+    expect((await remove("polo")).data).toEqual({ id: polo.id, deleted: true });
+    expect((await shop.call(`GET /categories/${polo.id}/`)).code).toBe(5301);
+    expect((await shop.call(`PATCH /products/${product.id}/`, { body: { category_ids: [polo.id] } })).code).toBe(5102);
+    expect((await make(shop, { title: "Polo" })).slug).toBe("polo");
+  });
 
-  onFile(
-    "texts of categories are in the requested language, and a PATCH with a language changes only that language",
-    async (shop) => {
-      const { home } = await plant(shop);
-      const path = `/categories/${home.id}/`;
-      await shop.call(`PATCH ${path}`, {
-        query: { lang: "de" },
-        body: { title: "Haus", description: "Alles fürs Haus" },
-      });
-      const read = async (query: Record<string, string>) => {
-        const { data, headers } = await shop.call<Category>(`GET ${path}`, { query });
-        return [data.title, data.description, headers.get("Content-Language")];
-      };
-      expect(await read({ lang: "de-AT" })).toEqual(["Haus", "Alles fürs Haus", "de"]);
-      expect(await read({ lang: "fr" })).toEqual(["Home", null, "en"]);
-      const list = await shop.call<Category[]>("GET /categories/", { query: { lang: "de" } });
-      expect(list.data.map(({ title }) => title)).toContain("Haus");
-    },
-  );
+  onFile("categories are in the requested language, and a PATCH with lang changes only that language", async (shop) => {
+    const { home } = await plant(shop);
+    const path = `/categories/${home.id}/`;
+    await shop.call(`PATCH ${path}`, {
+      query: { lang: "de" },
+      body: { title: "Haus", description: "Alles fürs Haus" },
+    });
+    const read = async (query: Record<string, string>) => {
+      const { data, headers } = await shop.call<Category>(`GET ${path}`, { query });
+      return [data.title, data.description, headers.get("Content-Language")];
+    };
+    expect(await read({ lang: "de-AT" })).toEqual(["Haus", "Alles fürs Haus", "de"]);
+    expect(await read({ lang: "fr" })).toEqual(["Home", null, "en"]);
+    const list = await shop.call<Category[]>("GET /categories/", { query: { lang: "de" } });
+    expect(list.data.map(({ title }) => title)).toContain("Haus");
+  });
 
   onFile("customers see only published categories whose parents are published, too", async (shop) => {
     const { clothing } = await plant(shop);

@@ -106,26 +106,23 @@ onEachDatabase((suite) => {
     },
   );
 
-  onFile(
-    "an idempotency key with another body, language, subject or path is refused with 5307, without any effect",
-    async () => {
-      const key = newKey();
-      const first = await shop.call("POST /products/", withKey(key));
-      const before = [await countProducts(shop), (await readUsers(shop)).length];
-      for (const [request, options] of [
-        ["POST /products/", { body: { ...lamp, price: 20 } }],
-        ["POST /products/", { body: { ...lamp, metadata: { ...lamp.metadata, b: [2, 1] } } }],
-        ["POST /products/", { query: { lang: "de" } }],
-        ["POST /products/", { query: { user_id: "usr_01h455vb4pex5vsknk084sn02q" } }],
-        ["POST /users/", { body: { email: "another-path@example.com" } }],
-      ] as const) {
-        const other = await shop.call(request, withKey(key, options));
-        expect([options, other.status, other.code]).toEqual([options, 409, 5307]);
-      }
-      expect([await countProducts(shop), (await readUsers(shop)).length]).toEqual(before as [number, number]);
-      expect((await shop.call("POST /products/", withKey(key))).data).toEqual(first.data);
-    },
-  );
+  onFile("an idempotency key with another body, language, subject or path is refused with 5307", async () => {
+    const key = newKey();
+    const first = await shop.call("POST /products/", withKey(key));
+    const before = [await countProducts(shop), (await readUsers(shop)).length];
+    for (const [request, options] of [
+      ["POST /products/", { body: { ...lamp, price: 20 } }],
+      ["POST /products/", { body: { ...lamp, metadata: { ...lamp.metadata, b: [2, 1] } } }],
+      ["POST /products/", { query: { lang: "de" } }],
+      ["POST /products/", { query: { user_id: "usr_01h455vb4pex5vsknk084sn02q" } }],
+      ["POST /users/", { body: { email: "another-path@example.com" } }],
+    ] as const) {
+      const other = await shop.call(request, withKey(key, options));
+      expect([options, other.status, other.code]).toEqual([options, 409, 5307]);
+    }
+    expect([await countProducts(shop), (await readUsers(shop)).length]).toEqual(before as [number, number]);
+    expect((await shop.call("POST /products/", withKey(key))).data).toEqual(first.data);
+  });
 
   onFile("the same idempotency key in another store, or from another app key or user, is a different key", async () => {
     const [own, other] = [await suite.shop(), await suite.shop()];

@@ -10,9 +10,7 @@ import { onDatabase } from "../../support/suite.ts";
 
 const lists = routes.filter(({ reply, path }) => reply.page && !path.includes(":"));
 
-/**
- * Returns all values of a parameter from its schema. Without such a list, returns one value that matches every record.
- */
+/** Returns all values that a parameter's schema lists. Without a list, returns one value that matches every record. */
 function valuesOf(name: string, schema: TSchema): string[] {
   if (schema[Kind] === "Union") return (schema.anyOf as TSchema[]).flatMap((one) => valuesOf(name, one));
   if (schema[Kind] === "Literal") return [String(schema.const)];

@@ -30,54 +30,51 @@ onEachDatabase((suite) => {
     return { product, made: await makeOrder(shop, [{ product_id: product, quantity: 2 }], fields) };
   }
 
-  onFile(
-    "an order is paid when its payments add up to its total; each payment reference is booked only once",
-    async (shop) => {
-      const { product, made } = await order(shop);
-      const half = { amount: 12.5, reference: "bank-1", received_at: "2030-01-14" };
-      const part = await pay(shop, made, half);
-      expect(part).toMatchObject({
-        status: "pending",
-        payment_status: "partially_paid",
-        received_minor: 1250,
-        due_minor: 750,
-      });
-      expect(part.payments).toMatchObject([
-        { reference: "bank-1", amount: 12.5, received_at: "2030-01-14T00:00:00.000Z" },
-      ]);
-      expect(await stockOf(shop, product)).toEqual({ stock: 10, reserved: 2 });
-      expect(await pay(shop, made, half)).toEqual(part);
-      expect(await pay(shop, made, { amount: 1, payment_reference: "bank-1" })).toEqual(part);
-      const two = { reference: "bank-1", payment_reference: "bank-2" };
-      expect((await shop.call(`POST /orders/${made.id}/pay/`, { body: two })).code).toBe(5102);
-      expect(await actOn(shop, made, "pay", { body: half, headers: { "if-match": '"1"' } })).toEqual(part);
-      // A payment without a reference is booked each time.
-      expect((await pay(shop, made, { amount: 2.5 })).due_minor).toBe(500);
-      expect((await pay(shop, made, { amount: 2.5 })).due_minor).toBe(250);
-      const other = (await order(shop)).made;
-      expect(await refuse(shop, other, "pay", { amount: 20, reference: "bank-1" })).toEqual([5302, "reference"]);
-      expect(await refuse(shop, other, "pay", { payment_reference: "bank-1" })).toEqual([5302, "payment_reference"]);
-      for (const [body, field] of [
-        [{ amount: 0 }, "amount"],
-        [{ amount: 0.001 }, "amount"],
-        [{ amount: -1 }, "amount"],
-        [{ reference: " " }, "reference"],
-        [{ received_at: "yesterday" }, "received_at"],
-        [{ received_at: "2031-01-01" }, "received_at"],
-        [{ provider: "stripe" }, "provider"],
-      ] as const) {
-        expect([body, ...(await refuse(shop, other, "pay", body))]).toEqual([body, 5102, field]);
-      }
-      // Without an amount, the amount due is booked.
-      const paid = await pay(shop, made, { reference: "bank-2" });
-      expect(paid).toMatchObject({ status: "paid", payment_status: "paid", received_minor: 2000, due_minor: 0 });
-      expect(paid.payments.map(({ amount_minor }) => amount_minor)).toEqual([1250, 250, 250, 250]);
-      expect(paid.payment_reference).toBe("bank-1");
-      expect(await stockOf(shop, product)).toEqual({ stock: 8, reserved: 0 });
-      expect(await refuse(shop, made, "pay")).toEqual([5306]);
-      expect(await readEvents(shop, "order.paid")).toHaveLength(1);
-    },
-  );
+  onFile("an order is paid when its payments reach its total; each reference is booked only once", async (shop) => {
+    const { product, made } = await order(shop);
+    const half = { amount: 12.5, reference: "bank-1", received_at: "2030-01-14" };
+    const part = await pay(shop, made, half);
+    expect(part).toMatchObject({
+      status: "pending",
+      payment_status: "partially_paid",
+      received_minor: 1250,
+      due_minor: 750,
+    });
+    expect(part.payments).toMatchObject([
+      { reference: "bank-1", amount: 12.5, received_at: "2030-01-14T00:00:00.000Z" },
+    ]);
+    expect(await stockOf(shop, product)).toEqual({ stock: 10, reserved: 2 });
+    expect(await pay(shop, made, half)).toEqual(part);
+    expect(await pay(shop, made, { amount: 1, payment_reference: "bank-1" })).toEqual(part);
+    const two = { reference: "bank-1", payment_reference: "bank-2" };
+    expect((await shop.call(`POST /orders/${made.id}/pay/`, { body: two })).code).toBe(5102);
+    expect(await actOn(shop, made, "pay", { body: half, headers: { "if-match": '"1"' } })).toEqual(part);
+    // A payment without a reference is booked each time.
+    expect((await pay(shop, made, { amount: 2.5 })).due_minor).toBe(500);
+    expect((await pay(shop, made, { amount: 2.5 })).due_minor).toBe(250);
+    const other = (await order(shop)).made;
+    expect(await refuse(shop, other, "pay", { amount: 20, reference: "bank-1" })).toEqual([5302, "reference"]);
+    expect(await refuse(shop, other, "pay", { payment_reference: "bank-1" })).toEqual([5302, "payment_reference"]);
+    for (const [body, field] of [
+      [{ amount: 0 }, "amount"],
+      [{ amount: 0.001 }, "amount"],
+      [{ amount: -1 }, "amount"],
+      [{ reference: " " }, "reference"],
+      [{ received_at: "yesterday" }, "received_at"],
+      [{ received_at: "2031-01-01" }, "received_at"],
+      [{ provider: "stripe" }, "provider"],
+    ] as const) {
+      expect([body, ...(await refuse(shop, other, "pay", body))]).toEqual([body, 5102, field]);
+    }
+    // Without an amount, the amount due is booked.
+    const paid = await pay(shop, made, { reference: "bank-2" });
+    expect(paid).toMatchObject({ status: "paid", payment_status: "paid", received_minor: 2000, due_minor: 0 });
+    expect(paid.payments.map(({ amount_minor }) => amount_minor)).toEqual([1250, 250, 250, 250]);
+    expect(paid.payment_reference).toBe("bank-1");
+    expect(await stockOf(shop, product)).toEqual({ stock: 8, reserved: 0 });
+    expect(await refuse(shop, made, "pay")).toEqual([5306]);
+    expect(await readEvents(shop, "order.paid")).toHaveLength(1);
+  });
 
   test("of many concurrent partial payments, each reference counts once, and the order is paid once", async (shop) => {
     const { made } = await order(shop);
@@ -120,7 +117,7 @@ onEachDatabase((suite) => {
   });
 
   onFile(
-    "a partly paid order does not expire; it needs attention once, and its customer cannot cancel it",
+    "a partly paid order does not expire, needs attention, and cannot be cancelled by its customer",
     async (shop) => {
       const eve = await openAccount(shop);
       const { product, made } = await order(shop, { customer_id: eve.id });
@@ -167,17 +164,14 @@ onEachDatabase((suite) => {
     expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
   });
 
-  onFile(
-    "a partly paid order expires after the payment is refunded, and is paid when the rest is paid",
-    async (shop) => {
-      const [one, other] = [(await order(shop)).made, (await order(shop)).made];
-      for (const made of [one, other]) await pay(shop, made, { amount: 5 });
-      await actOn(shop, one, "refund");
-      await expire(60 * minute);
-      expect([(await read(shop, one)).status, (await read(shop, other)).status]).toEqual(["expired", "pending"]);
-      expect(await pay(shop, other)).toMatchObject({ status: "paid", needs_attention: [], received_minor: 2000 });
-    },
-  );
+  onFile("a partly paid order expires after a refund, and is paid when the rest is paid", async (shop) => {
+    const [one, other] = [(await order(shop)).made, (await order(shop)).made];
+    for (const made of [one, other]) await pay(shop, made, { amount: 5 });
+    await actOn(shop, one, "refund");
+    await expire(60 * minute);
+    expect([(await read(shop, one)).status, (await read(shop, other)).status]).toEqual(["expired", "pending"]);
+    expect(await pay(shop, other)).toMatchObject({ status: "paid", needs_attention: [], received_minor: 2000 });
+  });
 
   onFile("late money for an expired order takes its stock, points and code use again", async (shop) => {
     const eve = await openAccount(shop);
@@ -238,36 +232,33 @@ onEachDatabase((suite) => {
     ],
   ];
   for (const [what, lose] of losses) {
-    onFile(
-      `late money without ${what} is booked and needs attention, but takes no stock, points or code use again`,
-      async (shop) => {
-        const eve = await openAccount(shop);
-        await givePoints(shop, eve.id, 500);
-        const limit = what === "the customer's use of the code" ? { limit: 2, per_customer: 1 } : { limit: 1 };
-        const code = await createCode(shop, { code: "FIVE", amount: 5, ...limit });
-        const { product, made } = await order(shop, { customer_id: eve.id, use_points: 300, discount_code: "FIVE" });
-        await expire(60 * minute);
-        await lose(shop, { product, userId: eve.id, email: eve.email });
-        const before = [await stockOf(shop, product), await usesOf(shop, code.id), await checkAccount(shop, eve.id)];
-        const late = await pay(shop, made, { reference: "bank-1" });
-        expect(late).toMatchObject({ status: "expired", received_minor: 1200, needs_attention: ["late_payment"] });
-        const after = [await stockOf(shop, product), await usesOf(shop, code.id), await checkAccount(shop, eve.id)];
-        expect(after).toEqual(before);
-        // Late money is never refunded automatically or by lines: staff refund all of it.
-        expect(await refuse(shop, made, "refund", { lines: [{ line_id: made.items[0]?.id, quantity: 1 }] })).toEqual([
-          5306,
-        ]);
-        const back = await actOn(shop, made, "refund");
-        expect(back).toMatchObject({
-          status: "expired",
-          payment_status: "refunded",
-          refunded_minor: 1200,
-          needs_attention: [],
-        });
-        expect(await stockOf(shop, product)).toEqual(before[0] as never);
-        expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
-      },
-    );
+    onFile(`late money without ${what} is booked and needs attention, but takes no stock or points`, async (shop) => {
+      const eve = await openAccount(shop);
+      await givePoints(shop, eve.id, 500);
+      const limit = what === "the customer's use of the code" ? { limit: 2, per_customer: 1 } : { limit: 1 };
+      const code = await createCode(shop, { code: "FIVE", amount: 5, ...limit });
+      const { product, made } = await order(shop, { customer_id: eve.id, use_points: 300, discount_code: "FIVE" });
+      await expire(60 * minute);
+      await lose(shop, { product, userId: eve.id, email: eve.email });
+      const before = [await stockOf(shop, product), await usesOf(shop, code.id), await checkAccount(shop, eve.id)];
+      const late = await pay(shop, made, { reference: "bank-1" });
+      expect(late).toMatchObject({ status: "expired", received_minor: 1200, needs_attention: ["late_payment"] });
+      const after = [await stockOf(shop, product), await usesOf(shop, code.id), await checkAccount(shop, eve.id)];
+      expect(after).toEqual(before);
+      // Late money is never refunded automatically or by lines: staff refund all of it.
+      expect(await refuse(shop, made, "refund", { lines: [{ line_id: made.items[0]?.id, quantity: 1 }] })).toEqual([
+        5306,
+      ]);
+      const back = await actOn(shop, made, "refund");
+      expect(back).toMatchObject({
+        status: "expired",
+        payment_status: "refunded",
+        refunded_minor: 1200,
+        needs_attention: [],
+      });
+      expect(await stockOf(shop, product)).toEqual(before[0] as never);
+      expect((await findInconsistencies(await tenantContext(shop))).inconsistencies).toEqual([]);
+    });
   }
 
   onFile("money for a cancelled order is booked and needs attention, until staff record a decision", async (shop) => {

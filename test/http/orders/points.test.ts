@@ -21,21 +21,18 @@ onEachDatabase((suite) => {
     return { shop, eve, product };
   }
 
-  onFile(
-    "points reduce the price of the goods, are split over the lines, and are spent when the order is placed",
-    async () => {
-      const { shop, eve, product } = await open();
-      const { id: cheap } = await shop.createProduct({ price: 5 });
-      const items = [{ product_id: product, quantity: 1 }, { product_id: cheap }];
-      const order = await makeOrder(shop, items, { customer_id: eve, use_points: 301, shipping: 2 });
-      expect(order).toMatchObject({ points_used: 301, discount_minor: 301, total_minor: 1399, points_earned: 0 });
-      expect(order.items.map(({ discount_minor }) => discount_minor)).toEqual([201, 100]);
-      expect(await checkAccount(shop, eve)).toBe(199);
-      const paid = await actOn(shop, order, "pay");
-      expect(paid.points_earned).toBe(13);
-      expect(await checkAccount(shop, eve)).toBe(212);
-    },
-  );
+  onFile("points reduce the price of the goods, line by line, and are spent when the order is placed", async () => {
+    const { shop, eve, product } = await open();
+    const { id: cheap } = await shop.createProduct({ price: 5 });
+    const items = [{ product_id: product, quantity: 1 }, { product_id: cheap }];
+    const order = await makeOrder(shop, items, { customer_id: eve, use_points: 301, shipping: 2 });
+    expect(order).toMatchObject({ points_used: 301, discount_minor: 301, total_minor: 1399, points_earned: 0 });
+    expect(order.items.map(({ discount_minor }) => discount_minor)).toEqual([201, 100]);
+    expect(await checkAccount(shop, eve)).toBe(199);
+    const paid = await actOn(shop, order, "pay");
+    expect(paid.points_earned).toBe(13);
+    expect(await checkAccount(shop, eve)).toBe(212);
+  });
 
   onFile("an order with too many points, or with points of a guest, is refused and reserves nothing", async () => {
     const { shop, eve, product } = await open();
@@ -100,29 +97,26 @@ onEachDatabase((suite) => {
   }
 
   for (const how of ["cancelled", "expired"]) {
-    onFile(
-      `when ${how} orders return points, these are used for reversals that refunds could not complete`,
-      async () => {
-        const { shop, paid, spent, reversed, balance } = await openSpent([60, 140], 2);
-        for (const order of paid) expect((await actOn(shop, order, "refund")).points_reversed).toBe(0);
-        const [first, last] = spent as [OrderReply, OrderReply];
-        const before = await shop.call<OrderReply>(`GET /orders/${paid[1]?.id}/`);
-        const events = (await readEvents(shop, "order.refunded")).length;
-        if (how === "cancelled") {
-          await Promise.all([1, 2].map(() => shop.call(`POST /orders/${first.id}/cancel/`)));
-          // The order returned 100 points, fewer than both refunds must reverse.
-          expect([await balance(), await reversed()]).toEqual([0, [60, 40]]);
-          await actOn(shop, last, "cancel");
-        } else {
-          suite.app.clock.advance(hour);
-          await Promise.all([expireDueOrders(suite.app.system), expireDueOrders(suite.app.system)]);
-        }
-        expect([await balance(), await reversed()]).toEqual([0, [60, 140]]);
-        const after = await shop.call<OrderReply>(`GET /orders/${paid[1]?.id}/`);
-        expect(after.data.version).toBe(before.data.version + 2);
-        expect(await readEvents(shop, "order.refunded")).toHaveLength(events + 3);
-      },
-    );
+    onFile(`points that ${how} orders return are used for reversals that refunds could not complete`, async () => {
+      const { shop, paid, spent, reversed, balance } = await openSpent([60, 140], 2);
+      for (const order of paid) expect((await actOn(shop, order, "refund")).points_reversed).toBe(0);
+      const [first, last] = spent as [OrderReply, OrderReply];
+      const before = await shop.call<OrderReply>(`GET /orders/${paid[1]?.id}/`);
+      const events = (await readEvents(shop, "order.refunded")).length;
+      if (how === "cancelled") {
+        await Promise.all([1, 2].map(() => shop.call(`POST /orders/${first.id}/cancel/`)));
+        // The order returned 100 points, fewer than both refunds must reverse.
+        expect([await balance(), await reversed()]).toEqual([0, [60, 40]]);
+        await actOn(shop, last, "cancel");
+      } else {
+        suite.app.clock.advance(hour);
+        await Promise.all([expireDueOrders(suite.app.system), expireDueOrders(suite.app.system)]);
+      }
+      expect([await balance(), await reversed()]).toEqual([0, [60, 140]]);
+      const after = await shop.call<OrderReply>(`GET /orders/${paid[1]?.id}/`);
+      expect(after.data.version).toBe(before.data.version + 2);
+      expect(await readEvents(shop, "order.refunded")).toHaveLength(events + 3);
+    });
   }
 
   onFile("points that a refund returns are used to reverse the earned points of another refunded order", async () => {

@@ -66,37 +66,34 @@ onEachDatabase((suite) => {
       }
     });
 
-    onFile(
-      `an invalid amount in ${currency}, or one that a double would round, gets 422 with the field's name`,
-      async () => {
-        const { call, createProduct } = await suite.shop({ tenant: { currency } });
-        const { id, variants } = await createProduct({ price: 7, compare_at_price: 9, variants: [{ title: "A" }] });
-        const [product, variant] = [`/products/${id}/`, `/products/${id}/variants/${variants[0]?.id}/`];
-        for (const written of [...refused[currency], ...inexact[currency]]) {
-          const [price, before] = [`"price":${written}`, `"compare_at_price":${written}`];
-          const cases: [request: string, raw: string, field: string][] = [
-            ["POST /products/", `{"title":"A",${price}}`, "price"],
-            [`PATCH ${product}`, `{${price}}`, "price"],
-          ];
-          // Null is valid here: it means no compare-at price, or the product's price.
-          if (written !== "null") {
-            cases.push([
-              "POST /products/",
-              `{"title":"A","price":1,"variants":[{"title":"C",${price}}]}`,
-              "variants.0.price",
-            ]);
-            cases.push([`PATCH ${variant}`, `{${price}}`, "price"]);
-            cases.push([`PUT ${product}`, `{"title":"A","price":1,${before}}`, "compare_at_price"]);
-            cases.push([`PATCH ${variant}`, `{"price":1,${before}}`, "compare_at_price"]);
-          }
-          for (const [request, raw, field] of cases) {
-            const { code, fields } = await call(request, { raw });
-            expect({ request, raw, code, fields }).toEqual({ request, raw, code: 5102, fields: [field] });
-          }
+    onFile(`an invalid amount in ${currency}, or one that a double would round, gets 422`, async () => {
+      const { call, createProduct } = await suite.shop({ tenant: { currency } });
+      const { id, variants } = await createProduct({ price: 7, compare_at_price: 9, variants: [{ title: "A" }] });
+      const [product, variant] = [`/products/${id}/`, `/products/${id}/variants/${variants[0]?.id}/`];
+      for (const written of [...refused[currency], ...inexact[currency]]) {
+        const [price, before] = [`"price":${written}`, `"compare_at_price":${written}`];
+        const cases: [request: string, raw: string, field: string][] = [
+          ["POST /products/", `{"title":"A",${price}}`, "price"],
+          [`PATCH ${product}`, `{${price}}`, "price"],
+        ];
+        // Null is valid here: it means no compare-at price, or the product's price.
+        if (written !== "null") {
+          cases.push([
+            "POST /products/",
+            `{"title":"A","price":1,"variants":[{"title":"C",${price}}]}`,
+            "variants.0.price",
+          ]);
+          cases.push([`PATCH ${variant}`, `{${price}}`, "price"]);
+          cases.push([`PUT ${product}`, `{"title":"A","price":1,${before}}`, "compare_at_price"]);
+          cases.push([`PATCH ${variant}`, `{"price":1,${before}}`, "compare_at_price"]);
         }
-        expect((await call<ProductReply>(`GET ${product}`)).data).toMatchObject({ price: 7, version: 1 });
-      },
-    );
+        for (const [request, raw, field] of cases) {
+          const { code, fields } = await call(request, { raw });
+          expect({ request, raw, code, fields }).toEqual({ request, raw, code: 5102, fields: [field] });
+        }
+      }
+      expect((await call<ProductReply>(`GET ${product}`)).data).toMatchObject({ price: 7, version: 1 });
+    });
   }
 
   onFile("a price is in the currency that the store has when the price is written", async () => {

@@ -9,9 +9,7 @@ const absentVariant = "var_01h455vb4pex5vsknk084sn02q";
 const unknown = ["no-such-lamp", "Blaue Lampe", "a\0b", "'--", "x".repeat(500)];
 type Caller = <T>(request: string, options?: CallOptions) => Promise<ApiReply<T>>;
 
-/**
- * Returns a call of each route whose path contains a product, with this id or slug. The last call deletes the product.
- */
+/** Returns a call of each route with a product in its path, with this id or slug. The last call deletes the product. */
 function callsNaming(name: string, variantId: string) {
   const [product, wish] = [`/products/${encodeURIComponent(name)}/`, `/wishlist/${encodeURIComponent(name)}/`];
   const variant = `${product}variants/${variantId}/`;

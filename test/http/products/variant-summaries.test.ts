@@ -81,32 +81,29 @@ onEachDatabase((suite) => {
     expect(counts).toEqual({ create: 1, ...ofOrders, price: 2, "unchanged price": 1, delete: 2 });
   });
 
-  onFile(
-    "a transaction that fails in the middle of a batch of variants changes nothing, and later changes are visible at once",
-    async () => {
-      const shop = await open();
-      const ctx = await tenantContext(shop);
-      const shirt = await shop.createProduct({ price: 5, variants: variants(3) });
-      const [small, , large] = shirt.variants.map(({ id }) => id) as [string, string, string];
-      const before = await read(shop, shirt);
-      const items = [...linesOf(shirt).slice(0, 2), { variant_id: large, quantity: 11 }];
-      expect((await shop.call("POST /orders/", { body: { items } })).code).toBe(5304);
-      expect(await read(shop, shirt)).toEqual(before);
-      await expectFresh();
-      // One part of the transaction fails, but the transaction continues.
-      await inTransaction(ctx, async (tx) => {
-        const failing = inSavepoint(tx, async () => createOrder(tx, await prepareOrder(tx, { items })));
-        expect(await failureOf(() => failing)).toMatchObject({ kind: "outOfStock" });
-        await patchVariant(tx, { productId: shirt.id, variantId: small }, { stock: 7 }, null);
-      });
-      expect(await read(shop, shirt)).toMatchObject({ stock: 27, available: 27 });
-      const repeated = [{ title: "A" }, { sku: "B", options: { size: "M" } }];
-      await createProduct(ctx, { title: "Taken", price: 1, sku: "B" });
-      const failure = await failureOf(() => createProduct(ctx, { title: "Lamp", price: 1, variants: repeated }));
-      expect(failure).toMatchObject({ kind: "conflict" });
-      await expectFresh();
-    },
-  );
+  onFile("a transaction that fails within a batch of variants changes nothing, and later ones work", async () => {
+    const shop = await open();
+    const ctx = await tenantContext(shop);
+    const shirt = await shop.createProduct({ price: 5, variants: variants(3) });
+    const [small, , large] = shirt.variants.map(({ id }) => id) as [string, string, string];
+    const before = await read(shop, shirt);
+    const items = [...linesOf(shirt).slice(0, 2), { variant_id: large, quantity: 11 }];
+    expect((await shop.call("POST /orders/", { body: { items } })).code).toBe(5304);
+    expect(await read(shop, shirt)).toEqual(before);
+    await expectFresh();
+    // One part of the transaction fails, but the transaction continues.
+    await inTransaction(ctx, async (tx) => {
+      const failing = inSavepoint(tx, async () => createOrder(tx, await prepareOrder(tx, { items })));
+      expect(await failureOf(() => failing)).toMatchObject({ kind: "outOfStock" });
+      await patchVariant(tx, { productId: shirt.id, variantId: small }, { stock: 7 }, null);
+    });
+    expect(await read(shop, shirt)).toMatchObject({ stock: 27, available: 27 });
+    const repeated = [{ title: "A" }, { sku: "B", options: { size: "M" } }];
+    await createProduct(ctx, { title: "Taken", price: 1, sku: "B" });
+    const failure = await failureOf(() => createProduct(ctx, { title: "Lamp", price: 1, variants: repeated }));
+    expect(failure).toMatchObject({ kind: "conflict" });
+    await expectFresh();
+  });
 
   test("a transaction with an unfinished batch of variants cannot be committed, and does not affect later writes", async () => {
     const shop = await open();

@@ -16,7 +16,7 @@ onEachDatabase((suite) => {
     `/products/${product.id}/variants/${product.variants[index]?.id ?? ""}/`;
 
   onFile(
-    "a product can be created with variants, which by default have the product's price and a title from their options",
+    "a product can be created with variants, whose defaults are its price and a title of options",
     async (shop) => {
       const product = await shirt(shop);
       const at = new Date(suite.app.clock.now()).toISOString();
@@ -125,50 +125,47 @@ onEachDatabase((suite) => {
     expect((await shop.call(`PATCH /products/${product.id}/`, { body: { stock: 1, sku: "b" } })).status).toBe(200);
   });
 
-  onFile(
-    "a SKU is unique among products and variants of the store, until its product or variant is deleted",
-    async (shop) => {
-      const { call } = shop;
-      const shirts = await shirt(shop);
-      const lamp = await shop.createProduct({ sku: "L" });
-      const torch = await shop.createProduct();
-      const refused: [request: string, body: unknown, field: string][] = [
-        ["POST /products/", { title: "A", price: 1, sku: "T-M" }, "sku"],
-        [
-          "POST /products/",
-          { title: "A", price: 1, variants: [{ title: "x" }, { title: "y", options: { a: "b" }, sku: "L" }] },
-          "variants.1.sku",
-        ],
-        ["POST /products/", { title: "A", price: 1, variants: [{ title: "x", sku: "T-L" }] }, "variants.0.sku"],
-        [`PATCH /products/${torch.id}/`, { sku: "T-L" }, "sku"],
-        [`PUT /products/${torch.id}/`, { title: "A", price: 1, sku: "T-L" }, "sku"],
-        [`POST /products/${torch.id}/variants/`, { title: "x", sku: "L" }, "sku"],
-        [`POST /products/${torch.id}/variants/`, { title: "x", sku: "T-M" }, "sku"],
-        [`PATCH ${path(shirts)}`, { sku: "L" }, "sku"],
-        [`PATCH ${path(shirts)}`, { sku: "T-L" }, "sku"],
-      ];
-      for (const [request, body, field] of refused) {
-        const { code, fields } = await call(request, { body });
-        expect([request, code, fields]).toEqual([request, 5302, [field]]);
-      }
-      expect(await read(shop, shirts.id)).toEqual(shirts);
-      expect((await call<ProductReply[]>("GET /products/")).data).toHaveLength(3);
-      await call(`DELETE ${path(shirts)}`);
-      expect((await call(`PATCH /products/${torch.id}/`, { body: { sku: "T-M" } })).status).toBe(200);
-      await call(`DELETE /products/${shirts.id}/`);
-      await call(`DELETE /products/${lamp.id}/`);
-      expect(
-        (
-          await shirt(shop, [
-            { title: "x", sku: "T-L" },
-            { options: { a: "b" }, sku: "L" },
-          ])
-        ).variants,
-      ).toHaveLength(2);
-      // Another store may use the same SKUs.
-      expect((await shirt(await suite.shop())).variants).toHaveLength(2);
-    },
-  );
+  onFile("a SKU is unique among the store's products and variants, until its record is deleted", async (shop) => {
+    const { call } = shop;
+    const shirts = await shirt(shop);
+    const lamp = await shop.createProduct({ sku: "L" });
+    const torch = await shop.createProduct();
+    const refused: [request: string, body: unknown, field: string][] = [
+      ["POST /products/", { title: "A", price: 1, sku: "T-M" }, "sku"],
+      [
+        "POST /products/",
+        { title: "A", price: 1, variants: [{ title: "x" }, { title: "y", options: { a: "b" }, sku: "L" }] },
+        "variants.1.sku",
+      ],
+      ["POST /products/", { title: "A", price: 1, variants: [{ title: "x", sku: "T-L" }] }, "variants.0.sku"],
+      [`PATCH /products/${torch.id}/`, { sku: "T-L" }, "sku"],
+      [`PUT /products/${torch.id}/`, { title: "A", price: 1, sku: "T-L" }, "sku"],
+      [`POST /products/${torch.id}/variants/`, { title: "x", sku: "L" }, "sku"],
+      [`POST /products/${torch.id}/variants/`, { title: "x", sku: "T-M" }, "sku"],
+      [`PATCH ${path(shirts)}`, { sku: "L" }, "sku"],
+      [`PATCH ${path(shirts)}`, { sku: "T-L" }, "sku"],
+    ];
+    for (const [request, body, field] of refused) {
+      const { code, fields } = await call(request, { body });
+      expect([request, code, fields]).toEqual([request, 5302, [field]]);
+    }
+    expect(await read(shop, shirts.id)).toEqual(shirts);
+    expect((await call<ProductReply[]>("GET /products/")).data).toHaveLength(3);
+    await call(`DELETE ${path(shirts)}`);
+    expect((await call(`PATCH /products/${torch.id}/`, { body: { sku: "T-M" } })).status).toBe(200);
+    await call(`DELETE /products/${shirts.id}/`);
+    await call(`DELETE /products/${lamp.id}/`);
+    expect(
+      (
+        await shirt(shop, [
+          { title: "x", sku: "T-L" },
+          { options: { a: "b" }, sku: "L" },
+        ])
+      ).variants,
+    ).toHaveLength(2);
+    // Another store may use the same SKUs.
+    expect((await shirt(await suite.shop())).variants).toHaveLength(2);
+  });
 
   onFile("two variants of a product cannot have the same options, in any order", async (shop) => {
     const product = await shirt(shop);
@@ -301,7 +298,7 @@ onEachDatabase((suite) => {
     [[{ title: "x" }], { sku: "a" }, 5102, "sku"],
   ];
   onFile(
-    "invalid, repeated and too many variants, and a product's own stock or SKU beside variants, are refused by name",
+    "invalid, repeated and too many variants are refused by name, and so is a product's own stock",
     async ({ call }) => {
       for (const [variants, own, code, field] of refused) {
         const reply = await call("POST /products/", { body: { title: "A", price: 1, ...own, variants } });

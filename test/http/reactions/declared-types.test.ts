@@ -97,30 +97,27 @@ onEachDatabase((suite) => {
     await expect(change(shop, [], ["article"])).rejects.toMatchObject({ kind: "wrongState" });
   });
 
-  onFile(
-    "at a type's maximum of resources, new resources are refused, known ones are accepted, and unused ones no longer count",
-    async () => {
-      const shop = await open();
-      const { data } = await react(shop, "/likes/", "1");
-      const fill = (resources: number) =>
-        suite.app.db.execute({
-          sql: `update resource_types set resources = ? where tenant_id = (select id from tenants where namespace = ?)`,
-          args: [resources, shop.namespace],
-        });
-      await fill(100_000);
-      expect((await react(shop, "/likes/", "2")).code).toBe(5306);
-      expect((await react(shop, "/likes/", "1")).data.count).toBe(2);
-      await view(shop, "2");
-      await suite.app.memory.views.flush();
-      expect(await countRows("view_days", shop)).toBe(0);
-      await view(shop, "1");
-      await suite.app.memory.views.flush();
-      expect(await countRows("view_days", shop)).toBe(1);
-      await fill(1);
-      await react(shop, "/likes/", "2");
-      const { rows } = await suite.app.db.execute("select max(resources) as n from resource_types");
-      expect(Number(rows[0]?.n)).toBeGreaterThanOrEqual(2);
-      expect(data.count).toBe(1);
-    },
-  );
+  onFile("at a type's maximum of resources, new resources are refused until another is unused", async () => {
+    const shop = await open();
+    const { data } = await react(shop, "/likes/", "1");
+    const fill = (resources: number) =>
+      suite.app.db.execute({
+        sql: `update resource_types set resources = ? where tenant_id = (select id from tenants where namespace = ?)`,
+        args: [resources, shop.namespace],
+      });
+    await fill(100_000);
+    expect((await react(shop, "/likes/", "2")).code).toBe(5306);
+    expect((await react(shop, "/likes/", "1")).data.count).toBe(2);
+    await view(shop, "2");
+    await suite.app.memory.views.flush();
+    expect(await countRows("view_days", shop)).toBe(0);
+    await view(shop, "1");
+    await suite.app.memory.views.flush();
+    expect(await countRows("view_days", shop)).toBe(1);
+    await fill(1);
+    await react(shop, "/likes/", "2");
+    const { rows } = await suite.app.db.execute("select max(resources) as n from resource_types");
+    expect(Number(rows[0]?.n)).toBeGreaterThanOrEqual(2);
+    expect(data.count).toBe(1);
+  });
 });

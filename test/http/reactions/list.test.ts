@@ -56,61 +56,55 @@ onEachDatabase((suite) => {
     expect(seen).toEqual(ids.toSorted().toReversed());
   });
 
-  onFile(
-    "a list of likes has only public resources of the requested type, and its cursor is valid only for this list",
-    async () => {
-      const { shop, ids, me } = await open(4);
-      const [gone, draft, archived, left] = ids as [string, string, string, string];
-      for (const id of ids) await me.add(id);
-      const { next_cursor: cursor } = (await me.list({ limit: "1" })).page;
-      await shop.call(`DELETE /products/${gone}/`);
-      await shop.call(`PATCH /products/${draft}/`, { body: { status: "draft" } });
-      await shop.call(`PATCH /products/${archived}/`, { body: { status: "archived" } });
-      for (const query of [{}, { resource_type: "product" }] as Record<string, string>[]) {
-        const { data, page } = await me.list({ ...query, include_total: "true", limit: "1" });
-        expect([idsOf(data), page]).toEqual([[left], { next_cursor: null, has_more: false, limit: 1, total: 1 }]);
-      }
-      const likes = reacting(shop.callAnonymously, "/likes/", {
-        visitor: await becomeVisitor(shop.callAnonymously, "/likes/", left),
-      });
-      const nobody = reacting(shop.callAnonymously, "/bookmarks/", {});
-      for (const wrong of [
-        me.list({ resource_type: "product", cursor: cursor as string }),
-        likes.list({ cursor: cursor as string }),
-        nobody.list({ cursor: cursor as string }),
-        me.list({ cursor: "x" }),
-      ]) {
-        expect((await wrong).code).toBe(5100);
-      }
-      await shop.call(`PATCH /products/${draft}/`, { body: { status: "published" } });
-      expect(idsOf((await me.list()).data)).toEqual([left, draft].toSorted().toReversed());
-      expect((await nobody.list({ include_total: "true" })).page).toEqual({
-        next_cursor: null,
-        has_more: false,
-        limit: 20,
-        total: 0,
-      });
-    },
-  );
+  onFile("a list of likes has only public resources of the type, and its cursor fits only this list", async () => {
+    const { shop, ids, me } = await open(4);
+    const [gone, draft, archived, left] = ids as [string, string, string, string];
+    for (const id of ids) await me.add(id);
+    const { next_cursor: cursor } = (await me.list({ limit: "1" })).page;
+    await shop.call(`DELETE /products/${gone}/`);
+    await shop.call(`PATCH /products/${draft}/`, { body: { status: "draft" } });
+    await shop.call(`PATCH /products/${archived}/`, { body: { status: "archived" } });
+    for (const query of [{}, { resource_type: "product" }] as Record<string, string>[]) {
+      const { data, page } = await me.list({ ...query, include_total: "true", limit: "1" });
+      expect([idsOf(data), page]).toEqual([[left], { next_cursor: null, has_more: false, limit: 1, total: 1 }]);
+    }
+    const likes = reacting(shop.callAnonymously, "/likes/", {
+      visitor: await becomeVisitor(shop.callAnonymously, "/likes/", left),
+    });
+    const nobody = reacting(shop.callAnonymously, "/bookmarks/", {});
+    for (const wrong of [
+      me.list({ resource_type: "product", cursor: cursor as string }),
+      likes.list({ cursor: cursor as string }),
+      nobody.list({ cursor: cursor as string }),
+      me.list({ cursor: "x" }),
+    ]) {
+      expect((await wrong).code).toBe(5100);
+    }
+    await shop.call(`PATCH /products/${draft}/`, { body: { status: "published" } });
+    expect(idsOf((await me.list()).data)).toEqual([left, draft].toSorted().toReversed());
+    expect((await nobody.list({ include_total: "true" })).page).toEqual({
+      next_cursor: null,
+      has_more: false,
+      limit: 20,
+      total: 0,
+    });
+  });
 
-  onFile(
-    "a visitor has at most ten thousand likes; at the maximum, a like can be removed and added again",
-    async () => {
-      const { shop, ids, visitor, me } = await open(3);
-      await fill(shop, visitor.split("-")[0] as string, 9998);
-      const [first, second, third] = ids as [string, string, string];
-      expect((await me.add(second)).data.active).toBe(true);
-      const { code, status } = await me.add(third);
-      expect([code, status]).toEqual([5306, 409]);
-      expect((await me.add(first)).data).toEqual({ active: true, count: 1 });
-      expect((await me.get(third)).data).toEqual({ active: false, count: 0 });
-      // Likes and bookmarks have separate limits.
-      expect((await reacting(shop.callAnonymously, "/likes/", { visitor }).add(third)).data.active).toBe(true);
-      expect((await me.list({ include_total: "true" })).page.total).toBe(2);
-      await me.remove(second);
-      expect((await me.add(third)).data).toEqual({ active: true, count: 1 });
-    },
-  );
+  onFile("a visitor has at most ten thousand likes, and can then remove one and add it again", async () => {
+    const { shop, ids, visitor, me } = await open(3);
+    await fill(shop, visitor.split("-")[0] as string, 9998);
+    const [first, second, third] = ids as [string, string, string];
+    expect((await me.add(second)).data.active).toBe(true);
+    const { code, status } = await me.add(third);
+    expect([code, status]).toEqual([5306, 409]);
+    expect((await me.add(first)).data).toEqual({ active: true, count: 1 });
+    expect((await me.get(third)).data).toEqual({ active: false, count: 0 });
+    // Likes and bookmarks have separate limits.
+    expect((await reacting(shop.callAnonymously, "/likes/", { visitor }).add(third)).data.active).toBe(true);
+    expect((await me.list({ include_total: "true" })).page.total).toBe(2);
+    await me.remove(second);
+    expect((await me.add(third)).data).toEqual({ active: true, count: 1 });
+  });
 
   onFile("a GET of several resources returns the state of each, in the order of the request", async (shop) => {
     const path = "/bookmarks/";
@@ -134,23 +128,20 @@ onEachDatabase((suite) => {
     expect(none.data).toEqual([]);
   });
 
-  onFile(
-    "GET /views/ of several resources returns the total of each, and whether a view of the caller counts",
-    async (shop) => {
-      const [a, b] = [await shop.createProduct(), await shop.createProduct()];
-      await viewProduct(shop.callAnonymously, a.id);
-      await viewProduct(shop.callAnonymously, b.id, { address: "192.0.2.1" });
-      await suite.app.memory.views.flush();
-      await viewProduct(shop.callAnonymously, b.id, { address: "192.0.2.2" });
-      await suite.app.memory.views.flush();
-      const query = queryOf([b.id, absent, a.id, "x"]);
-      const { data } = await shop.callAnonymously<unknown>("GET /views/", { query, address: usualAddress });
-      expect(data).toEqual([
-        { resource_id: b.id, active: false, count: 2 },
-        { resource_id: a.id, active: true, count: 1 },
-      ]);
-    },
-  );
+  onFile("GET /views/ of several resources returns each total, and whether the caller's view counts", async (shop) => {
+    const [a, b] = [await shop.createProduct(), await shop.createProduct()];
+    await viewProduct(shop.callAnonymously, a.id);
+    await viewProduct(shop.callAnonymously, b.id, { address: "192.0.2.1" });
+    await suite.app.memory.views.flush();
+    await viewProduct(shop.callAnonymously, b.id, { address: "192.0.2.2" });
+    await suite.app.memory.views.flush();
+    const query = queryOf([b.id, absent, a.id, "x"]);
+    const { data } = await shop.callAnonymously<unknown>("GET /views/", { query, address: usualAddress });
+    expect(data).toEqual([
+      { resource_id: b.id, active: false, count: 2 },
+      { resource_id: a.id, active: true, count: 1 },
+    ]);
+  });
 
   onFile("up to a hundred resources of a declared type can be read together", async (shop) => {
     await updateTenant(suite.app.system, shop.namespace, { types: { declare: ["article"], remove: [] } });

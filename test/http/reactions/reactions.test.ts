@@ -69,36 +69,33 @@ onEachDatabase((suite) => {
       expect((await reacting(shop.callAnonymously, path, { user_id: eve.id }).add(id)).code).toBe(5204);
     });
 
-    onFile(
-      `${path} with app credentials belong to the visitor whose token is sent, or to a user if the user's token is sent`,
-      async () => {
-        const { shop, id, as } = await open();
-        const eve = await openAccount(shop);
-        const visitor = (await reacting(shop.call, path, {}).add(id)).data.visitor as string;
-        expect(await stateOf(as(visitor), id)).toEqual([true, 1]);
-        expect((await reacting(shop.call, path, { visitor }).add(id)).data).toEqual({ active: true, count: 1 });
-        const forEve = reacting(shop.call, path, { user_id: eve.id });
-        for (const act of [forEve.add(id), forEve.remove(id), forEve.get(id), forEve.list()]) {
-          const { code, fields } = await act;
-          expect([code, fields]).toEqual([5102, ["user_id"]]);
-        }
-        expect(await stateOf(as(), id)).toEqual([false, 1]);
+    onFile(`${path} with app credentials belong to the visitor or user whose token is sent`, async () => {
+      const { shop, id, as } = await open();
+      const eve = await openAccount(shop);
+      const visitor = (await reacting(shop.call, path, {}).add(id)).data.visitor as string;
+      expect(await stateOf(as(visitor), id)).toEqual([true, 1]);
+      expect((await reacting(shop.call, path, { visitor }).add(id)).data).toEqual({ active: true, count: 1 });
+      const forEve = reacting(shop.call, path, { user_id: eve.id });
+      for (const act of [forEve.add(id), forEve.remove(id), forEve.get(id), forEve.list()]) {
+        const { code, fields } = await act;
+        expect([code, fields]).toEqual([5102, ["user_id"]]);
+      }
+      expect(await stateOf(as(), id)).toEqual([false, 1]);
 
-        // With a user token, the user acts. A wrong token is an error, also in the body.
-        const withToken = (token: string) => reacting(shop.call, path, { user_id: eve.id, token });
-        expect((await withToken(eve.token).add(id)).data).toEqual({ active: true, count: 2 });
-        const { token: fresh } = await inTransaction(await tenantContext(shop), (tx) => issueToken(tx, eve.id));
-        const wrong = withToken(eve.token);
-        for (const act of [wrong.add(id), wrong.remove(id), wrong.get(id), wrong.list()]) {
-          expect((await act).code).toBe(5207);
-        }
-        expect((await withToken(fresh).remove(id)).data).toEqual({ active: false, count: 1 });
-        const body = { ...ofProduct(id), user_id: eve.id };
-        const send = (token: string) => shop.callAnonymously(`POST ${path}`, { body: { ...body, token } });
-        expect((await send(eve.token)).code).toBe(5207);
-        expect((await send(fresh)).data).toEqual({ active: true, count: 2 });
-      },
-    );
+      // With a user token, the user acts. A wrong token is an error, also in the body.
+      const withToken = (token: string) => reacting(shop.call, path, { user_id: eve.id, token });
+      expect((await withToken(eve.token).add(id)).data).toEqual({ active: true, count: 2 });
+      const { token: fresh } = await inTransaction(await tenantContext(shop), (tx) => issueToken(tx, eve.id));
+      const wrong = withToken(eve.token);
+      for (const act of [wrong.add(id), wrong.remove(id), wrong.get(id), wrong.list()]) {
+        expect((await act).code).toBe(5207);
+      }
+      expect((await withToken(fresh).remove(id)).data).toEqual({ active: false, count: 1 });
+      const body = { ...ofProduct(id), user_id: eve.id };
+      const send = (token: string) => shop.callAnonymously(`POST ${path}`, { body: { ...body, token } });
+      expect((await send(eve.token)).code).toBe(5207);
+      expect((await send(fresh)).data).toEqual({ active: true, count: 2 });
+    });
 
     onFile(`${path} accept the visitor in the query or the body, and the query takes precedence`, async () => {
       const { shop, id, as } = await open();
@@ -120,64 +117,49 @@ onEachDatabase((suite) => {
       expect(await stateOf(as(first), id)).toEqual([true, 2]);
     });
 
-    onFile(
-      `${path} of an unknown or unpublished resource are refused with 5301, and create no visitor`,
-      async (shop) => {
-        const hidden = async (status: string) => (await shop.createProduct({ status })).id;
-        const deleted = (await shop.createProduct()).id;
-        await shop.call(`DELETE /products/${deleted}/`);
-        const elsewhere = (await (await suite.shop()).createProduct()).id;
-        const ids = [
-          await hidden("draft"),
-          await hidden("archived"),
-          deleted,
-          elsewhere,
-          absent,
-          newId("usr"),
-          "x",
-          "",
-        ];
-        for (const by of [
-          {},
-          { visitor: await becomeVisitor(shop.callAnonymously, path, (await shop.createProduct()).id) },
-        ]) {
-          const who = reacting(shop.callAnonymously, path, by as Record<string, string>);
-          for (const id of ids) {
-            for (const reply of await Promise.all([who.add(id), who.remove(id), who.get(id)])) {
-              expect([id, reply.code, reply.text.includes("vis_")]).toEqual([id, 5301, false]);
-            }
+    onFile(`${path} of an unknown or unpublished resource get 5301, and create no visitor`, async (shop) => {
+      const hidden = async (status: string) => (await shop.createProduct({ status })).id;
+      const deleted = (await shop.createProduct()).id;
+      await shop.call(`DELETE /products/${deleted}/`);
+      const elsewhere = (await (await suite.shop()).createProduct()).id;
+      const ids = [await hidden("draft"), await hidden("archived"), deleted, elsewhere, absent, newId("usr"), "x", ""];
+      for (const by of [
+        {},
+        { visitor: await becomeVisitor(shop.callAnonymously, path, (await shop.createProduct()).id) },
+      ]) {
+        const who = reacting(shop.callAnonymously, path, by as Record<string, string>);
+        for (const id of ids) {
+          for (const reply of await Promise.all([who.add(id), who.remove(id), who.get(id)])) {
+            expect([id, reply.code, reply.text.includes("vis_")]).toEqual([id, 5301, false]);
           }
         }
-        const { rows } = await suite.app.db.execute({
-          sql: "select count(*) as n from reactions where resource_id in (select value from json_each(?))",
-          args: [JSON.stringify(ids)],
-        });
-        expect(rows[0]?.n).toBe(0);
-      },
-    );
+      }
+      const { rows } = await suite.app.db.execute({
+        sql: "select count(*) as n from reactions where resource_id in (select value from json_each(?))",
+        args: [JSON.stringify(ids)],
+      });
+      expect(rows[0]?.n).toBe(0);
+    });
 
-    onFile(
-      `${path} of an unpublished or deleted resource can be removed once, and are shown again when it is published`,
-      async () => {
-        const { shop, id, as } = await open();
-        const visitors = [1, 2, 3].map(() => becomeVisitor(shop.callAnonymously, path, id));
-        const [me, two, three] = (await Promise.all(visitors)).map(as) as [Reacting, Reacting, Reacting];
-        const show = (status: string) => shop.call(`PATCH /products/${id}/`, { body: { status } });
-        await show("draft");
-        for (const reply of [await me.get(id), await me.add(id), await as().remove(id)]) expect(reply.code).toBe(5301);
-        expect((await me.list({ include_total: "true" })).page.total).toBe(0);
-        expect((await me.remove(id)).data).toEqual({ active: false, count: 2 });
-        expect((await me.remove(id)).code).toBe(5301);
-        await show("published");
-        expect(await stateOf(me, id)).toEqual([false, 2]);
-        expect((await two.list()).data.map((one) => one.resource_id)).toEqual([id]);
-        await shop.call(`DELETE /products/${id}/`);
-        expect((await two.list()).data).toEqual([]);
-        expect((await two.remove(id)).data).toEqual({ active: false, count: 1 });
-        expect((await two.remove(id)).code).toBe(5301);
-        expect((await three.get(id)).code).toBe(5301);
-      },
-    );
+    onFile(`${path} of an unpublished resource can be removed, and are shown when it is published`, async () => {
+      const { shop, id, as } = await open();
+      const visitors = [1, 2, 3].map(() => becomeVisitor(shop.callAnonymously, path, id));
+      const [me, two, three] = (await Promise.all(visitors)).map(as) as [Reacting, Reacting, Reacting];
+      const show = (status: string) => shop.call(`PATCH /products/${id}/`, { body: { status } });
+      await show("draft");
+      for (const reply of [await me.get(id), await me.add(id), await as().remove(id)]) expect(reply.code).toBe(5301);
+      expect((await me.list({ include_total: "true" })).page.total).toBe(0);
+      expect((await me.remove(id)).data).toEqual({ active: false, count: 2 });
+      expect((await me.remove(id)).code).toBe(5301);
+      await show("published");
+      expect(await stateOf(me, id)).toEqual([false, 2]);
+      expect((await two.list()).data.map((one) => one.resource_id)).toEqual([id]);
+      await shop.call(`DELETE /products/${id}/`);
+      expect((await two.list()).data).toEqual([]);
+      expect((await two.remove(id)).data).toEqual({ active: false, count: 1 });
+      expect((await two.remove(id)).code).toBe(5301);
+      expect((await three.get(id)).code).toBe(5301);
+    });
 
     onFile(`${path} refuse an invalid resource or field by name`, async () => {
       const { shop, id } = await open();

@@ -169,26 +169,23 @@ onEachDatabase((suite) => {
     expect(await checkAccount(shop, customer.id)).toBe(90);
   });
 
-  onFile(
-    "the ledger of points cannot be changed, is kept when its user is deleted, and is deleted with its store",
-    async () => {
-      const { shop, customer } = await openShop();
-      await givePoints(shop, customer.id, 100);
-      const change = (sql: string) =>
-        suite.app.db.execute({ sql, args: [customer.id] }).then(
-          () => "done",
-          (error: Error) => error.message,
-        );
-      expect(await change("update reward_entries set points = 1 where user_id = ?")).toContain("append-only");
-      expect(await change("delete from reward_entries where user_id = ?")).toContain("append-only");
-      await shop.call(`DELETE /users/${customer.id}/`);
-      expect(await checkAccount(shop, customer.id)).toBe(100);
-      await deleteTenant(suite.app.system, shop.namespace);
-      const { rows } = await suite.app.db.execute({
-        sql: "select count(*) as n from reward_entries where user_id = ?",
-        args: [customer.id],
-      });
-      expect(rows[0]?.n).toBe(0);
-    },
-  );
+  onFile("the ledger of points cannot be changed, outlives its user, and is deleted with its store", async () => {
+    const { shop, customer } = await openShop();
+    await givePoints(shop, customer.id, 100);
+    const change = (sql: string) =>
+      suite.app.db.execute({ sql, args: [customer.id] }).then(
+        () => "done",
+        (error: Error) => error.message,
+      );
+    expect(await change("update reward_entries set points = 1 where user_id = ?")).toContain("append-only");
+    expect(await change("delete from reward_entries where user_id = ?")).toContain("append-only");
+    await shop.call(`DELETE /users/${customer.id}/`);
+    expect(await checkAccount(shop, customer.id)).toBe(100);
+    await deleteTenant(suite.app.system, shop.namespace);
+    const { rows } = await suite.app.db.execute({
+      sql: "select count(*) as n from reward_entries where user_id = ?",
+      args: [customer.id],
+    });
+    expect(rows[0]?.n).toBe(0);
+  });
 });

@@ -57,31 +57,28 @@ onEachDatabase((suite) => {
     await app.stop();
   });
 
-  onFile(
-    "if the email's failures and the address's calls are both used up, Retry-After is the longer wait",
-    async () => {
-      const { clock } = suite.app;
-      for (const failuresFirst of [true, false]) {
-        const shop = await suite.shop();
-        const { email } = await openAccount(shop);
-        const address = newAddress();
-        const fail = async () => {
-          for (let n = 0; n < 3; n++) expect((await login(shop, email, otherPassword)).code).toBe(5212);
-        };
-        if (failuresFirst) await fail();
-        clock.advance(minute);
-        await countCalls(shop, address, 30);
-        clock.advance(3 * minute);
-        if (!failuresFirst) await fail();
-        const refused = await login(shop, email, goodPassword, { address });
-        // The oldest call was three minutes ago, with four failures or none.
-        const seconds = (failuresFirst ? 17 : 20) * 60;
-        expect([refused.code, refused.headers.get("retry-after")]).toEqual([5213, String(seconds)]);
-        clock.advance(seconds * 1000);
-        expect((await login(shop, email, goodPassword, { address })).status).toBe(200);
-      }
-    },
-  );
+  onFile("if the limits of email and address are both used up, Retry-After is the longer wait", async () => {
+    const { clock } = suite.app;
+    for (const failuresFirst of [true, false]) {
+      const shop = await suite.shop();
+      const { email } = await openAccount(shop);
+      const address = newAddress();
+      const fail = async () => {
+        for (let n = 0; n < 3; n++) expect((await login(shop, email, otherPassword)).code).toBe(5212);
+      };
+      if (failuresFirst) await fail();
+      clock.advance(minute);
+      await countCalls(shop, address, 30);
+      clock.advance(3 * minute);
+      if (!failuresFirst) await fail();
+      const refused = await login(shop, email, goodPassword, { address });
+      // The oldest call was three minutes ago, with four failures or none.
+      const seconds = (failuresFirst ? 17 : 20) * 60;
+      expect([refused.code, refused.headers.get("retry-after")]).toEqual([5213, String(seconds)]);
+      clock.advance(seconds * 1000);
+      expect((await login(shop, email, goodPassword, { address })).status).toBe(200);
+    }
+  });
 
   test("of many concurrent calls, an address may make ten in a minute; calls for an unknown or suspended store do not count", async () => {
     const [shop, closed] = [await suite.shop(), await suite.shop()];
@@ -99,31 +96,28 @@ onEachDatabase((suite) => {
     expect(await call("no-such-store")).toBe(5215);
   });
 
-  onFile(
-    "all calls of /auth/ routes, even valid ones, and failures on other routes count together towards the ten attempts",
-    async (shop) => {
-      const { id, email, token } = await openAccount(shop);
-      const address = newAddress();
-      const call = async (what: string, more: CallOptions = {}) =>
-        (await shop.callAnonymously(what, { address, ...more })).code;
-      const query = { user_id: id, token: "v2.x" };
-      expect(await call(request, { body: { email, password: goodPassword } })).toBeUndefined();
-      expect(await call("POST /auth/refresh/", { query })).toBe(5214);
-      expect(await call("POST /auth/logout/", { query: { token: "v2.x" } })).toBe(5204);
-      expect(await call("POST /auth/logout/", { auth: "Bearer a:b" })).toBe(5203);
-      expect(await call("POST /auth/logout/", { auth: shop.auth })).toBe(5300);
-      expect(await call("POST /auth/password/forgot/", { body: { email } })).toBeUndefined();
-      expect(await call("GET /products/", { query })).toBe(5205);
-      expect(await call("GET /products/", { query: { user_id: id, token } })).toBe(5207);
-      expect(await call("POST /auth/refresh/")).toBe(5206);
-      expect(await call(request, { body: {} })).toBe(5102);
-      expect(await call(request, { body: { email, password: goodPassword } })).toBe(5209);
-      expect(await call("GET /products/", { query })).toBe(5209);
-      expect(await call("POST /auth/logout/", { namespace: "no-such-store" })).toBe(5215);
-      // Valid app credentials are never blocked.
-      expect(await call("GET /products/", { auth: shop.auth })).toBeUndefined();
-    },
-  );
+  onFile("calls of /auth/ routes, even valid ones, and failures on other routes count together", async (shop) => {
+    const { id, email, token } = await openAccount(shop);
+    const address = newAddress();
+    const call = async (what: string, more: CallOptions = {}) =>
+      (await shop.callAnonymously(what, { address, ...more })).code;
+    const query = { user_id: id, token: "v2.x" };
+    expect(await call(request, { body: { email, password: goodPassword } })).toBeUndefined();
+    expect(await call("POST /auth/refresh/", { query })).toBe(5214);
+    expect(await call("POST /auth/logout/", { query: { token: "v2.x" } })).toBe(5204);
+    expect(await call("POST /auth/logout/", { auth: "Bearer a:b" })).toBe(5203);
+    expect(await call("POST /auth/logout/", { auth: shop.auth })).toBe(5300);
+    expect(await call("POST /auth/password/forgot/", { body: { email } })).toBeUndefined();
+    expect(await call("GET /products/", { query })).toBe(5205);
+    expect(await call("GET /products/", { query: { user_id: id, token } })).toBe(5207);
+    expect(await call("POST /auth/refresh/")).toBe(5206);
+    expect(await call(request, { body: {} })).toBe(5102);
+    expect(await call(request, { body: { email, password: goodPassword } })).toBe(5209);
+    expect(await call("GET /products/", { query })).toBe(5209);
+    expect(await call("POST /auth/logout/", { namespace: "no-such-store" })).toBe(5215);
+    // Valid app credentials are never blocked.
+    expect(await call("GET /products/", { auth: shop.auth })).toBeUndefined();
+  });
 
   onFile("only the audit log contains the IP address of a failed sign-in or a wrong key", async (shop) => {
     const { email } = await openAccount(shop);

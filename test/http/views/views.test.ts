@@ -29,21 +29,18 @@ onEachDatabase((suite) => {
     return [(await readViews(call, id)).data.count, product.data.views_count];
   }
 
-  onFile(
-    "a view is counted in its own reply at once, and in the database within a second, without further calls",
-    async () => {
-      const { shop, call, id } = await open();
-      const { data, status } = await viewProduct(call, id, { agent: browser });
-      expect([status, data]).toEqual([200, { active: true, count: 0 }]);
-      expect((await readViews(call, id, { agent: browser })).data.active).toBe(true);
-      expect((await readViews(call, id, { agent: browser, address: newAddress() })).data.active).toBe(false);
-      await until("the count", async () => (await readViews(call, id)).data.count === 1);
-      const product = await shop.call<ProductReply>(`GET /products/${id}/`);
-      expect([product.data.views_count, product.data.version]).toEqual([1, 1]);
-      expect((await viewProduct(call, id, { agent: browser })).data).toEqual({ active: true, count: 1 });
-      expect((await readViews(call, id, { agent: browser })).data.active).toBe(true);
-    },
-  );
+  onFile("a view is counted in its own reply at once, and in the database within a second", async () => {
+    const { shop, call, id } = await open();
+    const { data, status } = await viewProduct(call, id, { agent: browser });
+    expect([status, data]).toEqual([200, { active: true, count: 0 }]);
+    expect((await readViews(call, id, { agent: browser })).data.active).toBe(true);
+    expect((await readViews(call, id, { agent: browser, address: newAddress() })).data.active).toBe(false);
+    await until("the count", async () => (await readViews(call, id)).data.count === 1);
+    const product = await shop.call<ProductReply>(`GET /products/${id}/`);
+    expect([product.data.views_count, product.data.version]).toEqual([1, 1]);
+    expect((await viewProduct(call, id, { agent: browser })).data).toEqual({ active: true, count: 1 });
+    expect((await readViews(call, id, { agent: browser })).data.active).toBe(true);
+  });
 
   onFile("each user, each visitor, and each combination of address and user agent counts once a day", async () => {
     const { shop, call, id } = await open();
@@ -100,88 +97,76 @@ onEachDatabase((suite) => {
     expect((await send("POST /likes/", "text/plain")).code).toBe(5103);
   });
 
-  onFile(
-    "views of known bots get a reply and are not counted; libraries, apps and empty user agents are counted",
-    async () => {
-      const { shop, call, id } = await open();
-      const visitor = await becomeVisitor(call, "/likes/", id);
-      for (const query of [{}, { visitor }] as Record<string, string>[]) {
-        expect((await viewProduct(call, id, { agent: crawler, query })).data).toEqual({ active: false, count: 0 });
-        expect((await readViews(call, id, { agent: crawler, query })).data.active).toBe(false);
-      }
-      expect(await counted(shop, id)).toEqual([0, 0]);
-      for (const agent of ["", "curl/8.5.0", "Bun/1.4.5"]) await viewProduct(call, id, { agent });
-      expect(await counted(shop, id)).toEqual([3, 3]);
-    },
-  );
+  onFile("views of known bots are not counted; views of libraries, apps and empty agents count", async () => {
+    const { shop, call, id } = await open();
+    const visitor = await becomeVisitor(call, "/likes/", id);
+    for (const query of [{}, { visitor }] as Record<string, string>[]) {
+      expect((await viewProduct(call, id, { agent: crawler, query })).data).toEqual({ active: false, count: 0 });
+      expect((await readViews(call, id, { agent: crawler, query })).data.active).toBe(false);
+    }
+    expect(await counted(shop, id)).toEqual([0, 0]);
+    for (const agent of ["", "curl/8.5.0", "Bun/1.4.5"]) await viewProduct(call, id, { agent });
+    expect(await counted(shop, id)).toEqual([3, 3]);
+  });
 
-  onFile(
-    "the views by day contain each requested day (UTC), oldest first; a view at midnight counts for the new day",
-    async () => {
-      const { shop, call, id } = await open();
-      const { clock } = suite.app;
-      const visitor = await becomeVisitor(call, "/likes/", id);
-      const look = (query: Record<string, string> = {}) => viewProduct(call, id, { query, address: newAddress() });
-      const untilMidnight = dayMs - (clock.now() % dayMs);
-      clock.advance(untilMidnight - 1);
-      const day = (back: number) => new Date(clock.now() - back * dayMs).toISOString().slice(0, 10);
-      const last = day(0);
-      await look({ visitor });
-      await look({ visitor });
-      clock.advance(1);
-      await look({ visitor });
-      await look();
-      await flush();
-      expect(day(1)).toBe(last);
-      clock.advance(2 * dayMs);
-      await look();
-      await flush();
-      const { data } = await readViews(call, id, { days: "5" });
-      expect([data.count, data.active]).toEqual([4, false]);
-      expect(data.days).toEqual([0, 1, 2, 0, 1].map((count, index) => ({ day: day(4 - index), count })));
-      expect((await readViews(call, id)).data.days.length).toBe(30);
-      expect((await readViews(call, id, { days: "1" })).data.days).toEqual([{ day: day(0), count: 1 }]);
-      const year = (await readViews(call, id, { days: "366" })).data.days;
-      expect([year.length, year[0]?.day, year.at(-1)?.day]).toEqual([366, day(365), day(0)]);
-      expect(await counted(shop, id)).toEqual([4, 4]);
-    },
-  );
+  onFile("views by day contain each requested day (UTC); a view at midnight counts for the new day", async () => {
+    const { shop, call, id } = await open();
+    const { clock } = suite.app;
+    const visitor = await becomeVisitor(call, "/likes/", id);
+    const look = (query: Record<string, string> = {}) => viewProduct(call, id, { query, address: newAddress() });
+    const untilMidnight = dayMs - (clock.now() % dayMs);
+    clock.advance(untilMidnight - 1);
+    const day = (back: number) => new Date(clock.now() - back * dayMs).toISOString().slice(0, 10);
+    const last = day(0);
+    await look({ visitor });
+    await look({ visitor });
+    clock.advance(1);
+    await look({ visitor });
+    await look();
+    await flush();
+    expect(day(1)).toBe(last);
+    clock.advance(2 * dayMs);
+    await look();
+    await flush();
+    const { data } = await readViews(call, id, { days: "5" });
+    expect([data.count, data.active]).toEqual([4, false]);
+    expect(data.days).toEqual([0, 1, 2, 0, 1].map((count, index) => ({ day: day(4 - index), count })));
+    expect((await readViews(call, id)).data.days.length).toBe(30);
+    expect((await readViews(call, id, { days: "1" })).data.days).toEqual([{ day: day(0), count: 1 }]);
+    const year = (await readViews(call, id, { days: "366" })).data.days;
+    expect([year.length, year[0]?.day, year.at(-1)?.day]).toEqual([366, day(365), day(0)]);
+    expect(await counted(shop, id)).toEqual([4, 4]);
+  });
 
-  onFile(
-    "invalid fields of a view are refused by name; unpublished resources and those of other stores are not found",
-    async () => {
-      const { shop, call, id } = await open();
-      const hidden = [
-        await shop.createProduct({ status: "draft" }),
-        await (await suite.shop()).createProduct(),
-        await shop.createProduct(),
-      ];
-      await shop.call(`DELETE /products/${hidden.at(-1)?.id}/`);
-      const user = await openAccount(shop);
-      const wrong: [input: Record<string, string>, code: number, fields: string[]][] = [
-        ...hidden.map(({ id: of }): [Record<string, string>, number, string[]] => [ofProduct(of), 5301, []]),
-        [ofProduct("prod_x"), 5301, []],
-        [{ resource_type: "constructor", resource_id: id }, 5102, ["resource_type"]],
-        [{ resource_type: "product" }, 5102, ["resource_id"]],
-      ];
-      for (const [input, code, fields] of wrong) {
-        for (const reply of [
-          await call("POST /views/", { body: input }),
-          await call("GET /views/", { query: input }),
-        ]) {
-          expect([input, reply.code, reply.fields]).toEqual([input, code, fields] as never);
-        }
+  onFile("a view with invalid fields is refused, and one of an unpublished resource gets 5301", async () => {
+    const { shop, call, id } = await open();
+    const hidden = [
+      await shop.createProduct({ status: "draft" }),
+      await (await suite.shop()).createProduct(),
+      await shop.createProduct(),
+    ];
+    await shop.call(`DELETE /products/${hidden.at(-1)?.id}/`);
+    const user = await openAccount(shop);
+    const wrong: [input: Record<string, string>, code: number, fields: string[]][] = [
+      ...hidden.map(({ id: of }): [Record<string, string>, number, string[]] => [ofProduct(of), 5301, []]),
+      [ofProduct("prod_x"), 5301, []],
+      [{ resource_type: "constructor", resource_id: id }, 5102, ["resource_type"]],
+      [{ resource_type: "product" }, 5102, ["resource_id"]],
+    ];
+    for (const [input, code, fields] of wrong) {
+      for (const reply of [await call("POST /views/", { body: input }), await call("GET /views/", { query: input })]) {
+        expect([input, reply.code, reply.fields]).toEqual([input, code, fields] as never);
       }
-      for (const days of ["0", "367"]) {
-        expect([days, (await readViews(call, id, { days })).fields]).toEqual([days, ["days"]]);
-      }
-      const subject = await shop.call("POST /views/", { query: { user_id: user.id }, body: ofProduct(id) });
-      expect([subject.code, subject.fields]).toEqual([5102, ["user_id"]]);
-      expect((await shop.call("GET /views/", { query: { ...ofProduct(id), user_id: user.id } })).code).toBe(5102);
-      expect((await viewProduct(call, id, { query: { user_id: user.id, token: "v2.x" } })).code).toBe(5205);
-      expect(await counted(shop, id)).toEqual([0, 0]);
-    },
-  );
+    }
+    for (const days of ["0", "367"]) {
+      expect([days, (await readViews(call, id, { days })).fields]).toEqual([days, ["days"]]);
+    }
+    const subject = await shop.call("POST /views/", { query: { user_id: user.id }, body: ofProduct(id) });
+    expect([subject.code, subject.fields]).toEqual([5102, ["user_id"]]);
+    expect((await shop.call("GET /views/", { query: { ...ofProduct(id), user_id: user.id } })).code).toBe(5102);
+    expect((await viewProduct(call, id, { query: { user_id: user.id, token: "v2.x" } })).code).toBe(5205);
+    expect(await counted(shop, id)).toEqual([0, 0]);
+  });
 
   test("a viewer counts only once, even with several processes and fifty concurrent calls", async () => {
     const { shop, call, id } = await open();
