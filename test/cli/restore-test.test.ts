@@ -151,7 +151,7 @@ test("without the secret key, a restore of a replica asks for the store's namesp
   const { stdout } = await lost.here(["tenant", "list"]);
   for (const namespace of ["demo", "second"]) expect(stdout).toContain(namespace);
   const { code, stderr } = await lost.run(["db", "restore", join(dataDir, "bodega.db"), "--without-signature"]);
-  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("needs the place of a replica") });
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("works only with a replica") });
 });
 
 test("a restore test uses the newest backup of a directory, which may have an earlier schema", async () => {

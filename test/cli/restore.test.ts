@@ -229,7 +229,7 @@ if (process.getuid?.() === 0) {
 test("--at accepts only a time, and only for a replica", async () => {
   const run = (at: string) => openCli().here(["db", "restore", backup, "--dry-run", "--at", at]);
   expect(await run("noon")).toMatchObject({ code: 2, stderr: expect.stringContaining("error: --at must be") });
-  const refused = { code: 2, stderr: expect.stringContaining("error: --at needs the place of a replica.") };
+  const refused = { code: 2, stderr: expect.stringContaining("error: --at works only with a replica.") };
   expect(await run("2026-11-21T10:45:12Z")).toMatchObject(refused);
 });
 

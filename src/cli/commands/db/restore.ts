@@ -23,8 +23,8 @@ import { layOutTable } from "../../terminal/text.ts";
 const maxNamed = 20;
 
 const restoreArgs = {
-  backup: wordArg("File or s3:// address of the backup, or the place of a replica"),
-  at: valueArg("time", "Restore a replica as it was at this time (RFC 3339); without it, its newest state", {
+  backup: wordArg("File or s3:// address of a backup, or directory or s3:// address of a replica"),
+  at: valueArg("time", "Restore the state of a replica at this time (RFC 3339; default: its newest state)", {
     parse: (flag: string, text: string) => Date.parse(parsePastTime(flag, text)),
   }),
   confirm: valueArg("namespace", "Namespace of the store that the command asks for, to confirm without a terminal"),
@@ -107,7 +107,7 @@ async function makePlan(origin: Origin, console: Console, signal: AbortSignal) {
     };
     const replica = await rebuild.findReplica(source, config, { isUnchecked, flags });
     if (replica === undefined && (until !== undefined || isUnchecked)) {
-      throw invalidFlag(until !== undefined ? "--at" : "--without-signature", "needs the place of a replica");
+      throw invalidFlag(until !== undefined ? "--at" : "--without-signature", "works only with a replica");
     }
     const noteRestored = replica && until === undefined ? await rebuild.beginRestore(replica) : undefined;
     const fetched = replica

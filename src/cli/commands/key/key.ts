@@ -107,7 +107,7 @@ export const issueCommand = defineCommand({
       multiple: true,
       field: "origins",
     }),
-    "allow-no-origin": { type: "boolean", description: "Allow requests without an Origin header, as servers send" },
+    "allow-no-origin": { type: "boolean", description: "Allow requests without an Origin header, for servers" },
     publish: { type: "boolean", description: "Publish the key now" },
     expires: valueArg("duration|time", "Expiry: 90d (from now), or 2030-01-31T00:00:00Z (default: never)", {
       field: "expires_at",

@@ -19,7 +19,7 @@ export const payCommand = defineCommand({
     ...order.args,
     amount: valueArg("amount", "Amount that was received (default: what is due)", { parse: parseDecimal }),
     "payment-reference": valueArg("text", "Id of the payment, which is booked only once"),
-    "received-at": valueArg("duration|time", "When it was received: a day, 2d (ago), or a time (default: now)", {
+    "received-at": valueArg("duration|time", "When the money arrived: a day, 2d (ago), or a time (default: now)", {
       parse: parsePastTime,
     }),
     check: { type: "boolean", description: "Only read the card payment at the provider" },

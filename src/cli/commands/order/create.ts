@@ -93,7 +93,7 @@ async function findRate(ctx: Ctx, input: OrderInput, named: string | undefined):
   const { json } = await createOrder(ctx, await prepareOrder(ctx, input, true), true);
   const { shipping_rates: offers } = JSON.parse(json) as OrderDocument;
   if (offers === undefined && named === undefined) return null;
-  if (offers === undefined) throw invalidFlag("--shipping-rate", "does not apply: nothing is shipped by a rate");
+  if (offers === undefined) throw invalidFlag("--shipping-rate", "cannot be used: this order needs no shipping rate");
   if (offers.length === 0)
     throw invalidFlag("--line1", "is required with the rest of the address, because the goods are shipped");
   const isNamed = ({ id, name }: (typeof offers)[number]) =>

@@ -78,7 +78,7 @@ export const setCommand = defineCommand({
   description: "Replace a key's origin allowlist and enforce it",
   args: aboutKey({
     origin: { ...originsArg, required: false },
-    "allow-no-origin": { type: "boolean", description: "Allow requests without an Origin header, as servers send" },
+    "allow-no-origin": { type: "boolean", description: "Allow requests without an Origin header, for servers" },
     any: { type: "boolean", description: "Allow every origin: empty the list and stop enforcing it" },
   }),
   anyOf: ["origin", "allow-no-origin", "any"],

@@ -33,7 +33,7 @@ export const addressFlags = withVariables({
   acme: valueArg("name", "Host name. The server obtains and renews its certificate", { multiple: true }),
   "acme-email": valueArg("address", "Email address for messages of the certificate authority"),
   "acme-directory": valueArg("url", "Directory of the certificate authority (default: Let's Encrypt)"),
-  "acme-http-port": valueArg("number", "Port for checks of the authority and redirects to https (default: 80)"),
+  "acme-http-port": valueArg("number", "Port for the authority's checks and for redirects to https (default: 80)"),
 });
 
 export const replicateFlag = withVariables({

@@ -17,7 +17,7 @@ const nextOf: Record<TodoKind, (subject: string) => string> = {
 };
 
 export default defineCommand({
-  description: "List what a store has to do, each with the next command",
+  description: "List the tasks of a store, each with the next command",
   args: { namespace: requiredNamespaceArg, limit: limitArg("20", 1000) },
   examples: ["bodega todo -n demo"],
   notes: [
