@@ -100,7 +100,7 @@ test.skipIf(!ownMounts)(
 );
 
 test.skipIf(!ownMounts)(
-  "a failed upgrade leaves no files; on a full disk it asks for space, on a read-only disk for another mount",
+  "a failed upgrade leaves no files; on a full disk, the error asks for space, and on a read-only disk for another mount",
   async () => {
     const binary = installBinary();
     await openShop(binary);

@@ -160,7 +160,7 @@ async function askDuring(port: number, work: () => Promise<void>): Promise<Set<s
 // Only Linux can ignore new connections.
 describe.skipIf(process.platform !== "linux")("a server whose clients open a connection for each request", () => {
   test(
-    "a server whose clients open a connection for each request resets no connection while it restarts",
+    "a server resets no connection while it restarts, even if clients open a connection for each request",
     async () => {
       const binary = installBinary();
       await openShop(binary);
@@ -179,7 +179,7 @@ describe.skipIf(process.platform !== "linux")("a server whose clients open a con
   );
 
   test.each([1, 2])(
-    "a successor takes over: no connection is refused or reset, and no acknowledged write is lost, with %d worker(s)",
+    "while a new process takes over with %d worker(s), no connection is refused or reset, and no acknowledged write is lost",
     async (workers) => {
       const binary = installBinary();
       const { namespace, auth } = await openShop(binary);
@@ -209,7 +209,7 @@ describe.skipIf(process.platform !== "linux")("a server whose clients open a con
   );
 
   test(
-    "a server whose clients open a connection for each request continues if the executable on disk does not start",
+    "a server that cannot restart, because its executable was removed, continues without refusing a connection",
     async () => {
       const binary = installBinary();
       await openShop(binary);

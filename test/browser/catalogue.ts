@@ -54,7 +54,7 @@ export function describeCatalogue(stage: Stage): void {
       await find(page, "[data-basket-count]", "1");
     }, 60_000);
 
-    test("the shop's catalogue redirects a path to the page of the shop, shows unknown addresses as not found, and a damaged basket as empty", async () => {
+    test("the shop's catalogue redirects the path of a product to the product's page, shows unknown addresses as not found, and a damaged basket as empty", async () => {
       const visit = await open("p/enamel-mug?variant=1");
       const { page } = visit;
       await find(page, "h1", "Enamel mug");

@@ -99,7 +99,7 @@ test("origin check suggests what to do", async () => {
   expect((await run(["origin", "check", id, "https://example.org", "-q"])).stdout).toBe("rejected\n");
 });
 
-test("to stop a key in use, or to open it to all origins, needs a confirmation at a terminal, but not in a script", async () => {
+test("a change that stops a key in use, or allows it to all origins, needs a confirmation at a terminal, but not in a script", async () => {
   const use = statement(sql`update ${appKeys} set last_used_at = created_at where id = ${param("id")}`);
   await json("key", "publish", id);
   await json("origin", "set", id, "shop.example.com", "--allow-no-origin");

@@ -95,7 +95,7 @@ describe("a table", () => {
     expect(layOutTable(rows, columns, { width: undefined, color: false }).text).toContain(title);
   });
 
-  test("a table is cut only between characters", () => {
+  test("a table cuts a text only between whole characters", () => {
     expect(truncateText("a👩‍👩‍👧b", 3)).toBe("a…");
     expect(truncateText("商店", 3)).toBe("商…");
     expect(truncateText("商店", 4)).toBe("商店");
@@ -185,7 +185,7 @@ describe("an unexpected error", () => {
     }
   });
 
-  test("if the data directory cannot be created, the error names it", async () => {
+  test("if the data directory cannot be created, the error names the directory", async () => {
     const file = join(makeDir(), "file");
     writeFileSync(file, "");
     const { code, stderr } = await run(["tenant", "create", "demo", "--data-dir", join(file, "data")]);

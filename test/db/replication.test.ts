@@ -471,7 +471,7 @@ describe("two servers", () => {
     expect(notices.at(-1)).toContain("did not answer for 5 s");
   }, 15_000);
 
-  test("two servers never write to one place: the second must take over explicitly, and the first is told which server took over and what to do", async () => {
+  test("two servers never write to one place: the second must take over explicitly, and the error of the first names the second and what to do", async () => {
     const first = startReplicator();
     await notice("snapshot made");
     await insert("a");

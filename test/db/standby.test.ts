@@ -301,7 +301,7 @@ describe("a standby", () => {
     expect(await promotedRows()).toEqual(["a"]);
   }, 20_000);
 
-  test("a standby waits for a replica; while the place cannot be read, it reports this and its lag grows", async () => {
+  test("a standby waits for a replica; while the replica's place cannot be read, the standby reports this and its lag grows", async () => {
     await said("snapshot made");
     renameSync(folder, `${folder}.away`);
     const standby = follow();

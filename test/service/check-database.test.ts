@@ -80,7 +80,7 @@ async function tamper(dataDir: string, ...statements: string[]): Promise<void> {
   await db.close();
 }
 
-test("if a changed bit makes a text invalid, in any column, the check reports it", async () => {
+test("if a changed bit makes a text invalid, in any column, the check reports the text", async () => {
   const { dataDir, path } = makeDataDir();
   const bytes = readFileSync(sound);
   const tables = new Set<string>();

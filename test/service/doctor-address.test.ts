@@ -78,13 +78,13 @@ describe("the public URL", () => {
       ),
     );
 
-  test("the public URL that leads to this server has no finding; a missing public URL is a note", async () => {
+  test("doctor has no finding for a public URL that leads to this server, and notes a missing public URL", async () => {
     expect(await look(wary.url)).toEqual([]);
     expect(await look(front(wary, append))).toEqual([]);
     expect(await look(undefined)).toEqual([expect.stringMatching(/^note: No public URL is set/)]);
   });
 
-  test("the public URL that does not answer is an error while a server runs", async () => {
+  test("a public URL that does not answer is an error while a server runs", async () => {
     expect(await look(unused)).toEqual([`error: ${unused} does not answer (ECONNREFUSED).`]);
     expect(await look(unused, makeDir())).toEqual([]);
     expect(await look("http://bodega.invalid")).toEqual([
@@ -93,7 +93,7 @@ describe("the public URL", () => {
     ]);
   });
 
-  test("the public URL that leads to another program, or redirects, is an error; one that leads to another Bodega server is a warning", async () => {
+  test("a public URL that leads to another program, or redirects, is an error; a URL that leads to another Bodega server is a warning", async () => {
     const reply = (response: () => Response) => {
       const server = Bun.serve({ port: 0, hostname: peer, fetch: response });
       closers.push(() => server.stop(true));
@@ -112,7 +112,7 @@ describe("the public URL", () => {
     ]);
   });
 
-  test("the public URL with an untrusted certificate is an error, and with a certificate that expires soon a warning", async () => {
+  test("a public URL with an untrusted certificate is an error, and a URL with a certificate that expires soon is a warning", async () => {
     const made = makeCertificate({ until: Date.now() + 5.5 * dayMs });
     const address = front(wary, append, { tls: made });
     expect(await look(address)).toEqual([`error: ${address} has no valid certificate (DEPTH_ZERO_SELF_SIGNED_CERT).`]);
@@ -137,7 +137,7 @@ describe("a proxy in front of the server", () => {
       ),
     );
 
-  test("a proxy in front of the server that is trusted and sends the client's address has no finding, and neither has a server without a proxy", async () => {
+  test("doctor has no finding for a trusted proxy that sends the client's address, or for a server without a proxy", async () => {
     expect(await look(trusting, front(trusting, append))).toEqual([]);
     expect(
       await look(
@@ -149,7 +149,7 @@ describe("a proxy in front of the server", () => {
     expect(await look(wary, wary.url)).toEqual([]);
   });
 
-  test("a proxy in front of the server that is not trusted is an error with a flag as its remedy, even if it only changes the Host header, like nginx", async () => {
+  test("a proxy that is not trusted is an error with a flag as remedy, even if the proxy only changes the Host header, like nginx", async () => {
     const [finding, ...others] = await look(wary, front(wary, append), ["10.0.0.0/8"]);
     expect(others).toEqual([]);
     expect(finding).toMatchObject({ severity: "error", subject: peer });
@@ -161,7 +161,7 @@ describe("a proxy in front of the server", () => {
     expect(tell(await look(wary, changing))).toEqual([expect.stringContaining(`The proxy at ${peer} is not trusted`)]);
   });
 
-  test("a proxy in front of the server is recognized by its address in any form", () => {
+  test("doctor recognizes a trusted proxy by its address in any form", () => {
     const seen = { request_id: "doctor-1", at: "", client: peer, protocol: "http" as const, host: "shop.example.com" };
     const tellOf = (hops: string) =>
       Array.from(
@@ -176,7 +176,7 @@ describe("a proxy in front of the server", () => {
     expect(tellOf("198.51.100.7")[0]?.remedy).toContain("--trusted-proxy 127.0.0.1/32 ");
   });
 
-  test("a proxy in front of the server that is trusted but sends no address, or a forged address, is an error, and so is a trusted proxy that does not exist", async () => {
+  test("a trusted proxy that sends no address, or a forged address, is an error, and so is a trusted proxy that does not exist", async () => {
     const silent = front(trusting, (headers) => {
       headers.delete("x-forwarded-for");
       headers.set("via", "1.1 front");

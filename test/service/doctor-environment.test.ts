@@ -122,7 +122,7 @@ describe("the disk", () => {
     ).map(({ severity, message }) => [severity, message]);
   const room = (bytes: number) => ({ bavail: bytes / 4096 });
 
-  test("the disk that is nearly full is a warning, and below 100 MiB of free space an error", () => {
+  test("a disk that is nearly full is a warning, and a disk with less than 100 MiB of free space is an error", () => {
     expect(find({})).toEqual([]);
     // Some file systems report 0 blocks.
     expect(find({ blocks: 0, bavail: 0 })).toEqual([]);
@@ -131,7 +131,7 @@ describe("the disk", () => {
     expect(find(room(99 * 1024 ** 2))[0]).toEqual(["error", expect.stringContaining("99 MiB (0 %)")]);
   });
 
-  test("the disk that is on a network, in memory, or in the layer of the container is a warning", () => {
+  test("a data directory on a network disk, in memory, or in the layer of the container is a warning", () => {
     for (const [type, name] of [
       [0x6969, "NFS"],
       [0xff534d42, "CIFS"],
@@ -147,7 +147,7 @@ describe("the disk", () => {
 describe("the mail server", () => {
   const credentials = { user: "mailer@example.com", password: "p@ss:w/ord%" };
 
-  test("the mail server is tested up to the login, over TLS if the server offers it, and gets no mail", async () => {
+  test("doctor tests the mail server up to the login, over TLS if the server offers TLS, and sends no mail", async () => {
     for (const security of ["starttls", "tls"] as const) {
       const server = await startSmtpServer({ security, credentials });
       closers.push(server.close);
@@ -156,7 +156,7 @@ describe("the mail server", () => {
     }
   });
 
-  test("the mail server that refuses the credentials is reported without the credentials", async () => {
+  test("if the mail server refuses the credentials, doctor reports this without the credentials", async () => {
     const server = await startSmtpServer({ credentials });
     closers.push(server.close);
     const url = server.url.replace(/p%40ss.*@/, "wrong-word@");
@@ -169,7 +169,7 @@ describe("the mail server", () => {
     expect(JSON.stringify(found)).not.toContain("wrong-word");
   });
 
-  test("the mail server that stays silent is an error after the time limit", async () => {
+  test("a mail server that stays silent is an error after the time limit", async () => {
     const mute = createServer((socket) => socket.on("error", () => {}));
     closers.push(() => mute.close());
     await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", () => resolve()));
@@ -180,7 +180,7 @@ describe("the mail server", () => {
     expect(found[0]?.message).toContain("did not answer in time");
   });
 
-  test("the mail server on another machine without TLS is a warning", async () => {
+  test("a mail server on another machine without TLS is a warning", async () => {
     const server = await startSmtpServer();
     closers.push(server.close);
     const env = { BODEGA_SMTP_URL: `smtp://0.0.0.0:${server.port}`, BODEGA_MAIL_FROM: "shop@example.com" };

@@ -104,7 +104,7 @@ describe.if(hasSqld)("loading a database file into a libSQL server", () => {
     await app.stop();
   });
 
-  test("loading a database file into a libSQL server is refused if the server has a store, an audit log, or another program's tables, which are not changed", async () => {
+  test("loading a database file into a libSQL server is refused, and changes nothing, if the server has a store, an audit log, or another program's tables", async () => {
     const refusal = async () => {
       const failures = [await failureOf(inspectTarget(db)), await failureOf(loadDatabase(source, db))];
       expect(failures[0]).toEqual(failures[1] as Error);
@@ -122,7 +122,7 @@ describe.if(hasSqld)("loading a database file into a libSQL server", () => {
     await inspectTarget(db).catch(() => {});
   });
 
-  test("loading a database file into a libSQL server that is stopped or fails leaves an empty database", async () => {
+  test("if loading a database file into a libSQL server is stopped or fails, the database is empty", async () => {
     const stop = new AbortController();
     const onProgress = (done: number, total: number) => done > total / 2 && stop.abort(new Error("enough"));
     const failure = await failureOf(loadDatabase(source, db, { onProgress, signal: stop.signal }));
@@ -133,7 +133,7 @@ describe.if(hasSqld)("loading a database file into a libSQL server", () => {
     expect(await tablesOf(db)).toEqual([]);
   });
 
-  test("loading a database file into a libSQL server that was killed leaves a database that cannot be used until the next load", async () => {
+  test("if a process is killed while it loads a database file into a libSQL server, the database cannot be used until the next load", async () => {
     const child = spawnChild("load-half", dir, source, server.url);
     expect(await child.nextLine()).toBe("half");
     child.kill();

@@ -102,7 +102,7 @@ onEachDatabase((suite) => {
 
   describe("a mail to an address", () => {
     onFile(
-      "a mail to an address is sent to the active user who has the address when it is sent, in this user's language and with their name",
+      "a mail to an address goes to the user who has the address when the mail is sent, in the user's language and with the user's name",
       async () => {
         const { queue, sender, smtp, addUser, email } = await openPost(suite);
         await queue({ to: { emailKey: email } });
@@ -168,7 +168,7 @@ onEachDatabase((suite) => {
   describe("a later mail for the same subject", () => {
     const about = (replaces: string) => ({ replaces, to: { emailKey: replaces } });
 
-    onFile("a later mail for the same subject replaces waiting mails, which are erased", async () => {
+    onFile("a later mail for the same subject replaces and erases waiting mails", async () => {
       const { queue, sender, smtp, outbox, email, addUser, clock } = await openPost(suite);
       await addUser();
       await queue(about(email));

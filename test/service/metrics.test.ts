@@ -36,7 +36,7 @@ describe("a meter", () => {
     expect([meterOf("PROPFIND").method, meterOf("DELETE").method]).toEqual(["other", "DELETE"]);
   });
 
-  test("a meter returns only a limited number of stores, those with most requests", () => {
+  test("a meter returns only a limited number of stores, those with the most requests", () => {
     const meter = new Meter();
     for (let round = 0; round < 3; round++) meter.recordTenant("busy", round === 0);
     for (let number = 0; number < 5000; number++) meter.recordTenant(`store-${number}`, false);

@@ -102,7 +102,7 @@ describe("currencies", () => {
     }
   });
 
-  test("currencies have their usual sign, or else their code", () => {
+  test("a currency is shown with its usual sign, or with its code if it has no sign", () => {
     expect(["EUR", "USD", "JPY", "GBP", "CHF"].map(currencySign)).toEqual(["€", "$", "¥", "£", "CHF"]);
   });
 });
@@ -180,7 +180,7 @@ describe("scopes", () => {
     expect(parseScopes(["events:*"])).toEqual(["events:read"]);
   });
 
-  test("scopes include the scopes of other resources only as *", () => {
+  test("only the scope * includes the scopes of all resources", () => {
     for (const wanted of knownScopes) {
       if (wanted === "*") continue;
       expect(hasScope(new Set(["*"]), wanted)).toBe(true);

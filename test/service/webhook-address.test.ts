@@ -52,7 +52,7 @@ describe("the URL of a webhook", () => {
     expect(parseWebhookUrl("http://10.0.0.1/", true)).toBe("http://10.0.0.1/");
   });
 
-  test("the URL of a webhook of a private host is refused in any spelling, when it is added and at each attempt", async () => {
+  test("a webhook's URL with a private host is refused in any spelling, when the webhook is added and at each attempt", async () => {
     for (const host of ["127.0.0.1", "2130706433", "0x7f.1", "[::ffff:7f00:1]"]) {
       expect(await failureOf(() => parseWebhookUrl(`https://${host}/`, false))).toMatchObject({ code: 5102 });
       const url = new URL(parseWebhookUrl(`https://${host}/`, true));
@@ -60,7 +60,7 @@ describe("the URL of a webhook", () => {
     }
   });
 
-  test("the URL of a webhook whose name has one private address among public ones is refused", async () => {
+  test("a webhook's URL is refused if its host name has one private address among public addresses", async () => {
     const url = new URL("https://example.com/");
     const lookup = async () => ["93.184.216.34", "10.0.0.1"];
     expect(await failureOf(resolveAddresses(url, false, lookup))).toBeInstanceOf(RefusedAddress);

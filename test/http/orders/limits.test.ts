@@ -107,33 +107,36 @@ onEachDatabase((suite) => {
     expect(await stockOf(shop, id)).toEqual({ stock: 40, reserved: 1 });
   });
 
-  onFile("errors show customers only quantities up to ten, and show the store's key all quantities", async () => {
-    const { shop, eve, order } = await open({ stockShare: 50 });
-    const errors = async (who: Pick<Shop, "call">) => {
-      const messages = new Set<string>();
-      for (const [stock, quantity] of [
-        [0, 1],
-        [3, 4],
-        [40, 41],
-        [40, 21],
-      ] as const) {
-        const { id } = await shop.createProduct({ stock });
-        const { code, error } = await who.call("POST /orders/", order(quantity, id));
-        if (code === 5304) messages.add(error?.message as string);
-      }
-      return [...messages];
-    };
-    expect(await errors(eve)).toEqual([
-      "items.0.quantity: is out of stock",
-      "items.0.quantity: only 3 in stock",
-      "items.0.quantity: is more than can be ordered now",
-    ]);
-    expect(await errors(shop)).toEqual([
-      "items.0.quantity: is out of stock",
-      "items.0.quantity: only 3 in stock",
-      "items.0.quantity: only 40 in stock",
-    ]);
-  });
+  onFile(
+    "an error about stock shows customers only quantities up to ten, and shows the store's key all quantities",
+    async () => {
+      const { shop, eve, order } = await open({ stockShare: 50 });
+      const errors = async (who: Pick<Shop, "call">) => {
+        const messages = new Set<string>();
+        for (const [stock, quantity] of [
+          [0, 1],
+          [3, 4],
+          [40, 41],
+          [40, 21],
+        ] as const) {
+          const { id } = await shop.createProduct({ stock });
+          const { code, error } = await who.call("POST /orders/", order(quantity, id));
+          if (code === 5304) messages.add(error?.message as string);
+        }
+        return [...messages];
+      };
+      expect(await errors(eve)).toEqual([
+        "items.0.quantity: is out of stock",
+        "items.0.quantity: only 3 in stock",
+        "items.0.quantity: is more than can be ordered now",
+      ]);
+      expect(await errors(shop)).toEqual([
+        "items.0.quantity: is out of stock",
+        "items.0.quantity: only 3 in stock",
+        "items.0.quantity: only 40 in stock",
+      ]);
+    },
+  );
 });
 
 onDatabase("file", (suite) => {

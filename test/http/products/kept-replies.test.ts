@@ -133,7 +133,7 @@ onEachDatabase((suite) => {
     await trial.stop();
   });
 
-  onFile("replies of another release, or with another public URL, have other tags", async (shop) => {
+  onFile("replies of another release, or with another public URL, have other ETags", async (shop) => {
     const product = await shop.createProduct({});
     const tags = new Set<string | null>();
     for (const deps of [{}, { version: "9.9.9" }, { publicUrl: "https://shop.example" }]) {

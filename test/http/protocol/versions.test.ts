@@ -76,7 +76,7 @@ onDatabase("file", (suite) => {
     }
   }
 
-  test("every other route that returns a record with a version also sends its ETag", async () => {
+  test("every other route that returns a record with a version also sends the record's ETag", async () => {
     const single = routes.filter(({ reply }) => "version" in (reply.data.properties ?? {}));
     expect(single.length).toBeGreaterThan(changes.length);
     for (const route of single.filter((one) => !changes.includes(one))) {

@@ -109,7 +109,7 @@ onEachDatabase((suite) => {
     expect(await call("POST /views/", { body })).toEqual(fine);
   });
 
-  onFile("refused public writes count, for any reason of the refusal", async () => {
+  onFile("a public write that is refused for any reason counts, too", async () => {
     const shop = await open({ addressWrites: 5 });
     const address = newAddress();
     const send = async (body: unknown, request = "POST /likes/") =>

@@ -129,7 +129,7 @@ onDatabase("file", (suite) => {
     expect(await makeOrder(shop, items)).toMatchObject({ total_minor: 1190, tax_minor: 0, tax_lines: [] });
   });
 
-  test("a tax that a backend sends is added without tax lines, and shipping that it sends replaces only the shipping rates", async () => {
+  test("tax that a backend sends is added without tax lines; shipping that a backend sends replaces the shipping rates, but not the taxes", async () => {
     const { shop, items } = await open("yes");
     const taxed = await makeOrder(shop, items, { tax: 1.25, shipping: 3 });
     expect(taxed as object).toMatchObject({
