@@ -98,7 +98,7 @@ async function findNames(kind: string, values: GivenValues, console: Console) {
   return find(kind, values as Parameters<typeof find>[1], console);
 }
 
-/** Returns whether a line asks for JSON, even if it cannot be parsed: the error must be JSON too. */
+/** Returns whether a command line has `--json`. Also reads invalid lines, because their error must be JSON too. */
 function asksForJson(argv: string[]): boolean {
   const end = argv.indexOf("--");
   return argv.slice(0, end === -1 ? undefined : end).includes("--json");

@@ -119,7 +119,7 @@ export async function withDatabase<T>(
   return withConfiguredDatabase(config, (db) => work(db, config));
 }
 
-/** Returns the context for a migrated database. With `leaveModes`, does not restrict the mode of the secret key's file. */
+/** Returns the context for a migrated database. With `leaveModes`, keeps the mode of the secret key's file. */
 export async function makeContext(
   db: Database,
   config: DatabaseConfig,

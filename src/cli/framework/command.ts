@@ -12,7 +12,7 @@ import {
 
 export type Command = ReturnType<typeof defineCommand>;
 
-/** The data of one call of the program, which the plugins, the command and the error report share. */
+/** The data of one run of the program. The plugins, the command and the error report share this object. */
 export interface Run {
   terminal: Terminal;
   json: boolean;

@@ -36,7 +36,7 @@ export function parseDecimal(flag: string, text: string): number {
   throw invalidFlag(flag, `must be a number ${text.includes(",") ? "with a point, " : ""}such as 1.5`);
 }
 
-/** Parses a whole number of at most nine digits. The error says what is counted: `noun`, such as `days`. */
+/** Parses a whole number of at most nine digits. The error contains `noun`, such as `days`. */
 export function parseWhole(flag: string, text: string, noun: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw invalidFlag(flag, `must be a whole number of ${noun}`);

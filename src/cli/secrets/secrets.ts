@@ -32,7 +32,7 @@ type PasswordChoice = ArgValues<typeof passwordFlags>;
 
 type NewPassword = { password: string; isRandom: boolean };
 
-/** Reads, generates or asks for a new password. The error for a missing one also names the flags in `others`. */
+/** Reads, generates or asks for a new password. The error for a missing password also names `others`. */
 export async function resolvePassword(
   args: PasswordChoice,
   console: Console,

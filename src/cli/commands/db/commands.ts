@@ -58,8 +58,8 @@ export const checkCommand = defineCommand({
   args: {},
   examples: ["bodega db check", "bodega db check --data-dir /var/lib/bodega --json"],
   notes: [
-    "Checks the file with all of its pages and rows, the references between rows, the tables, indexes and triggers, and " +
-      "the stored totals, balances and counts. It reads the whole database, which can take minutes. A server may be running.",
+    "Checks all pages and rows of the file, the references between rows, the tables, indexes and triggers, and " +
+      "the stored totals, balances and counts. The command reads the whole database, which can take minutes. A server may be running.",
     "The exit code is 0 when no error is found, and 1 otherwise. To fix what can be fixed: bodega doctor --fix",
   ],
   async run(args, console) {

@@ -48,8 +48,8 @@ export default defineCommand({
     "First, the command verifies the backup's checksum, pages and references, and that this version knows the backup's " +
       "schema. If a check fails, nothing is changed. The database files that Bodega keeps before migrations and restores (.db) " +
       "can be restored as well.",
-    "If the present database has a store that the backup does not have, the backup may be another shop's. The command then " +
-      "asks for the store's namespace; --yes does not confirm it.",
+    "If a store of the present database is not in the backup, the backup may be from another shop. The command then asks " +
+      "for the namespace of this store, even with --yes.",
     "A replica is verified with the server's secret key: copy secret.key to the data directory first. If the key is lost, " +
       "--without-signature restores the replica unverified, and asks for the namespace of the replica's first store. Check the users and keys " +
       "before you start the server, and replace the key: bodega db rekey",

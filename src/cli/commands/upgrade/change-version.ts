@@ -137,11 +137,11 @@ function runSystemctl(...words: string[]): string {
   throw unavailable(`systemctl ${words.join(" ")} failed: ${stderr.toString().trim()}`);
 }
 
-/** Returns the process id of a unit's server; 0 if it does not run, or if there is no systemd. */
+/** Returns the process id of a unit's server; 0 if no server runs, or if there is no systemd. */
 const findMainProcess = (unit: string) =>
   Number(attempt(() => runSystemctl("show", "--property=MainPID", "--value", unit)) ?? 0);
 
-/** Returns the unit if it runs this server; null if no server runs. Errors: wrongState if another unit runs it. */
+/** Returns `unit` if this unit runs the server; null if no server runs. Errors: wrongState for any other unit. */
 export async function requireUnit({ dataDir }: DatabaseConfig, unit: string): Promise<string | null> {
   const status = await readServerStatus(dataDir);
   if (status === null) return null;

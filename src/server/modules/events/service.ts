@@ -20,7 +20,7 @@ const insertOf = (event: Record<"type" | "subject" | "data" | "isShown", SQL>) =
 
 /**
  * Compiles a statement that records an event about a row. The sequence replaces the last ten characters of `eventId`.
- * @param event `data` is SQL for a JSON text, `from` a table with a `where` that selects one row, which must exist.
+ * @param event `data` is SQL for a JSON text. `from` is a table with a `where` that selects exactly one row.
  * `isShown` is SQL for whether the public sees the change; by default it does not.
  */
 export function compileEvent(event: Record<"type" | "subject" | "data" | "from", SQL> & { isShown?: SQL }) {

@@ -44,7 +44,7 @@ const putCode = statement(sql`
     ${param("now")}, ${param("expiresAt")})
   on conflict (tenant_id, purpose, subject, slot) do update set hash = excluded.hash, created_at = excluded.created_at,
     expires_at = excluded.expires_at, wrong_tries = 0, used_at = null`);
-// Selects the valid code that the caller entered; if it is wrong, the valid code with the fewest wrong tries.
+// Selects the valid code that the caller entered. For a wrong code, selects the valid one with the fewest wrong tries.
 const selectCode = statement<{ hash: string; expires_at: string; wrong_tries: number }>(sql`
   select hash, expires_at, wrong_tries from ${mailCodes} where ${ofSubject} and ${isWaiting}
   order by hash = ${param("hash")} desc, wrong_tries limit 1`);

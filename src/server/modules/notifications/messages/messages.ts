@@ -45,8 +45,8 @@ export async function queueMessage(
 }
 
 /**
- * Compiles a statement that queues a notification to one user about a change. The batch that writes the change runs it. It
- * writes nothing if the user has no devices. Its parameters are `messageId`, `now`, `expiresAt` and those of `notice`.
+ * Compiles a statement that queues a notification to one user about a change, in the batch that writes the change. If
+ * the user has no devices, nothing is queued. Parameters: `messageId`, `now`, `expiresAt` and those of `notice`.
  * @param notice a `select` of at most one row: `tenant_id`, `user_id` and `content`, a JSON text.
  */
 export function compileNotice(notice: SQL) {

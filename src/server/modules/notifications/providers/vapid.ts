@@ -13,7 +13,7 @@ const insertKeys = statement((q) => q.insert(vapidKeys).values(keys).onConflictD
 
 type VapidCtx = Pick<Ctx, "db" | "vault" | "now">;
 
-/** Returns the keys, the private one encrypted. Creates missing ones, even if several processes start at once. */
+/** Returns the keys, with the private key encrypted. Creates missing keys, even if several processes start at once. */
 export async function makeVapidKeys({ db, vault, now }: VapidCtx) {
   const kept = await get(db, selectKeys);
   if (kept) return kept;

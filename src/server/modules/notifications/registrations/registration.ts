@@ -130,7 +130,7 @@ export async function registerDevice(
   });
 }
 
-/** Counts devices without an account. Those of users are not counted, because each user has a maximum. */
+/** Counts devices without an account. Devices of users are not counted, because each user has a maximum. */
 async function countNewDevice(ctx: Ctx): Promise<void> {
   if (ctx.actor.kind === "user" || ctx.tenant.addressWrites === 0) return;
   await consumeLimit(ctx, newDevices, callerSubject(ctx), "Too many new devices from this address.");

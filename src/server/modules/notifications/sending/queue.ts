@@ -13,7 +13,7 @@ import { pushDeliveries, pushMessages, pushRegistrations } from "../table.ts";
 const batchSize = 500;
 const maxMessages = 100;
 
-/** Orders come first. Of each kind, registrations that have received a message come first: others may never answer. */
+/** Orders come before messages. Of each, proven registrations come first, because unproven ones may never answer. */
 const priority = sql`(m.kind <> 'order') * 2 + (r.is_proven = 0)`;
 const priorities = [0, 1, 2, 3];
 
@@ -70,7 +70,7 @@ const isTheirs = sql`${pushMessages.userId} is null or ${pushMessages.userId} is
 const claimed = {
   ...pick(pushDeliveries, "id", "attempts", "platform", "priority", "tenantId", "messageId"),
   ...pick(pushMessages, "kind", "content", "expiresAt"),
-  // The columns of a registration are null after it was removed.
+  // The columns of a registration are null after the registration was removed.
   registrationId: pushRegistrations.id,
   ...pick(pushRegistrations, "target", "lang"),
   ...{ store: tenants.title, language: tenants.language, isTheirs: isTheirs.mapWith(Boolean) },
