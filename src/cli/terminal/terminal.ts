@@ -59,7 +59,7 @@ export function openTerminal(host: NodeJS.Process) {
       return bytes.toString();
     },
     streamInput: () => host.stdin as AsyncIterable<Uint8Array>,
-    /** Calls `act` at the next SIGINT. The process ends five seconds later, or at a second SIGINT. */
+    /** Calls `act` at the next SIGINT. The process ends at most five seconds later, or at a second SIGINT. */
     onInterrupt(act: () => void): void {
       host.off("SIGINT", interrupt);
       host.once("SIGINT", () => {

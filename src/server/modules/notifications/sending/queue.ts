@@ -13,7 +13,7 @@ import { pushDeliveries, pushMessages, pushRegistrations } from "../table.ts";
 const batchSize = 500;
 const maxMessages = 100;
 
-/** Orders come before messages. Of each, proven registrations come first, because unproven ones may never answer. */
+/** Orders come before messages. In each group, registrations that already received a message come before others. */
 const priority = sql`(m.kind <> 'order') * 2 + (r.is_proven = 0)`;
 const priorities = [0, 1, 2, 3];
 
