@@ -73,7 +73,10 @@ test("product stock adds, removes and sets stock, but does not remove stock that
   expect(await show("mug")).toMatchObject({ stock: 8, version: 3 });
   await reserve(product_id, 3);
   const failed = await failure("product", "stock", "mug", "-6", ...demo);
-  expect([failed.code, failed.error.message]).toEqual([2, expect.stringContaining("5 pieces are not reserved by orders")]);
+  expect([failed.code, failed.error.message]).toEqual([
+    2,
+    expect.stringContaining("5 pieces are not reserved by orders"),
+  ]);
   expect(await stock("mug", "-5")).toMatchObject({ stock: 3, available: 0 });
   expect(await stock("mug", "=1")).toMatchObject({ stock: 1, available: -2 });
   expect((await failure("product", "stock", "mug", "+1000000000000", ...demo)).code).toBe(2);

@@ -1,13 +1,9 @@
 import type { Ctx } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { expireDueOrders } from "../../src/server/modules/orders/expiry.ts";
-import {
-  type PaymentDeps,
-  pollEvents,
-  readDueCheckouts,
-  requestRefunds,
-} from "../../src/server/modules/payments/jobs.ts";
+import { type PaymentDeps, pollEvents, readDueCheckouts } from "../../src/server/modules/payments/jobs.ts";
 import type { Checkout } from "../../src/server/modules/payments/model.ts";
+import { createRefundEngine } from "../../src/server/modules/payments/refund-delivery.ts";
 import { connectStripe } from "../../src/server/modules/payments/stripe/connect.ts";
 import type { TenantInput } from "../../src/server/modules/tenants/input.ts";
 import { startTestApp, type TestApp, vault } from "./app.ts";
@@ -52,6 +48,7 @@ export async function openPayShop(
   const product = await shop.createProduct({ price: 19, stock: 1000, requires_shipping: false });
   const depsOf = (db: Database): PaymentDeps => ({ db, vault, now: clock.now, payments });
   const deps = depsOf(database.db);
+  const refunds = createRefundEngine(deps);
   return {
     ...{ app, shop, stripe, ctx, clock, product, database, deps, depsOf },
     order: (fields: object = {}) => makeOrder(shop, [{ product_id: product.id, quantity: 2 }], { ...fields }),
@@ -71,9 +68,11 @@ export async function openPayShop(
       await readDueCheckouts(deps);
       await pollEvents(deps);
       await expireDueOrders(deps);
-      await requestRefunds(deps);
+      await refunds.poll();
+      await refunds.idle();
     },
     async close(): Promise<void> {
+      await refunds.stop();
       await stripe.settle();
       await stripe.stop();
       await app.stop();

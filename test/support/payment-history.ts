@@ -1,12 +1,8 @@
 import type { Ctx } from "../../src/server/context.ts";
 import type { Database } from "../../src/server/db/session.ts";
 import { expireDueOrders } from "../../src/server/modules/orders/expiry.ts";
-import {
-  type PaymentDeps,
-  pollEvents,
-  readDueCheckouts,
-  requestRefunds,
-} from "../../src/server/modules/payments/jobs.ts";
+import { type PaymentDeps, pollEvents, readDueCheckouts } from "../../src/server/modules/payments/jobs.ts";
+import { createRefundEngine } from "../../src/server/modules/payments/refund-delivery.ts";
 import { connectStripe } from "../../src/server/modules/payments/stripe/connect.ts";
 import { startTestApp, type TestApp, vault } from "./app.ts";
 import type { TestDatabase } from "./backend.ts";
@@ -24,6 +20,7 @@ interface Worker {
   app: TestApp;
   mortal: Mortal;
   deps: PaymentDeps;
+  refunds: ReturnType<typeof createRefundEngine>;
 }
 
 /** The processes that all histories of one database share. */
@@ -42,13 +39,14 @@ export async function openStage(database: TestDatabase, clock: FakeClock, proces
     const mortal = createMortal(db);
     const app = startTestApp({ db: mortal.db, clock, payments });
     const deps = { db: mortal.db, vault, now: clock.now, payments };
-    return { app, mortal, deps };
+    return { app, mortal, deps, refunds: createRefundEngine(deps) };
   };
   const workers = [startWorker(database.db)];
   for (let index = 1; index < processes; index++) workers.push(startWorker(await database.openAgain()));
   const close = async () => {
-    for (const { app, mortal } of workers) {
+    for (const { app, refunds, mortal } of workers) {
       mortal.revive();
+      await refunds.stop();
       await app.stop();
     }
   };
@@ -365,8 +363,12 @@ class History {
 
   /** One of the jobs of a process. */
   async jobs(only?: (deps: PaymentDeps) => Promise<unknown>) {
-    const { deps, mortal } = this.#worker;
-    const twice = [readDueCheckouts, expireDueOrders, requestRefunds];
+    const { deps, refunds, mortal } = this.#worker;
+    const engine = async () => {
+      await refunds.poll();
+      await refunds.idle();
+    };
+    const twice = [readDueCheckouts, expireDueOrders, engine];
     const all = [...twice, ...twice, pollEvents];
     const job = only ?? (this.#pick(all) as (deps: PaymentDeps) => Promise<unknown>);
     this.log.push(`  job ${job.name}`);
@@ -416,11 +418,12 @@ class History {
     for (const minutes of [0, 2, 11, 20, 65, 130, 1500, 11, 11]) {
       this.#stage.clock.advance(minutes * minute);
       for (const [index] of this.#stripe.webhooks.entries()) if (!this.#answered.has(index)) await this.#deliver(index);
-      for (const { deps } of this.#stage.workers) {
+      for (const { deps, refunds } of this.#stage.workers) {
         await readDueCheckouts(deps);
         await pollEvents(deps);
         await expireDueOrders(deps);
-        await requestRefunds(deps);
+        await refunds.poll();
+        await refunds.idle();
       }
       for (const { id, status } of lists.refunds) if (status === "pending") this.#stripe.finishRefund(id, "succeeded");
     }

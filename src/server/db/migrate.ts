@@ -12,8 +12,7 @@ import invoices from "../../../drizzle/0006_invoices.sql" with { type: "text" };
 import acme from "../../../drizzle/0007_acme.sql" with { type: "text" };
 import storeMails from "../../../drizzle/0008_store_mails.sql" with { type: "text" };
 import discountUses from "../../../drizzle/0009_discount_uses.sql" with { type: "text" };
-import refundRequests from "../../../drizzle/0010_refund_requests.sql" with { type: "text" };
-import checkoutColumns from "../../../drizzle/0011_checkout_columns.sql" with { type: "text" };
+import checkoutColumns from "../../../drizzle/0010_checkout_columns.sql" with { type: "text" };
 import { AppError, conflict, unavailable, wrongState } from "../errors.ts";
 import { isUniqueViolation } from "./db-errors.ts";
 import { Connection } from "./local/connection.ts";
@@ -40,8 +39,7 @@ export const migrations: readonly Migration[] = [
   { name: "0007_acme", sql: acme },
   { name: "0008_store_mails", sql: storeMails },
   { name: "0009_discount_uses", sql: discountUses },
-  { name: "0010_refund_requests", sql: refundRequests },
-  { name: "0011_checkout_columns", sql: checkoutColumns },
+  { name: "0010_checkout_columns", sql: checkoutColumns },
 ];
 
 /** A table that the database of a libSQL server has during a restore. A database with this table must not be used. */

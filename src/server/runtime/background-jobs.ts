@@ -12,7 +12,8 @@ import { reasonOf, type StoreSubject } from "../health/finding.ts";
 import type { LogWriter } from "../logging/logger.ts";
 import { openMediaBucket } from "../modules/media/service.ts";
 import { startPushDelivery } from "../modules/notifications/sending/delivery.ts";
-import { pollEvents, readDueCheckouts, requestRefunds } from "../modules/payments/jobs.ts";
+import { pollEvents, readDueCheckouts } from "../modules/payments/jobs.ts";
+import { createRefundEngine } from "../modules/payments/refund-delivery.ts";
 import { createWebhookEngine } from "../modules/webhooks/delivery.ts";
 import { openReplica } from "../replication/target.ts";
 import type { Vault } from "../security/vault.ts";
@@ -24,8 +25,8 @@ import { isSuccessor } from "./succession.ts";
 
 const checkFileMs = 1000;
 const durabilityMs = 5000;
-/** How often payment providers are called. An order with an open page expires after such a call, up to 15 seconds late. */
-const callProvidersMs = 5000;
+/** How often payment pages are read. An order with an open page expires after such a read, up to 15 seconds late. */
+const readPagesMs = 5000;
 
 export interface JobOptions extends CommandRun {
   version: string;
@@ -46,11 +47,12 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const webhooks = createWebhookEngine(deps).start(db, "webhook events stay queued");
   const pushes = startPushDelivery(config, deps);
   const paymentDeps = { ...deps, payments: paymentOptions(config) };
-  const callProviders = async (isStopping: () => boolean) => {
-    for (const job of [readDueCheckouts, requestRefunds, pollEvents]) if (!isStopping()) await job(paymentDeps);
+  const refunds = createRefundEngine(paymentDeps).start(db, "refunds stay requested");
+  const readPages = async (isStopping: () => boolean) => {
+    for (const job of [readDueCheckouts, pollEvents]) if (!isStopping()) await job(paymentDeps);
   };
-  const callsFailed = () => notice("warn", "payments could not be updated; the next attempt is in 5 seconds");
-  const payments = runEvery(callProvidersMs, callProviders, callsFailed);
+  const pagesUnread = () => notice("warn", "payment pages could not be read; the next attempt is in 5 seconds");
+  const pages = runEvery(readPagesMs, readPages, pagesUnread);
   const checkpointer = db instanceof FileDatabase ? startCheckpointer(db, { notice }) : undefined;
   const [backupSchedule, testSchedule] = [scheduleBackups(config), scheduleRestoreTests(config)];
   const backups = backupSchedule && startSchedule(config, backupSchedule, { ...options, notice });
@@ -76,7 +78,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
       clearInterval(checkingFile);
       clearInterval(watchingServer);
       await Promise.all([alerts, purging, backups, restoreTests].map((job) => job?.stop()));
-      await Promise.all([mail, webhooks, pushes, payments, renewal].map((job) => job?.stop()));
+      await Promise.all([mail, webhooks, pushes, refunds, pages, renewal].map((job) => job?.stop()));
       await checkpointer?.stop();
       await replicator?.stop();
     },

@@ -193,8 +193,6 @@ export const orderRefunds = sqliteTable(
     /** Why the refund failed at the provider. */
     error: text("error"),
     createdAt: text("created_at").notNull(),
-    /** When to request the refund from the provider again; null before the first request. */
-    nextRequestAt: text("next_request_at"),
   },
   (t) => [
     index("order_refunds_by_order").on(t.orderId, t.id),

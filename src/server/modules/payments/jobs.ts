@@ -3,18 +3,15 @@ import { alias, type SQLiteColumn } from "drizzle-orm/sqlite-core";
 import type { Ctx, PaymentOptions } from "../../context.ts";
 import { pick } from "../../db/selection.ts";
 import { all, createPurge, param, run, type Statement, statement } from "../../db/statement.ts";
-import { inTransaction } from "../../db/transaction.ts";
 import { AppError } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { checkouts } from "../orders/checkouts/table.ts";
-import { orderRefunds, orders, payments } from "../orders/table.ts";
+import { orders } from "../orders/table.ts";
 import { workThrough } from "../tenants/service.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
 import { openProvider, requireAccount } from "./accounts.ts";
 import { handleEvent } from "./events.ts";
-import { isOld, isRefusal } from "./provider.ts";
 import { closePage, reconcile } from "./reconcile.ts";
-import { advance, findRefund } from "./refunds.ts";
 import { paymentAccounts, paymentEvents } from "./table.ts";
 
 export type PaymentDeps = Pick<Ctx, "db" | "vault" | "now"> & { payments: PaymentOptions };
@@ -52,47 +49,12 @@ const selectAccounts = statement((q) =>
 const claimAccount = statement(sql`
   update ${paymentAccounts} set next_poll_at = iif(endpoint_id is null, ${param("inMinute")}, ${param("inTenMinutes")})
   where tenant_id = ${param("id")} and next_poll_at <= ${param("now")}`);
-const selectRefunds = statement((q) =>
-  q
-    .select({
-      ...pick(orderRefunds, "id", "orderId", "amountMinor", "createdAt"),
-      ...{ currency: payments.currency, intentId: sql<string>`${payments.reference}`, tenant },
-    })
-    .from(orderRefunds)
-    .innerJoin(payments, eq(payments.id, orderRefunds.paymentId))
-    .innerJoin(t, isActive(orderRefunds))
-    .where(sql`${orderRefunds.state} = 'requested' and coalesce(${orderRefunds.nextRequestAt}, '') <= ${param("now")}`)
-    .orderBy(orderRefunds.nextRequestAt)
-    .limit(20),
-);
-const claimRefund = statement(sql`
-  update ${orderRefunds} set next_request_at = ${param("inMinute")}
-  where id = ${param("id")} and state = 'requested' and coalesce(next_request_at, '') <= ${param("now")}`);
 const savePoll = statement(sql`
   update ${paymentAccounts} set events_until = ${param("until")} where tenant_id = ${param("id")}`);
 
 /** Reads open payment pages at the provider, because webhook calls can be lost. Closes the pages of expired orders. */
 export const readDueCheckouts = (deps: PaymentDeps): Promise<number> =>
   workOn(deps, selectPages, claimPage, (ctx, row) => (row.isEnding ? closePage(ctx, row) : reconcile(ctx, row)));
-
-/**
- * Requests refunds from providers. A request without an answer may have succeeded, so it is repeated each minute until
- * the provider accepts or refuses it.
- */
-export const requestRefunds = (deps: PaymentDeps): Promise<number> =>
-  workOn(deps, selectRefunds, claimRefund, async (ctx, refund) => {
-    const answer = await openProvider(ctx)
-      .then((provider) => provider.refund(refund, isOld(refund, ctx.now())))
-      .catch((error: unknown) => {
-        if (!isRefusal(error)) throw error;
-        return { id: null, state: "failed", error: error.message } as const;
-      });
-    await inTransaction(ctx, async (tx) => {
-      const row = await findRefund(tx, refund.id);
-      // A webhook call may have reported this refund already.
-      if (row?.state === "requested") await advance(tx, row, answer);
-    });
-  });
 
 /** Polls the events of accounts, because webhook calls can be lost. */
 export const pollEvents = (deps: PaymentDeps): Promise<number> =>

@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 import { check, index, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { orders, payments } from "../orders/table.ts";
+import { deliveryColumns } from "../../delivery/claim.ts";
+import { orderRefunds, orders, payments } from "../orders/table.ts";
 import { ownerColumn, tenantIdColumn } from "../tenants/table.ts";
 
 /** Accounts of stores at providers. Keys and secrets are encrypted. */
@@ -64,4 +65,19 @@ export const disputes = sqliteTable(
     createdAt: text("created_at").notNull(),
   },
   (t) => [primaryKey({ columns: [t.tenantId, t.id] }), index("disputes_by_order").on(t.orderId)],
+);
+
+/** Requests to providers to pay money back. The id of a row is that of its refund. */
+export const refundDeliveries = sqliteTable(
+  "refund_deliveries",
+  {
+    id: ownerColumn("id", () => orderRefunds.id).primaryKey(),
+    tenantId: tenantIdColumn(),
+    status: text("status", { enum: ["waiting", "delivered", "failed", "dropped"] }).notNull(),
+    ...deliveryColumns,
+  },
+  (t) => [
+    index("refund_deliveries_due").on(t.tenantId, t.nextAttemptAt).where(sql`status = 'waiting'`),
+    check("refund_deliveries_status", sql`${t.status} in ('waiting', 'delivered', 'failed', 'dropped')`),
+  ],
 );

@@ -1,2 +1,0 @@
-DROP TABLE `refund_deliveries`;--> statement-breakpoint
-ALTER TABLE `order_refunds` ADD `next_request_at` text;
