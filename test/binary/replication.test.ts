@@ -72,7 +72,7 @@ test("a backup that is restored for a test does not take over the replica of the
   expect(await server.end()).toBe(0);
   const taking = await drill.serve("--take-over");
   await until("the replica", () => taking.log().includes("snapshot made"));
-  const [, at = ""] = /remains there: \S+ db restore \S+ --at (\S+)/.exec(taking.log()) ?? [];
+  const [, at = ""] = /To restore that state: \S+ db restore \S+ --at (\S+)/.exec(taking.log()) ?? [];
   expect(await taking.end()).toBe(0);
   const kept = await drill.json<{ backup: { stores: number } }>("db", "restore", place, "--at", at, "--dry-run");
   expect(kept.backup.stores).toBe(2);

@@ -485,8 +485,8 @@ describe("two servers", () => {
     await until("the snapshot", () => objects("snapshot-").length === 2);
     await second.stop();
     expect(await rowsOf()).toEqual(["other"]);
-    const kept = notices.find((one) => one.includes("remains there")) ?? "";
-    const [, at = ""] = /remains there: bodega db restore \S+ --at (\S+)/.exec(kept) ?? [];
+    const kept = notices.find((one) => one.includes("keeps its earlier state")) ?? "";
+    const [, at = ""] = /To restore that state: bodega db restore \S+ --at (\S+)/.exec(kept) ?? [];
     expect(await rowsOf(undefined, Date.parse(at))).toEqual(["a"]);
     // A replaced server must not take over again when it starts.
     const again = await refusal(startReplicator());
@@ -690,7 +690,7 @@ describe("a replica in a place that others can write to", () => {
     await startReplicator().check();
     await notice("generation-9999999999 is truncated or altered. Delete this object");
     rmSync(path("generation-9999999999"));
-    await notice("no server took the generation of segment-9999999999-000000000001. Delete this object");
+    await notice("no server claimed the generation of segment-9999999999-000000000001. Delete this object");
     expect((await refusal()).message).toContain("segment-9999999999-000000000001");
     rmSync(path("segment-9999999999-000000000001"));
     await works();
@@ -715,7 +715,7 @@ describe("a replica in a place that others can write to", () => {
     notices = [];
     await startReplicator(place).check();
     await notice("begins with a snapshot");
-    expect(notices.join("\n")).toContain("It needs its earlier secret key, or --without-signature: bodega db restore");
+    expect(notices.join("\n")).toContain("use the secret key of that time or add --without-signature: bodega db");
     await notice("snapshot made");
     await insert("d");
     await until("a segment", () => objects("segment-0000000002").length > 0);

@@ -123,7 +123,7 @@ async function readText(entry: AsyncIterable<unknown>, size: number): Promise<st
   return Buffer.concat(await Array.fromAsync(entry as AsyncIterable<Buffer>)).toString("utf8");
 }
 
-/** Waits until both have ended. If both fail, an error about an early end follows from the other error, which counts. */
+/** Waits for both. If both fail, one of them may only report that its stream ended early. Throws the other's error. */
 async function both(archive: { destroy(error: Error): void }, inner: Promise<unknown>, outer: Promise<void>) {
   const work = inner.catch((error) => {
     archive.destroy(error);

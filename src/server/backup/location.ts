@@ -27,7 +27,7 @@ export async function listBackups(storage: ObjectStorage): Promise<string[]> {
 
 export const backupsFolder = (dataDir: string) => join(dataDir, "backups");
 
-/** Returns the place that a server's restore tests read: its replica, else its backups, else undefined. */
+/** Returns the place that a server's restore tests read: the replica or, without one, the backups. May be undefined. */
 export function restoreTestPlace(config: Pick<Config, "replicateTo" | "backupTo" | "backupEveryMs" | "dataDir">) {
   const { replicateTo, backupTo, backupEveryMs, dataDir } = config;
   return replicateTo ?? backupTo ?? (backupEveryMs === undefined ? undefined : backupsFolder(dataDir));

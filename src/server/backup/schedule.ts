@@ -24,7 +24,7 @@ export interface CommandRun {
 interface ScheduledCommand {
   kind: "backup" | "restore-test";
   words: string[];
-  /** A recorded result counts for this schedule if its place begins with this text. */
+  /** Only recorded results with a `place` that begins with this text count for this schedule. */
   place: string;
   everyMs: number;
   retryMs: number;
@@ -101,7 +101,7 @@ export function startSchedule(
 
   const polling = runEvery(pollMs, async () => isDue() && run());
   return {
-    /** Polls at once. */
+    /** Runs the command at once if it is due. */
     check: polling.run,
     stop() {
       stopping.abort();

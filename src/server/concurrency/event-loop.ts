@@ -3,12 +3,12 @@ import { Semaphore } from "./semaphore.ts";
 
 const options = { permits: 1, fullMessage: "Too much work is waiting." };
 const turns = new Semaphore(options);
-/** Each turn of the event loop admits one health check, however many others wait. */
+/** Each turn of the event loop admits one health check, however many other requests wait. */
 const checks = new Semaphore(options);
 const healthParty = "/health/";
 /** When a turn of the event loop has taken this many milliseconds, further requests wait for the next turn. */
 const budgetMs = 10;
-/** Pauses after a long turn: one empty turn per 2 ms, because Bun completes only few TLS handshakes in a turn. */
+/** A long turn is followed by one empty turn per 2 ms of it: Bun completes only few TLS handshakes in a turn. */
 const restMs = 2;
 let endsAt: number | undefined;
 const ends: (() => void)[] = [];
@@ -22,8 +22,8 @@ export const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 const endTurn = () => void ends.splice(0).map((end) => end());
 
 /**
- * Waits for a turn of the event loop that has time left. If `signal` aborts, it resolves at once; the caller must then
- * stop. Throws unavailable when too many wait.
+ * Waits for a turn of the event loop that has time left. When `signal` aborts, the wait ends at once; the caller must
+ * then stop. Throws unavailable when too many callers wait.
  */
 export function yieldToEventLoop(party?: string, { client, signal }: Caller = {}): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -31,7 +31,7 @@ export function yieldToEventLoop(party?: string, { client, signal }: Caller = {}
       if (party === healthParty) await nextTurn();
       else while (!signal?.aborted && isOver()) await nextTurn();
       resolve();
-      // The caller reads in this tick. Later callers may already know a later commit, so they must get a new snapshot.
+      // The caller reads in this tick. If no other call waits, the snapshot then ends. So later calls get a new one.
       if (!signal?.aborted) await new Promise((next) => process.nextTick(next));
       if (turns.waiting === 0 || isOver()) endTurn();
     };

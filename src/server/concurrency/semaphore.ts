@@ -6,7 +6,7 @@ interface Waiter {
   timer: Timer | undefined;
 }
 
-/** Gives permits to parties in turn, to members of a party in turn, and to each member's calls in order of arrival. */
+/** Gives permits to parties, such as stores, in turn; in a party, to members in turn; to a member's calls in order. */
 export class Semaphore {
   readonly limits;
   waiting = 0;

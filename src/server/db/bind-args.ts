@@ -37,8 +37,8 @@ export function bindValue(value: unknown): BoundValue {
 
 /**
  * Converts the arguments of a statement with `count` parameters.
- * @throws as `bindValue`; TypeError for another number of arguments. For a missing argument, a cached statement would
- * use that of an earlier call.
+ * @throws as `bindValue`; TypeError for another number of arguments. In place of a missing argument, a cached statement
+ * would use an argument of an earlier call.
  */
 export function bindArgs(count: number, args: InArgs | undefined): BoundValue[] {
   const given = args ?? [];

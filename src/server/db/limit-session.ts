@@ -5,8 +5,8 @@ import type { Session } from "./session.ts";
 const tooSlow = () => unavailable("The database server is too slow.", { isInternal: true });
 
 /**
- * Returns a session whose calls may take `limitMs` milliseconds in total, without the time between calls. Later calls
- * fail with unavailable. A write that was too slow may still be committed.
+ * Returns a session whose calls may take `limitMs` milliseconds in total, not counting the time between calls. Later
+ * calls fail with unavailable. A write that was too slow may still be committed.
  */
 export function limitSession(session: Session, limitMs: number): Session {
   let leftMs = limitMs;

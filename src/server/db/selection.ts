@@ -16,7 +16,7 @@ interface Selecting {
   config: { fields?: Record<string, Field>; returning?: { path: string[]; field: Field }[] };
 }
 
-/** Gives the columns of a built query the names in its selection. Returns the decoders that some columns need. */
+/** Names the columns of a built query after the keys of its selection. Returns the decoders that some columns need. */
 export function nameColumns(query: object): Decoder[] {
   const { config } = query as Selecting;
   const decoders: Decoder[] = [];

@@ -26,8 +26,8 @@ export interface Executor {
 export interface Session extends Executor {
   /**
    * Runs `fn` in one write transaction and resolves after its COMMIT. Inside a transaction, `fn` joins the outer one.
-   * It must await nothing but its `tx`, because it blocks all other writers. If it takes longer than 5 s (on a server,
-   * 1 s), the call fails with unavailable.
+   * `fn` must await nothing but its `tx`, because it blocks all other writers. If `fn` takes longer than 5 s (on a
+   * server, 1 s), the call fails with unavailable.
    */
   transaction<T>(fn: (tx: Session) => Promise<T>): Promise<T>;
 }

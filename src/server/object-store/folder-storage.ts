@@ -24,7 +24,7 @@ export function openFolder(folder: string, dataDir?: string): ObjectStorage {
       await syncFolder(folder);
     },
     async create(name, bytes) {
-      // `put` does not create the directory: if the directory is missing then, its disk may not be mounted.
+      // Only `create` makes the directory. If `put` finds no directory, its disk may not be mounted, so `put` fails.
       await mkdir(folder, { recursive: true, mode: 0o700 });
       const partial = await write(name, bytes);
       try {
@@ -50,7 +50,7 @@ export function openFolder(folder: string, dataDir?: string): ObjectStorage {
       if (isOwned) chownLike(partial, dataDir);
       return uploadTo(file, partial, join(folder, name), signal);
     },
-    // This call is asynchronous, because a network folder can hang, and the process must continue then.
+    // This call is asynchronous, because a network folder can hang, which must not block the process.
     has: (name) => stat(join(folder, name)).then(Boolean, () => false),
     async get(name, checkSize) {
       const path = join(folder, name);

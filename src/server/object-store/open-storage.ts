@@ -30,7 +30,7 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
   const fileOf = (name: string) => client.file(prefix + name);
   const answer = <T>(call: Promise<T>) =>
     withTimeout(call, timeoutMs, () => unavailable(`${address} did not answer within ${timeoutMs / 1000} s.`));
-  // Bun's client cannot be interrupted, and cannot refuse a name that exists. So signed URLs are fetched instead.
+  // Bun's S3 client cannot abort a call, and always overwrites. So requests are sent to signed URLs instead.
   const put = async (name: string, bytes: Uint8Array, headers: Record<string, string>) => {
     const url = client.presign(prefix + name, { method: "PUT", expiresIn: presignSeconds });
     const body = bytes as Uint8Array<ArrayBuffer>;
@@ -46,7 +46,7 @@ function openBucket(address: string, account: NonNullable<Config["s3"]>, timeout
     },
     create: (name, bytes) => put(name, bytes, { "If-None-Match": "*" }),
     async upload(name, _id, signal) {
-      // This call finds most errors before the database is copied. An account that may write but not list is enough.
+      // This call finds most errors before the database is copied. A missing permission to list is no error.
       await answer(client.list({ prefix, maxKeys: 1 })).catch((error) => absent(error, "AccessDenied"));
       return upload(client, `${prefix}${name}`, signal);
     },
@@ -92,7 +92,7 @@ function upload(client: Bun.S3Client, key: string, signal: AbortSignal): BackupU
     // The chunk is copied, because the pipeline reuses its buffer while the upload still needs it.
     transform: (chunk: Buffer, _encoding, done) => done(null, Buffer.from(chunk)),
   });
-  // Destroying the stream ends the upload without an object. Bun's own writer would store what it has.
+  // If the stream is destroyed, no object is created. Bun's own writer would create an incomplete object.
   const uploaded = client.write(key, new Response(Readable.toWeb(sink) as never), {
     partSize: partBytes,
     queueSize: 2,
@@ -105,7 +105,7 @@ function upload(client: Bun.S3Client, key: string, signal: AbortSignal): BackupU
     finish: () => withSignal(uploaded, signal),
     async discard() {
       sink.destroy(new Error("The backup was cancelled."));
-      // If the last call was already running, the upload leaves a complete object, which is deleted here.
+      // If Bun has already sent the request that completes the upload, S3 creates the object. It is deleted here.
       const removed = uploaded.then(() => client.delete(key)).catch(() => {});
       await Promise.race([removed, Bun.sleep(abortMs)]);
       await Bun.sleep(abortMs);
@@ -126,7 +126,7 @@ export const smallCallMs = 5000;
 const slowest = 64;
 
 /**
- * Opens storage whose calls end within a time limit; their errors are unavailable.
+ * Opens storage whose calls end within a time limit. Errors of a disk or of S3 are mapped to unavailable.
  * @param noun names the content in errors.
  */
 export function openBoundedStorage(

@@ -84,7 +84,7 @@ async function* fetchAhead(place: ReplicaTarget, ids: readonly SegmentId[], sign
 }
 
 function follows(state: ChainState, { isBase, generation, claimed, previous }: Segment["header"]): boolean {
-  // Commits before a base are lost, so a base follows only a snapshot of its generation. A snapshot has no hash.
+  // Commits before a base segment were lost. So it follows only a snapshot of its generation. A snapshot has no hash.
   if (isBase) return state.hash === undefined && state.generation === generation && state.claimed === claimed;
   return previous?.generation === state.generation && (state.hash === undefined || previous.hash === state.hash);
 }
@@ -126,7 +126,7 @@ export function createChainWriter(place: ReplicaTarget, origin: Origin, lastSegm
   return {
     last: () => previous.id,
 
-    /** Whether the place still has this claim and the last segment. Throws conflict if the place has a later claim. */
+    /** Whether the place still has this server's claim and last segment. Throws conflict if it has a later claim. */
     async isInPlace(): Promise<boolean> {
       const { id, hash } = previous;
       await requireNewest(place, origin.generation, checks % listEvery === 0);

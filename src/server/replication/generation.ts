@@ -18,7 +18,7 @@ interface Claim {
   at: string;
 }
 
-/** The last segment of a place. A damaged segment has neither header nor hash. */
+/** The last segment of a place. It has neither header nor hash if it cannot be verified. */
 export interface LastSegment {
   id: SegmentId;
   header?: SegmentHeader;
@@ -69,10 +69,10 @@ function describeChoice(address: string): string {
   );
 }
 
-/** Describes how to restore the state before a moment. A segment without a header was signed with another key. */
+/** Says how to restore the state before a moment. A segment without a header may be signed with an earlier key. */
 export function describeKept({ address }: ReplicaTarget, { header }: LastSegment, at: string): string {
-  const needs = header ? "" : ". It needs its earlier secret key, or --without-signature";
-  return `its state until now remains there${needs}: bodega db restore ${address} --at ${at}`;
+  const needs = header ? "" : ", use the secret key of that time or add --without-signature";
+  return `${address} keeps its earlier state. To restore that state${needs}: bodega db restore ${address} --at ${at}`;
 }
 
 /**
@@ -121,7 +121,7 @@ const checkMs = 5000;
 export interface LeaseOptions {
   database: string;
   dataDir: string;
-  /** Whether this server may once replace a newer state of the replica that its database does not contain. */
+  /** Whether this server may replace the replica once, even if the replica has changes that its database lacks. */
   takeOver?: boolean | undefined;
   /** The state that the data directory had recorded for the place when this process opened it. */
   known: ReturnType<typeof readReplicaState>;
@@ -131,7 +131,7 @@ export interface LeaseOptions {
 export class GenerationLease {
   readonly #place: ReplicaTarget;
   readonly #options: LeaseOptions;
-  /** The ends of segments that this database contained when it was opened, as JSON. */
+  /** The ends of the segments that the database contained when it was opened: WAL positions as JSON. */
   readonly #ends = new Set<string>();
   #isOver = false;
 
@@ -152,7 +152,7 @@ export class GenerationLease {
     notice("warn", `It is not known whether another server took over the replica: ${message} ${remedy}`.trimEnd());
   }
 
-  /** Throws conflict if this server may not write to the place. `generation` is its last one there; 0 for none. */
+  /** Throws conflict if this server may not write to the place. `generation` is the last one of its directory, or 0. */
   async #require(generation: number): Promise<PlaceState> {
     const { database, dataDir, takeOver, known } = this.#options;
     const found = await readPlace(this.#place);
@@ -166,10 +166,10 @@ export class GenerationLease {
       });
     }
     const isRestored = generation === 0 && known?.isSameFile && known.restored === newest;
-    // A claim of this server or of the restored server is not verified, because an earlier key may have signed it.
+    // This server's own claim, or that of the state it restored, is not verified: an earlier key may have signed it.
     if (claim === undefined || found.generation <= generation || isRestored) return found;
     await readClaim(this.#place, found.generation).catch((error: AppError) => {
-      // A server that replicated here before starts without a replica. For another server, the place may be wrong.
+      // Only a conflict prevents the start. A server that never replicated here must not start: its place may be wrong.
       throw wasHere || error.kind === "unavailable" ? error : conflict(error.message, { remedy: error.remedy });
     });
     if (takeOver && !this.#isOver) return found;
@@ -201,13 +201,13 @@ export class GenerationLease {
       const generation = Math.max(found.generation, last) + 1;
       const { lastSegment: { id } = { id: undefined } } = found;
       const isForged = id !== undefined && id.generation >= generation;
-      if (isForged) throw foreignObject(`no server took the generation of ${segmentName(id)}`);
+      if (isForged) throw foreignObject(`no server claimed the generation of ${segmentName(id)}`);
       const claim = await claimGeneration(this.#place, { database, dataDir, generation });
       if (claim === undefined) continue;
       // The previous server may have written meanwhile, so the last segment is read again.
       const lastSegment = await readLastSegment(this.#place);
       const continues = this.#has(lastSegment);
-      // The ends describe the database as it was opened. Later, they are out of date.
+      // `#ends` describes the database at its opening. Later writes make it out of date.
       this.#ends.clear();
       this.#isOver = true;
       return { generation, lastSegment, continues, at: claim.at };

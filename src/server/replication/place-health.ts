@@ -9,7 +9,7 @@ import { readNewestGeneration } from "./generation.ts";
 import type { ReplicaTarget } from "./target.ts";
 
 /**
- * Warns of a place on the disk of the data, and of a missing replica, for example if its disk is not mounted.
+ * Logs a warning if the replica is on the disk of the data, and an error if the replica that was there is missing.
  * @param known the generation that this data directory last had in the place; 0 for none.
  */
 export async function checkPlace(place: ReplicaTarget, known: number, dataDir: string, notice: LogWriter["notice"]) {
@@ -53,7 +53,7 @@ export interface ReplicationStatus {
 }
 
 const repeatMs = 3_600_000;
-/** A place counts as working after this time without a failure. A bad place may work for a shorter time. */
+/** After this time without a failure, a place is logged as working. A faulty place may work for a shorter time. */
 const steadyMs = 60_000;
 const retryMs = { least: 1000, most: 5000 };
 

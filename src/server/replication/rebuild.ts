@@ -44,7 +44,7 @@ interface RebuildOptions {
 export async function rebuild(place: ReplicaTarget, path: string, options: RebuildOptions) {
   const { until = Number.POSITIVE_INFINITY, onStep, signal } = options;
   const { clockRewinds = [] } = (await readLastSegment(place))?.header ?? {};
-  // If the clock was set back and passed this time twice, the later pass counts.
+  // If the clock was set back, it may have passed the time `until` twice. The second time is meant.
   const replayUntil = clockRewinds.findLast(({ at }) => Date.parse(at) <= until)?.sequence ?? 0;
   const { snapshot, older } = await findSnapshot(place, until, replayUntil);
   const { generation, sequence, database, claimed, version, consistentFrom, at, parts } = snapshot;
@@ -132,7 +132,7 @@ export async function fetchReplica(place: ReplicaTarget, options: RebuildOptions
 
 const timeoutMs = 5000;
 
-/** Reads which state is the newest. Returns a function that records, after the restore, that the database has it. */
+/** Reads the name of the newest object. Returns a function to call after the restore, which records this name. */
 export async function beginRestore(place: ReplicaTarget): Promise<(dataDir: string) => void> {
   // A damaged claim must not prevent a restore, so its error is ignored.
   const { newest: restored } = await readPlace(place).catch(() => ({ newest: "" }));

@@ -31,7 +31,7 @@ export class Replicator {
   readonly #tail: WalTail;
   readonly #purge: ReturnType<typeof createPurge>;
   readonly #lease: GenerationLease;
-  /** The generation of this server. Before it has claimed one, that of the last server of the data directory, or 0. */
+  /** The generation that this server has claimed. Before its claim, the last one of its data directory; 0 for none. */
   #generation: number;
   #chain: ChainWriter | undefined;
   /** The last segment that is certainly in the database file. */
@@ -191,7 +191,7 @@ export class Replicator {
     return true;
   }
 
-  /** Copies the next part of a snapshot. Starts one when the segments since the last snapshot are larger than it. */
+  /** Copies the next part of a snapshot. Starts one when the segments since the last snapshot exceed its size. */
   async #copySnapshot(): Promise<boolean> {
     const { bytes, time } = this.#lastSnapshot;
     // The minimum avoids new snapshots of a small database after a few segments.

@@ -19,7 +19,7 @@ export interface SegmentHeader {
   isBase: boolean;
   /** The database contains all commits until this time. */
   at: string;
-  /** The latest segments whose time is before that of the previous segment, because the clock was set back. */
+  /** The latest segments that are dated earlier than the segment before them, because the clock was set back. */
   clockRewinds?: { sequence: number; at: string }[];
   pageCount: number;
   end: WalPosition;
@@ -35,7 +35,7 @@ export interface Segment {
 }
 
 const zstdLevel = 1;
-/** A larger transaction is not sent. It waits until the WAL is emptied, and is then in a snapshot. */
+/** A larger transaction is not sent as a segment. When the WAL has been emptied, a new snapshot contains it. */
 const maxPages = (256 * MiB) / pageBytes;
 
 const maxDatabasePages = 2 ** 32 - 2;

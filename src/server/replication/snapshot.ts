@@ -67,7 +67,7 @@ export class SnapshotCopy {
 
 const batch = 10;
 
-/** Removes objects that no state within the kept time needs, a few at a time. */
+/** Creates a purge that removes, a few at a time, objects that no state of the last `keepMs` milliseconds needs. */
 export function createPurge(place: ReplicaTarget, keepMs: number) {
   let isDue = false;
   let names: string[] = [];

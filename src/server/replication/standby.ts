@@ -136,7 +136,7 @@ export class Standby {
     return snapshots.at(-1);
   }
 
-  /** Whether the place has the replica of this copy. Throws unavailable without a replica, wrongState for another. */
+  /** Whether the place still has the copied replica. Throws unavailable if it has none, wrongState for another. */
   async #isContinued({ generation, database, claimed }: ChainState): Promise<boolean> {
     const { place } = this.#known;
     if (this.#isBroken) return true;
@@ -145,7 +145,7 @@ export class Standby {
     if (claim?.at === claimed) return true;
     const newest = await readNewestClaim(this.#place);
     if (newest === undefined) {
-      // If the disk is not mounted, its directory is there but empty.
+      // If a disk is not mounted, its mount point is an empty directory.
       const remedy = "Mount its disk, or start the server that replicates there.";
       throw unavailable(`The replica is no longer in ${place}.`, { remedy });
     }
@@ -189,7 +189,7 @@ export class Standby {
       const options = { folder: temp.path, until: undefined, onStep: () => {}, signal };
       const { databasePath, state } = await fetchReplica(this.#place, options);
       await this.close();
-      // Until the copy is replaced and the new state is written, they may not match, which `isApplying` records.
+      // `isApplying` records that the copy and the written state may not match until both are replaced.
       this.#write({ isApplying: true });
       syncFile(databasePath);
       chownLike(databasePath, dataDir);

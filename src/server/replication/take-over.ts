@@ -58,7 +58,7 @@ async function promote(standby: Standby, address: string, config: Config, { noti
   for (let attempt = 1; attempt <= 3 && !isCurrent; attempt++) isCurrent = await standby.catchUp();
   const { database } = requireStandby(config).state as ChainState;
   const generation = ((await readNewestClaim(place))?.generation ?? 0) + 1;
-  // The state identifies the file also after its rename, so that the replica continues after an interruption.
+  // The state identifies the file even after its rename. So an interrupted promotion can continue the replica.
   const note = (end: WalPosition | null = null) =>
     writeReplicaState(copyFile(dataDir), { place: address, generation, end }, true);
   note();

@@ -20,8 +20,8 @@ export interface ReplicaTarget extends BoundedStorage {
 }
 
 /**
- * Opens a replica. Its key is read at the first use. Calls of the replica throw unavailable. For `db restore`, `flags`
- * are the flags of that command. Throws as `openStorage`.
+ * Opens a replica. The secret key is read at the first use. If a call to the place fails, it throws unavailable. For
+ * `db restore`, `flags` are the flags of that command. Throws as `openStorage`.
  */
 export function openReplica(
   address: string,
@@ -63,9 +63,9 @@ interface ReplicaState {
   generation: number;
   /** The end of the last segment that is in the file; null if the file has no segment. */
   end: WalPosition | null;
-  /** The newest object of the place when the file was restored from it. */
+  /** The newest object that the place had when the file was restored from there. */
   restored?: string;
-  /** Identifies the file. If it differs, there are commits that were not sent. */
+  /** Inode, size and time of the file. If size or time has changed, the file may have commits that were not sent. */
   file: ReturnType<typeof identify>;
 }
 
@@ -85,7 +85,7 @@ export function readReplicaState(databasePath: string, place?: string) {
   });
 }
 
-/** Writes the state. A failure throws unavailable with `isMust`. Without it, the next server makes a new snapshot. */
+/** Writes the state. With `isMust`, a failure throws unavailable. If not, it makes the next server send a snapshot. */
 export function writeReplicaState(databasePath: string, state: Omit<ReplicaState, "file">, isMust = false): void {
   const text = `${JSON.stringify({ ...state, file: identify(databasePath) })}\n`;
   const write = () => writeWhole(dirname(databasePath), statePath(databasePath), text);

@@ -16,7 +16,7 @@ import { MiB } from "../values/units.ts";
 const chunkBytes = 256 * frameBytes;
 /** About how many bytes of the WAL to put into one segment. */
 const maxBytes = 16 * MiB;
-/** How much may be unread when the WAL is emptied. Reading it delays waiting writes. */
+/** How many bytes of the WAL may be unread when it is emptied. Reading these bytes delays waiting writes. */
 const maxRest = 16 * MiB;
 
 export interface WalRead {
@@ -31,7 +31,7 @@ export interface WalRead {
 export class WalTail implements WalObserver {
   readonly #path: string;
   readonly #on: { emptied: (isWhole: boolean) => void; wanted: () => void };
-  /** Where reading continues; undefined for the first frame of the present WAL or of the next one. */
+  /** Where reading continues. If undefined, at the first frame of the WAL or, if the WAL is empty, of the next one. */
   #position: WalPosition | undefined;
   #held: Changes | undefined;
   #captured: Changes | "lost" | undefined;

@@ -19,9 +19,9 @@ const smallWalBytes = 16 * MiB;
 const maxWaitMs = 5000;
 
 /**
- * Copies a database file while others write: first the file, then its WAL, which is not reset meanwhile. `VACUUM INTO`
- * would write as fast as it can, and delay the server's commits.
- * @throws unavailable for a full or faulty disk, or if more is written than can be copied.
+ * Copies a database file, then its WAL, while others write. A read transaction keeps the WAL from being reset. `VACUUM
+ * INTO` would write as fast as it can, and delay the server's commits.
+ * @throws unavailable for a full or faulty disk, or if others write more than can be copied.
  */
 export async function copyLive(path: string, target: string, options: Required<CopyOptions>): Promise<void> {
   const users = await lockShared(path);

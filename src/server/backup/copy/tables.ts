@@ -23,7 +23,7 @@ export interface CopyPlan {
   indexes: string[];
   /** Triggers and views, created last so that no trigger fires for copied rows. */
   triggersAndViews: string[];
-  /** The highest number that each AUTOINCREMENT table has assigned, including deleted rows. */
+  /** The highest number that each AUTOINCREMENT table has ever assigned, even if that row was deleted. */
   sequences: { name: string; last: CopiedValue }[];
 }
 

@@ -27,9 +27,9 @@ interface FetchOptions {
 const sqliteHeader = "SQLite format 3\0";
 
 /**
- * Reads and verifies a backup. `manifest` is null for a plain database file; `missing` lists migrations that it lacks.
- * @throws validationFailed when it is truncated, altered, damaged or of another program; unavailable when its schema is
- * newer than this program or when it cannot be read; notFound for a missing backup.
+ * Reads and verifies a backup. `manifest` is null for a plain database file; `missing` lists migrations to be applied.
+ * @throws validationFailed for a truncated, altered or damaged backup, or one of another program; unavailable if its
+ * schema is newer than this program, or if it cannot be read; notFound for a missing backup.
  */
 export async function fetchBackup(source: BackupLocation, options: FetchOptions): Promise<FetchedBackup> {
   const manifest = await unpack(source, join(options.folder, "bodega.db"), options);
@@ -52,7 +52,7 @@ async function unpack(source: BackupLocation, databasePath: string, options: Fet
     if (!source.place.startsWith("s3:")) {
       const path = formatLocation(source);
       const start = Bun.file(path).slice(0, sqliteHeader.length);
-      // A file that cannot be read is treated as an archive, so that reading it again reports the reason.
+      // If the file cannot be read, the code below reads it again and reports the reason.
       if ((await start.text().catch(() => "")) === sqliteHeader) return await copyPlain(path, databasePath, options);
     }
     const { stream, bytes: total } = await openSource(source, options);

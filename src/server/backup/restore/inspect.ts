@@ -84,7 +84,7 @@ export function verifySchema(schema: Manifest["schema"], faults: string | undefi
     throw unavailable(`A newer version made the backup (migration ${newer[0]}). Restore it with that version.`);
   }
   if (altered[0] !== undefined) {
-    throw unavailable(`The backup has a different migration ${altered[0]}. Restore it with the version that made it.`);
+    throw unavailable(`Migration ${altered[0]} differs from the backup's. Use the version that made the backup.`);
   }
   if (faults === undefined) return;
   throw damaged(`The database in the backup is damaged: it ${faults}.`, { remedy: "Restore an older backup." });

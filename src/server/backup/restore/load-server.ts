@@ -42,7 +42,7 @@ export async function loadDatabase(sourcePath: string, db: Database, options: Co
     try {
       const tables = plan.tables.filter(({ name, kind }) => kind !== "virtual" && name !== migrationsTable);
       const write = (table: TablePlan, page: CopiedValue[][], before: number) => {
-        // An empty shadow table makes its virtual table unusable, so SQLite's rows stay until copied rows come.
+        // An empty shadow table makes its virtual table unusable. So SQLite's rows are deleted with the first insert.
         const clearing = table.kind === "shadow" && before === 0 ? [`DELETE FROM ${quote(table.name)}`] : [];
         return session.write([...clearing, ...insertPage(table, page)]);
       };
@@ -96,7 +96,7 @@ const assertUnused = `INSERT INTO ${restoreMarker} SELECT count(*) = 0 FROM tena
 
 /**
  * Throws conflict if the database contains a store or tables of another program.
- * @returns `clearing`: statements that remove its tables; `revision`: its present revision, not to be used again.
+ * @returns `clearing`: statements that drop its tables; `revision`: its present revision, which must not be used again.
  */
 export async function inspectTarget(db: Database) {
   const { rows } = await db.execute(selectTables);
@@ -123,7 +123,7 @@ export async function inspectTarget(db: Database) {
 /**
  * Creates tables and indexes in one transaction. Creating indexes at the end could take longer than the server's time
  * limit.
- * @throws conflict if another program changes the database, also during later writes; unavailable without a server.
+ * @throws conflict if another program changes the database, also during later writes; unavailable if the server fails.
  */
 async function beginLoading(db: Database, target: Awaited<ReturnType<typeof inspectTarget>>, plan: CopyPlan) {
   const client = copyClientOf(db);

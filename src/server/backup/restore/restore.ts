@@ -45,8 +45,8 @@ export async function planRestore(fetched: FetchedBackup, config: Config) {
 }
 
 /**
- * Restores a backup. A file is replaced by a rename, so that at any moment the old or the new file exists. Before the
- * rename, the signal aborts without a change. A server's database is loaded in batches.
+ * Restores a backup. A file is replaced by a rename, so that the old or the new file always exists. If the signal
+ * aborts before the rename, nothing changes. The database of a libSQL server is loaded in batches.
  * @throws wrongState while a server runs on the data directory; unavailable if a command keeps the database open or the
  * disk cannot be written.
  */

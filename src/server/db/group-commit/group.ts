@@ -20,7 +20,7 @@ export interface GroupOptions {
   groupMs: number;
   /** Milliseconds that one unit may take. */
   writeTimeoutMs: number;
-  /** Returns the work before the commit. The first group loads this work, because many commands only read. */
+  /** Loads the work to do before each COMMIT. Only groups call this, so that commands that only read do not load it. */
   beforeCommit?: (() => Promise<BeforeCommit>) | undefined;
 }
 
@@ -29,7 +29,7 @@ interface Outcome {
   value?: unknown;
   error?: unknown;
   hasFailed: boolean;
-  /** Whether an earlier unit of the group, which is not committed yet, may have caused the failure. */
+  /** Whether uncommitted changes of an earlier unit of the group may have caused the failure. */
   isTainted: boolean;
 }
 

@@ -22,7 +22,7 @@ export interface Writer {
   /** Waits for a moment before `begin` is called again. Missing if `begin` never returns false. */
   waitForLock?(): Promise<void>;
   yieldLock?(): Promise<void>;
-  /** @param ahead the reads before the commit, to send them with a unit that may be the last; empty for other units. */
+  /** @param ahead reads that the COMMIT needs. A unit that may be the last sends them too; empty for other units. */
   beginUnit(ahead: readonly InStatement[]): void;
   /**
    * Runs statements of the unit, in order.
@@ -49,9 +49,9 @@ export interface CommitResult {
   found?: Result[];
 }
 
-/** Work that every group does before its COMMIT, until no read finds a row. */
+/** Work that every group does before its COMMIT. The group repeats it until none of the reads finds a row. */
 export interface BeforeCommit {
-  /** Each read selects rows for which work is left. */
+  /** Each read selects rows that still need the work. */
   reads: readonly InStatement[];
   /** Returns the statements that do the work for the rows that the reads found. */
   finish(results: readonly Result[]): InStatement[];

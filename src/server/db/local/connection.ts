@@ -18,7 +18,7 @@ interface Kept {
   statement: EngineStatement;
   columns: string[];
   makeRow: RowMaker | null;
-  /** A second statement, only for `first`: `get` binds no arguments to a statement that another method has run. */
+  /** Prepared again, for `first`: the engine's `get` ignores arguments if another method has run the statement. */
   getter: EngineStatement | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface ConnectionOptions {
   cacheKiB?: number;
   /** Whether to keep the journal mode, as for a database in memory. */
   keepFormat?: boolean;
-  /** After a disk fault, another engine may be opened only while this returns true. */
+  /** After a disk fault, the engine is replaced only while this returns true. */
   isInPlace?: () => boolean;
 }
 
@@ -43,11 +43,11 @@ export class Connection {
   readonly #kept = new LruCache<Kept>(generationSize);
   #engine: Engine;
   #open = true;
-  /** Undefined after a call that may have begun or ended a transaction. SQLite is asked when needed: asking is slow. */
+  /** Undefined after a call that may have begun or ended a transaction. Only the getter asks SQLite, which is slow. */
   #inTransaction: boolean | undefined;
   #hasFault = false;
   #openedAt = Number.NEGATIVE_INFINITY;
-  /** How often another engine was opened after a disk fault. The counters of each new engine start from zero. */
+  /** How many times the engine was replaced after a disk fault. The counters of each new engine start from zero. */
   reopened = 0;
   /** Whether a second engine also found damage, which means that the file is damaged. */
   isDamaged = false;
@@ -141,7 +141,7 @@ export class Connection {
     return (kept.makeRow as RowMaker)(values);
   }
 
-  /** Records a disk fault, so that another engine is opened: this one caches the failed read and would fail forever. */
+  /** Maps an error. After a disk fault, the engine will be replaced, because it caches the failed read. */
   #mapError(error: unknown): unknown {
     this.#inTransaction = undefined;
     if (isDamaged(error)) {
@@ -151,7 +151,7 @@ export class Connection {
     return mapDbError(error);
   }
 
-  /** Opens another engine after a fault, once no transaction is open. */
+  /** Replaces the engine after a fault, once no transaction is open. */
   #prepareEngine(): void {
     // Some calls of a closed engine end the process instead of failing, so they are refused here.
     if (!this.#open) throw new Error("The database is closed.");

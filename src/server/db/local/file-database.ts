@@ -112,7 +112,7 @@ export class FileDatabase implements Database {
    * lock.
    */
   async checkpoint(): Promise<boolean> {
-    // Nothing is moved if the path names another file: the removed file's WAL has the only copy of its last writes.
+    // If the path names another file, nothing is moved: only this WAL has the last writes to the removed file.
     if (this.#isClosed || !this.isInPlace()) return false;
     this.#emptier.open();
     return this.queue.exclusive(async () => (await this.queue.beginExclusive()) && this.#emptier.empty());
@@ -128,7 +128,7 @@ export class FileDatabase implements Database {
     this.queue.hasLost = false;
   }
 
-  /** Whether the WAL may be emptied. A replica may have to read more of the WAL first. */
+  /** Whether the WAL may be emptied. The replicator may have to read more of the WAL first. */
   mayEmptyWal(): boolean {
     return this.#emptier.mayEmpty();
   }
@@ -175,7 +175,7 @@ export class FileDatabase implements Database {
   #isWalFull(): boolean {
     const size = this.walBytes();
     if (size <= largeWalBytes || !this.#options.hasCheckpointer) return false;
-    // A replica may delay emptying the WAL up to the replica's own limit, so the WAL may exceed its limit by that much.
+    // The replicator may delay emptying the WAL until the WAL reaches a second limit, which is added here.
     return size > maxWalBytes + (this.#emptier.observer?.maxWalBytes ?? 0) || this.#isOverDisk(size);
   }
 

@@ -6,7 +6,7 @@ const suffixes = ["", "-wal", "-shm"];
 
 /**
  * Creates a function that makes a database file, its WAL and its index private. SQLite gives the WAL and its index the
- * mode of the file, even if they exist.
+ * mode of the file, even if both exist already.
  * @param leaveModes for commands that only read: existing files get back the modes that they have now.
  */
 export function restrictFileModes(path: string, leaveModes: boolean): () => void {

@@ -3,7 +3,7 @@ import { errnoOf } from "../../errors.ts";
 
 /**
  * Records which file a path names, now or once it exists.
- * @returns a function that returns whether the path still names that file. Otherwise, nobody could read later writes.
+ * @returns a function that returns whether the path still names that file. If it does not, writes to the file get lost.
  * If the path cannot be checked, the function returns true.
  */
 export function watchFile(path: string): () => boolean {

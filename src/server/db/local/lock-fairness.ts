@@ -6,9 +6,9 @@ import { attempt } from "../../values/attempt.ts";
 
 /** The longest pause of a waiting process before it tries again, in milliseconds. */
 const pauseMs = 5;
-/** How long the timestamp of a waiting process counts. */
+/** How long the timestamp of a waiting process is valid, in milliseconds. */
 const freshMs = 30;
-/** A process that makes others wait sets the file's time this far ahead. If it dies, they wait no longer than this. */
+/** To make others wait, a process sets the file's time this far ahead. If it dies, the others wait only until then. */
 const holdMs = 1000;
 
 /**
@@ -38,7 +38,7 @@ export class LockFairness {
     await Bun.sleep(1 + Math.random() * (pauseMs - 1));
   }
 
-  /** Lets the event loop turn after a commit, and gives each waiting process one try. */
+  /** After a commit, lets other work of this process run, and gives each waiting process one try. */
   async yieldLock(): Promise<void> {
     const stamp = this.#isOpen ? Math.round(fstatSync(this.#file).mtimeMs) : this.#stamped;
     const hasWaiters = stamp !== this.#stamped && Math.abs(Date.now() - stamp) < freshMs;

@@ -25,7 +25,7 @@ interface WaitOptions {
  * Marks the database file as open in this process until the lock is closed. `lockExclusive` waits for all such locks,
  * because an open database would write its WAL into the new file after a replacement.
  * @throws unavailable if the file is replaced again and again; wrongState for the directory of a standby, and for a WAL
- * without its database file, which SQLite would discard.
+ * without its database file, because SQLite would discard that WAL.
  */
 export async function lockShared(path: string): Promise<FileLock> {
   refuseStandby(dirname(path));

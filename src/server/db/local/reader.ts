@@ -37,7 +37,7 @@ export class Reader {
 
   /**
    * Returns SQLite's counter of commits by other connections, including the writer of this process. The call begins a
-   * snapshot, which all reads share until the event loop turns. So they lock the file only once; a lock costs as much
+   * snapshot for all reads of this turn of the event loop. So these reads lock the file only once; a lock costs as much
    * as a short query.
    */
   dataVersion(): number {

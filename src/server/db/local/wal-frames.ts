@@ -32,7 +32,7 @@ export function startOf(header: Uint8Array): WalPosition | undefined {
   return { salts: [view.getUint32(16), view.getUint32(20)], offset: walHeaderBytes, sums };
 }
 
-/** Whether two positions or frames are from the same WAL, which was not emptied between them. */
+/** Returns true if the WAL was not emptied between two positions or frames. */
 export function isSameWal({ salts: [first, second] }: Pick<WalPosition, "salts">, { salts }: { salts: Pair }): boolean {
   return first === salts[0] && second === salts[1];
 }
@@ -97,8 +97,8 @@ export class FrameReader {
 }
 
 /**
- * Computes SQLite's checksum (little-endian here), continued from `sums`. Each addition is cut to 32 bits, because the
- * engine adds three numbers as floating-point numbers, which is seven times slower.
+ * Computes SQLite's checksum (little-endian here), continued from `sums`. Each addition is cut to 32 bits, because
+ * JavaScript would add three numbers as floating-point numbers, which is seven times slower.
  */
 export function sumOf(bytes: Uint8Array, start: number, end: number, [first, second]: Pair): Pair {
   const words = new Int32Array(bytes.buffer, bytes.byteOffset + start, (end - start) / 4);

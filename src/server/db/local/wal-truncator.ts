@@ -8,10 +8,10 @@ import { readToEnd } from "./sync-file.ts";
 
 /**
  * How long a checkpoint waits for the write lock. Without waiting, SQLite would checkpoint while others write. Two
- * seconds are enough, because the lock was free just before. Waiting for a reader blocks this process as long.
+ * seconds are enough, because the lock was free just before. A wait for this lock or for a reader blocks this process.
  */
 const timeoutMs = 2000;
-/** Reads the WAL of a server before it is emptied. All calls are synchronous. */
+/** Reads the WAL of a server before the WAL is emptied. All calls are synchronous. */
 export interface WalObserver {
   /** From this size on, the WAL is emptied even if the observer wants to wait. */
   readonly maxWalBytes: number;
@@ -103,7 +103,7 @@ export class WalTruncator {
     }
   }
 
-  /** The engine ignores a failed read of the WAL and would write wrong pages to the file. So the WAL is read first. */
+  /** Throws if the disk cannot read the WAL. The engine would ignore this, and write wrong pages to the file. */
   #requireReadable(): void {
     try {
       readToEnd(`${this.#parts.path}-wal`);

@@ -43,7 +43,7 @@ const msUntil = (deadline: number) => Math.max(minMs, deadline - performance.now
 export class ServerConnection {
   readonly #address: ServerAddress;
   #stream: Stream | undefined;
-  /** Aborts HTTP requests that are not answered in time, because a stopped server would execute them later. */
+  /** Aborts HTTP requests that are not answered in time, because a server that hangs may execute them later. */
   #abandoned = new AbortController();
   /** When the server last answered. */
   usedAt = Number.NEGATIVE_INFINITY;

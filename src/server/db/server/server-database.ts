@@ -12,7 +12,7 @@ import { SharedReads } from "./shared-reads.ts";
 
 /** Groups are short: other processes wait for the lock, and the server ends a transaction after five seconds. */
 const limits = { groupMs: 20, writeTimeoutMs: 1000 };
-/** A check connects again if the server has answered no write for this long. The answer may take as long. */
+/** A check connects again if the server has answered no write for this long. It waits equally long for the answer. */
 const checkMs = 5000;
 
 type ServerOptions = Pick<ServerAddress, "readToken"> & Pick<WriteQueueOptions, "lockDeadlineMs" | "beforeCommit">;

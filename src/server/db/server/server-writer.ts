@@ -12,7 +12,7 @@ const release = bindForServer("RELEASE bodega_unit");
 // An expression that always fails, because the smallest integer has no absolute value.
 const failing = "abs(-9223372036854775808)";
 const addWriter = "INSERT OR IGNORE INTO write_groups (writer, last_group) VALUES (?, 0)";
-/** Records the group. If a later group was committed before, CASE returns NULL, which the column does not allow. */
+/** Records the group. If this or a later group is already recorded, CASE returns NULL, which the column refuses. */
 const keepGroup = `UPDATE OR ROLLBACK write_groups SET last_group = CASE WHEN last_group < ?2 THEN ?2 END
   WHERE writer = ?1`;
 const checkGroup = `SELECT CASE WHEN EXISTS (SELECT 1 FROM write_groups WHERE writer = ? AND last_group = ?)
@@ -68,7 +68,7 @@ export class ServerWriter implements Writer {
     this.#foundAhead = undefined;
   }
 
-  /** Calls that a unit makes at the same time share a message. If it fails, all fail, because the unit is undone. */
+  /** Calls that a unit makes at the same time share a message. If the message fails, all these calls fail. */
   async run(stmts: readonly InStatement[]): Promise<Result[]> {
     const from = this.#gathered.length;
     const to = this.#gathered.push(...stmts.map(bindForServer));

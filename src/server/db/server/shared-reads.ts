@@ -15,7 +15,7 @@ const maxReads = 32;
 /** The time limit of a read. The first attempt gets half of it, so that a second one can use a new connection. */
 const readTimeoutMs = 10_000;
 const gatherMs = 3;
-/** After a round trip longer than this plus 1 ms per statement, each of its statements is sent alone. */
+/** After a round trip longer than this plus 1 ms per statement, each of its statements is later sent alone. */
 const slowMs = 15;
 
 const begin = bindForServer("BEGIN TRANSACTION READONLY");

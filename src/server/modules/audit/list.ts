@@ -67,7 +67,7 @@ export async function listAudit(ctx: SystemCtx, filter: AuditFilter = {}) {
   return all(ctx.db, select, given);
 }
 
-/** Returns the events that a name or a pattern, such as `login.*`, matches. An index can find only whole names. */
+/** Expands a name or a pattern, such as `login.*`, to names of events, because the index can find only whole names. */
 function parseEvents(text: string): string[] {
   const found = auditEvents.filter((name) => (text.endsWith("*") ? name.startsWith(text.slice(0, -1)) : name === text));
   if (found.length > 0) return found;

@@ -8,7 +8,7 @@ import { newSecret, toTimestamp } from "../../values/stamps.ts";
 import { users } from "../users/table.ts";
 import { auditLog } from "./table.ts";
 
-/** The columns that a row's hash covers, in this order: not `address`, which can be erased, but `address_hash`. */
+/** The columns that a row's hash covers, in this order. `address` is not among them, because it can be erased. */
 const facts = [
   ...(["at", "event", "namespace", "actor_kind", "actor_id"] as const),
   ...(["subject", "address_hash", "request_id", "code", "details"] as const),

@@ -14,7 +14,7 @@ type Row = AuditFacts & Record<"address" | "address_salt", string | null> & { se
 const selectPage = statement<Row>(sql`
   select seq, ${auditColumns}, hash
   from ${auditLog} where seq > ${param("after")} order by seq limit ${pageSize}`);
-// The last `seq` that SQLite assigned and the highest in the log, read by one statement, so that no row comes between.
+// The last `seq` that SQLite assigned, and the highest `seq` in the log. One statement reads both in one snapshot.
 const selectCounts = statement<{ numbered: number | null; kept: number | null }>(sql`
   select (select seq from sqlite_sequence where name = 'audit_log') as numbered,
     (select max(seq) from ${auditLog}) as kept`);
