@@ -12,12 +12,12 @@ export interface Endpoint {
 }
 
 type Json = Record<string, unknown>;
-/** Records that were shown in full, each with its endpoint, by the prefix of the record's id. */
+/** Records that were shown in full, with the titles of their endpoints. The keys are the prefixes of ids. */
 type Records = Map<string, { title: string; record: Json }>;
 
 const lineWidth = 100;
 const rest = "…";
-/** A record that lacks more fields is shown in full again. */
+/** A record is shown in full again if it lacks more than this many fields. */
 const maxMissing = 4;
 /** Fields that differ only because the examples were created one after another. */
 const incidental = ["created_at", "number", "position", "updated_at", "version"];
@@ -82,7 +82,7 @@ interface Shortening {
   records: Records;
   /** Collects the titles of the endpoints that show the omitted fields. */
   shownBefore: Set<string>;
-  /** Collects the names of fields that the record has there, but not here. */
+  /** Collects the names of fields that the earlier record has, but this record lacks. */
   missing: Set<string>;
 }
 

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 
 const root = join(import.meta.dir, "..");
-/** After this time in milliseconds, no more test files are started. Lint and types count. */
+/** After this time in milliseconds, including lint and types, no more test files are started. */
 const budgetMs = 18_000;
 const started = performance.now();
 

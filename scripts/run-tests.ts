@@ -58,7 +58,7 @@ async function runCheck(title: string, args: string[]): Promise<StepResult> {
 }
 
 /**
- * Writes invented times of test files, because Bun first starts the files that took longest. Long files come first.
+ * Writes invented times of test files: Bun starts the files with the longest times first. Large files get long times.
  * Files of `heavy` folders are spread over the first four fifths, so that all workers end at about the same time.
  */
 function writeTimings(): string {
@@ -81,8 +81,8 @@ function findLeft(output: string): string[] {
 }
 
 /**
- * Runs test files. Prints failures in full as they happen, then a line for each folder. In a few of a hundred runs,
- * Bun 1.4.5 crashes; the files that did not end then run once more.
+ * Runs test files. Prints failures in full as they happen, then a line for each folder. Bun 1.4.5 crashes in a few of a
+ * hundred runs. Test files that did not end because of a crash run once more.
  */
 async function runTests(args: string[], executable: string | undefined): Promise<StepResult> {
   const started = performance.now();

@@ -23,7 +23,7 @@ function readLock(): Record<string, Locked> {
   return JSON.parse(text.replace(/,(\s*[}\]])/g, "$1")).packages;
 }
 
-/** Returns the place of the package that `from` imports by a name: below `from`, or below a package around it. */
+/** Returns the place of the package that `from` imports by a name: in `from`, or in a package that contains `from`. */
 function resolvePlace(lock: Record<string, Locked>, from: string, name: string): string | undefined {
   for (let around = from; around !== ""; around = around.replace(/\/?(?:@[^/]+\/)?[^/]+$/, "")) {
     if (lock[`${around}/${name}`]) return `${around}/${name}`;
@@ -31,7 +31,7 @@ function resolvePlace(lock: Record<string, Locked>, from: string, name: string):
   return lock[name] && name;
 }
 
-/** Lists the requirements of a package that are in an executable. Of the optional ones, these are the add-ons. */
+/** Lists the requirements of a package that an executable contains. Of the optional ones, only add-ons are listed. */
 function listNeeds({ dependencies, optionalDependencies, peerDependencies, optionalPeers = [] }: Requirements) {
   const optional = Object.keys(optionalDependencies ?? {}).filter((name) => name in shipped.optionalDependencies);
   const peers = Object.keys(peerDependencies ?? {}).filter((name) => !optionalPeers.includes(name));

@@ -22,7 +22,7 @@ async function waitFor(what: string, isDone: () => Promise<boolean>, step: () =>
   }
 }
 
-/** Buyers come in a random order, some at the same time. Returns the sales by the name of their plan. */
+/** Runs the scenarios in a random order, some at the same time. Returns the sales with the names of their scenarios. */
 async function sell(desk: Desk): Promise<{ name: string; sale: Sale }[]> {
   const { stage, shop } = desk;
   const order = plan.map((one) => ({ one, at: stage.random() })).sort((a, b) => a.at - b.at);

@@ -3,7 +3,7 @@ import type { Customer } from "./shop.ts";
 
 type Scenario = (desk: Desk, customer: Customer | undefined) => Promise<Sale>;
 
-/** A buyer pays by card, and `how` says how Stripe's call arrives. Then `after` runs. */
+/** Returns a scenario: a buyer pays by card, Stripe's call arrives as `how` says, and then `after` runs. */
 const byCard =
   (
     how: Parameters<Desk["payByCard"]>[1],

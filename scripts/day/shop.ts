@@ -9,7 +9,7 @@ const products = [
   { sku: "BOWL", title: "Bowl", price: "24.50", stock: 80 },
   { sku: "VASE", title: "Vase", price: "79.00", stock: 40 },
   { sku: "BOOK", title: "Book of glazes", price: "18.69", stock: 70, taxClass: "reduced" },
-  // Fewer than the buyers want.
+  // Buyers want more jars than the stock has.
   { sku: "JAR", title: "The last jars", price: "33.33", stock: 4 },
 ] as const;
 

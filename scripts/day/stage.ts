@@ -16,7 +16,7 @@ export interface Reply<T> {
   code?: number;
 }
 
-/** What a caller of the API sends besides its body. */
+/** The credentials and the query of a request. */
 export interface Caller {
   auth?: string;
   orderToken?: string;
@@ -27,7 +27,7 @@ export type Stage = Awaited<ReturnType<typeof openStage>>;
 
 const plannedKills = 10;
 
-/** Calls without an Idempotency-Key, because their replies contain secrets. They can be repeated without harm. */
+/** Paths of POST requests without an Idempotency-Key. Their replies contain secrets, and a repetition does no harm. */
 const withoutKey = /\/(?:checkout|check|login|invoice|access)\/$/;
 
 /** Puts the executable alone into a directory, and starts its clock, a simulated Stripe and a mail server. */
@@ -39,7 +39,7 @@ export async function openStage(seed: number, executable?: string) {
   const clock = createProcessClock(alone.dir);
   const stripe = await startStripe({ now: clock.now });
   stripe.delivery = "held";
-  /** When each mail arrived, in real time, as in `kills`. */
+  /** When mails arrived: real times in milliseconds, as in `kills`. */
   const arrivals: number[] = [];
   const smtp = await startSmtpServer({
     behave: (stage) => {
@@ -58,7 +58,7 @@ export async function openStage(seed: number, executable?: string) {
   const kills: number[] = [];
   /** The number of calls, and of calls that a kill interrupted. */
   const counts = { calls: 0, cut: 0 };
-  /** Each kill happens shortly after so many calls, so that some calls are in flight. */
+  /** The numbers of calls after which the server is killed. Some calls are then in flight. */
   const killsAt = Array.from({ length: plannedKills }, (_, index) => 12 + index * 18 + below(12));
   let killing: Promise<void> | undefined;
 
@@ -84,7 +84,7 @@ export async function openStage(seed: number, executable?: string) {
     kills.push(performance.now());
     await dying.exited;
     await until("the end of the workers", () => !pids.some(isRunning));
-    // Claims of the killed server expire after a minute. While a server runs, it may send mail, so the clock cannot jump.
+    // Claims of the killed server expire after a minute. The clock jumps now, because a running server may send mail.
     clock.advance(61_000);
     await serve();
   }

@@ -18,7 +18,7 @@ type Row = Record<"id" | "name" | "description", string>;
 /** A word without characters that a shell interprets. */
 const literalWord = /^[\p{L}\p{N}_][\p{L}\p{N}_.@+:/-]*$/u;
 
-/** Selects up to a hundred rows whose column begins with a prefix. If no store is given, ids of all stores match. */
+/** Selects up to a hundred rows whose column begins with a prefix. Without a store, ids of all stores match. */
 const rowsOf = (table: SQLWrapper, column: string, { about = "title", where = "deleted_at is null" } = {}) =>
   statement<Row>(sql`
     select id, ${sql.raw(column)} as name, ${sql.raw(about)} as description from ${table}
@@ -42,7 +42,7 @@ const kindOf = (id: string, table: SQLWrapper, columns: string[], options?: Para
 });
 const ordersBy = { about: "status", where: "true" };
 const product = kindOf("prod_", products, ["slug", "sku"]);
-/** The statements that find names of each kind. Ids begin with `id`. Other names may exist in several stores. */
+/** By kind: the prefix of its ids, and statements that find ids and names. Stores can share names, but not ids. */
 const kinds: Record<string, ReturnType<typeof kindOf>> = {
   key: kindOf("app_", appKeys, ["name"], { about: "name", where: "revoked_at is null" }),
   user: kindOf("usr_", users, ["email_key"], { about: "role", where: "true" }),
@@ -53,10 +53,10 @@ const kinds: Record<string, ReturnType<typeof kindOf>> = {
 };
 
 /**
- * Returns at most a hundred names of a kind, or ids if the prefix begins like an id. For a record whose name is not
- * unique, or has characters that a shell interprets, an empty prefix returns the id instead.
- * @param namespace the store of the command line. By default, this is the only store; if there are several stores, only
- * ids of keys are returned. For an unknown kind or store, nothing is returned.
+ * Returns names of a kind that begin with a prefix, or ids if the prefix begins like an id. Names that are not
+ * unique, or have characters that a shell interprets, are omitted. With an empty prefix, returns their ids instead.
+ * @param namespace the store of the command line. By default, this is the only store. Without a store, only ids of keys
+ * are returned. For an unknown kind or store, nothing is returned.
  */
 export async function completeNames(
   db: Session,
@@ -64,7 +64,7 @@ export async function completeNames(
 ): Promise<OfferedName[]> {
   if (kind === "scope") return offerWords(knownScopes, prefix);
   if (kind === "event") return offerWords(auditEvents, prefix);
-  // `prefixEnd` is the prefix and the highest character, so all words with the prefix sort before it.
+  // `prefixEnd` is the prefix plus the highest character. All words with this prefix sort before it.
   const rangeOf = (text: string) => ({ prefix: text, prefixEnd: `${text}\u{10ffff}` });
   if (kind === "namespace") return (await all(db, selectNamespaces, rangeOf(prefix))).map(offerName);
   const found = kinds[kind];

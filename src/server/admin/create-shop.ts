@@ -18,7 +18,7 @@ export interface ShopPlan {
     country: string | null;
     pricesIncludeTax: "yes" | "no";
   } | null;
-  /** The owner. `prepareUser` has hashed the password, because that takes too long for a transaction. */
+  /** The owner. `prepareUser` has hashed the password, because hashing takes too long for a transaction. */
   owner: NewUser | null;
   /** With origins, the key is a storefront key, which visitors can read. Without origins, no browser can use it. */
   key: { name: string; publish: boolean; origins: string[] } | null;
@@ -48,8 +48,8 @@ export async function findShop(ctx: SystemCtx, namespace: string): Promise<Shop>
 /**
  * Creates the missing parts of a shop in one transaction, so two calls at once create one shop. Returns the shop, and
  * which parts were created.
- * @throws notFound for a store that neither exists nor is planned; conflict if another user has the owner's address;
- * validationFailed; wrongState if the database has another secret key.
+ * @throws notFound if neither the database nor the plan has the store; conflict if another user has the address
+ * of the owner; validationFailed; wrongState if the database has another secret key.
  */
 export async function setUpShop(ctx: SystemCtx, plan: ShopPlan) {
   const { namespace } = plan;

@@ -6,7 +6,7 @@ import { replaceTaxRates } from "../modules/taxes/service.ts";
 import { getTenant, updateTenant } from "../modules/tenants/service.ts";
 import sale from "./demo-sale.json" with { type: "json" };
 
-/** The settings of the demo's store that do not depend on the address of its shop. */
+/** Settings of the demo's store. `linkShop` sets those that contain the address of the shop. */
 export const saleSettings = sale.store;
 
 /** Gives the demo's store tax rates, shipping rates and a discount code. */
@@ -17,7 +17,7 @@ export async function openSale(ctx: Ctx): Promise<void> {
   await createDiscount(ctx, sale.discount);
 }
 
-/** Stores the addresses of the shop's pages, whose port may differ between starts. */
+/** Saves the addresses of the shop's pages in the settings of the store. The port may differ between starts. */
 export async function linkShop(ctx: Ctx, shopUrl: string): Promise<void> {
   const { namespace } = ctx.tenant;
   const orderUrl = `${shopUrl}/`;

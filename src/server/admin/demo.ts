@@ -77,7 +77,7 @@ export async function seedDemo(db: Database, vault: Vault, now: () => number, { 
     const { json } = await listProducts(work, { limit: 1, status: "published" });
     const [product] = JSON.parse(json) as { id: string }[];
     const productId = product?.id ?? (await fillShelves(work));
-    // The file is written before the commit. A file without a store does no harm, but lost secrets cannot be read again.
+    // The file is written before the commit: a file without a store is harmless, but lost secrets cannot be read again.
     if (isNew) writeFileSync(path, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600 });
     const inStore = { ...ctx, tenant: await requireTenant(tx, namespace) };
     return { ctx: inStore, namespace, email, ownerEmail, ...kept, productId, isNew };
@@ -94,7 +94,7 @@ async function createStore(tx: SystemCtx, users: NewUser[]) {
   return { appId: key.app_id, appSecret: key.app_secret, pageId: page.app_id, pageSecret: page.app_secret };
 }
 
-/** Whether the data directory is a demo's, whose secrets may be printed. */
+/** Whether a demo created the data directory. The secrets of a demo may be printed. */
 export function isDemoDir(dataDir: string): boolean {
   return existsSync(join(dataDir, keyFile));
 }

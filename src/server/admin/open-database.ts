@@ -13,7 +13,7 @@ export const commandLockDeadlineMs = 30_000;
 
 let loading: Promise<BeforeCommit> | undefined;
 
-/** Loads what each group of writes does before its COMMIT: linking rows of the audit log, and indexing products. */
+/** Loads the work that precedes the COMMIT of writes: linking rows of the audit log, and indexing products. */
 async function loadBeforeCommit(): Promise<BeforeCommit> {
   const { auditLinking } = await import("../modules/audit/service.ts");
   const { searchIndexing } = await import("../modules/catalogue/list/search.ts");

@@ -18,7 +18,7 @@ export interface Answer {
 }
 
 export interface Attempt {
-  /** The circuit breaker of `receiver`, such as a push service, counts the answer. `target` is a device there. */
+  /** The server that gets the message, such as a push service, and a `target` there, such as a device. */
   receiver: string;
   target: string;
   timeoutMs: number;

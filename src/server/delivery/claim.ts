@@ -38,8 +38,8 @@ export type Queue<Task> = ReturnType<typeof createQueue<Task & Omit<Claim, "leas
 
 /**
  * Returns a function that claims deliveries of a table, and functions that return statements to end a claim.
- * @param options which: SQL for at most `max` due ids of the source `key`, the most urgent first, without suspended
- * stores. read: selects the tasks whose id is in the JSON array `ids`. onDelivered, onEnded: SQL of more assignments.
+ * @param options `which`: SQL for at most `max` ids of due deliveries of the source `key`, without suspended stores,
+ * the most urgent first. `read`: selects deliveries by the JSON array `ids`. `onDelivered`, `onEnded`: more columns.
  */
 export function createQueue<Task extends Omit<Claim, "lease">>(
   table: SQLiteTable,
@@ -52,7 +52,7 @@ export function createQueue<Task extends Omit<Claim, "lease">>(
     update ${table} set attempts = attempts + 1, next_attempt_at = ${param("lease")}, leased_until = ${param("lease")}
     where id in (${which}) and ${isActive} returning id`);
   const result = sql`last_status = ${param("status")}, last_error = ${param("error")}, leased_until = null`;
-  // This does not check the lease: a message that arrived must not be sent again, even if it was claimed again.
+  // The statement ignores the lease: a message that arrived must not be sent again, even if it was claimed again.
   const markDelivered = statement(sql`
     update ${table} set status = ${sql.raw(`'${delivered}'`)}, ${result}, finished_at = ${param("now")} ${onDelivered}
     where id = ${param("id")} and status in ('waiting', 'failed', 'expired')`);

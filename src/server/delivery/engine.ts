@@ -8,7 +8,7 @@ import { Scheduler, type SchedulerPolicy } from "./scheduler.ts";
 
 /** Pauses between polls, by kind of database. A random part makes each pause up to twice as long. */
 const pauseMs = { file: 250, server: 2000 };
-/** Between two polls, about so many deliveries without a permit are skipped, to find deliveries to other receivers. */
+/** A poll skips at most about this many deliveries without a permit, in order to find deliveries to other receivers. */
 const maxSkipped = 200;
 
 /**
@@ -26,7 +26,7 @@ export class DeliveryEngine<Task extends Claim> {
   #skipped = 0;
   #isStopping = false;
   #timer: Timer | undefined;
-  /** What the log says if the database does not answer, such as `mail stays queued`. */
+  /** The end of the message in the log if the database does not answer, such as `mail stays queued`. */
   #effect = "";
 
   constructor(channel: Channel<Task>, { policy, ...deps }: ChannelDeps & { policy: SchedulerPolicy }) {
@@ -70,7 +70,7 @@ export class DeliveryEngine<Task extends Claim> {
     });
   }
 
-  /** Claims deliveries. No two claims run at once, so that permits that are free before a claim are free after it. */
+  /** Claims deliveries. One claim runs at a time, because a second could use the permits of the first. */
   async #claimAll(): Promise<void> {
     if (this.#isClaiming) return;
     this.#isClaiming = true;
@@ -79,7 +79,7 @@ export class DeliveryEngine<Task extends Claim> {
         const { source, max } = next;
         const tasks = await this.#channel.queue.claim(this.#deps, { key: source.key, max });
         for (const task of tasks) await this.#begin(source, task);
-        // The source may have more deliveries, so it is asked again.
+        // The source may have more deliveries, so it is queued again.
         if (tasks.length === max && this.#skipped < maxSkipped) this.#scheduler.ask(source);
       }
     } finally {
@@ -134,7 +134,7 @@ export class DeliveryEngine<Task extends Claim> {
     const began = performance.now();
     let answer: Answer;
     try {
-      // A name resolver that hangs ignores the signal, so the wait ends at the signal too.
+      // `send` ignores the signal while the name resolver hangs, so the wait itself also ends at the signal.
       answer = await withSignal(attempt.send(signal), signal);
     } catch (error) {
       // The message may have arrived despite the error. Receivers recognise a repetition by its id.

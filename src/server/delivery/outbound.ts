@@ -25,7 +25,7 @@ export function isDown(status: number | null): boolean {
   return status === null || status >= 500 || status === 429 || status === 408;
 }
 
-/** Returns how long a receiver with status 429 or 503 asks to wait: 0 to an hour, in milliseconds. */
+/** Returns how many milliseconds a receiver with status 429 or 503 asks to wait, at most an hour; otherwise 0. */
 export function readRetryAfter(answer: Pick<PostAnswer, "status" | "retryAfter">, now: number): number {
   if (answer.status !== 429 && answer.status !== 503) return 0;
   const text = answer.retryAfter?.trim() ?? "";

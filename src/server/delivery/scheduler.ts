@@ -4,10 +4,10 @@ import type { Answer, Attempt, Source } from "./channel.ts";
 export interface SchedulerPolicy {
   /** How many attempts may run at once: in total, for a store, and for a receiver. */
   permits: Record<"total" | "tenant" | "receiver", number>;
-  /** How many permits slow, failing or unknown receivers may use, so that most permits stay free for others. */
+  /** The permits of receivers that are slow, failing or unknown. The limit keeps most permits free for others. */
   untrusted: Record<"total" | "receiver", number>;
   batch: number;
-  /** After failures of so many targets (such as devices) in a row, their receiver (such as a push service) is paused. */
+  /** The circuit of a receiver, such as a push service, opens when this many of its targets failed in a row. */
   opensAfter: number;
   /** The maximum time, in milliseconds, for which a receiver can ask for a pause with Retry-After. */
   maxRetryAfterMs: number;
@@ -20,7 +20,7 @@ const skippedMs = 2000;
 const slowMs = 2000;
 /** How long a circuit stays open. The time doubles with each failed attempt, up to `longest`. */
 const openMs = { first: 5000, longest: 60_000 };
-/** At least so many receivers are remembered, the last used ones. Strangers can name receivers, so there is a limit. */
+/** The cache keeps this many receivers, or up to twice as many. Clients can name any receiver, so there is a limit. */
 const minReceivers = 5000;
 
 /** `openings`: how often in a row the circuit was opened; 0 while it is closed. */

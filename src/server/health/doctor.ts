@@ -34,7 +34,7 @@ import {
 import * as orders from "./records/orders.ts";
 import * as products from "./records/products.ts";
 
-/** Checks by name. A check does not depend on the findings of other checks. */
+/** The functions of checks, by name. A check does not depend on the findings of other checks. */
 type Checks<Subject> = Record<string, (subject: Subject) => Findings>;
 
 const directoryChecks: Checks<CheckSubject> = { directory: checkDirectory, files: checkFiles, disk: checkDisk };
@@ -49,7 +49,7 @@ const storeChecks: Checks<StoreSubject> = {
   ...{ stores: stores.checkStores, taxes: stores.checkTaxes, accounts: stores.checkAccounts, keys: stores.checkKeys },
   ...{ outbox: stores.checkOutbox, webhooks: stores.checkWebhooks, payments: checkPayments },
 };
-/** These run in this order, because values that are fixed first are used to compute later values. */
+/** The checks run in this order, because later checks compute values from those that earlier checks have fixed. */
 const recordChecks: Checks<RecordSubject> = {
   ...{ states: orders.orderStates, stock: products.reservedStock, variants: products.variantSums },
   ...{ replies: products.storedReplies, totals: orders.orderTotals, pieces: orders.orderPieces },
@@ -168,7 +168,7 @@ export class Run {
     }
   }
 
-  /** With `fix`, fixes the problems found since the last call, and records this in the audit log. */
+  /** With `fix`, tries to fix each problem once, and records the fixed problems in the audit log. */
   async applyFixes(ctx: SystemCtx | null): Promise<void> {
     for (const reported of this.#options.fix ? this.#findings : []) {
       const { check, subject, namespace, fix } = reported;

@@ -17,7 +17,7 @@ export interface Finding {
   message: string;
   /** A command that can be pasted, or a sentence that says what to do; null if there is nothing to do. */
   remedy: string | null;
-  /** Of an inconsistent record: the field, its value, and the value that follows from other records. */
+  /** The field of an inconsistent record, its value, and the value that it should have according to other records. */
   field?: string;
   is?: string | number | null;
   should?: string | number | null;

@@ -15,12 +15,12 @@ import { reasonOf } from "./finding.ts";
 
 /**
  * Restores the newest state of a replica or of backups to a temporary directory, as `db restore --dry-run` does. If the
- * server uses this place, the result is stored for `doctor` and the metrics. Blocks the process.
+ * server writes to this place, stores the result for `doctor` and the metrics. Blocks the process.
  */
 export async function testRestore(config: Config, place: string) {
   const { dataDir } = config;
   const { last_success: last, last_failure: failed } = readLast(dataDir, "restore-test");
-  // If a flag names the place, this process does not see it, but the recorded results do.
+  // This process does not see flags of the server, but the recorded results contain the place of the server.
   const isOwn = [restoreTestPlace(config), failed?.place, last?.place].includes(place);
   const record = (change: Parameters<typeof recordResult>[2]) => isOwn && recordResult(dataDir, "restore-test", change);
   try {
@@ -53,7 +53,7 @@ async function restoreAside(config: Config, place: string, isOwn: boolean) {
     const birth = isOwn && hasDatabase ? await withConfiguredDatabase(config, readBirth) : inspection.begunAt;
     if (birth !== inspection.begunAt) {
       const message = `${place} has another database, created at ${inspection.begunAt}; the one here was created at ${birth}.`;
-      throw wrongState(message, { remedy: "Choose an empty place for the replica or the backups of this one." });
+      throw wrongState(message, { remedy: "Choose an empty place for the replica or the backups of this database." });
     }
     const state_at = manifest?.created_at ?? null;
     return { place, state_at, bytes: statSync(databasePath).size, ...inspection.contents };

@@ -34,7 +34,7 @@ export function monitorProcess(db: Database) {
   const queue = db instanceof FileDatabase ? db.queue : undefined;
   const findUnready = createReadiness({ db, isDraining: () => false, freeBytes: () => null });
   let unready: string | null = null;
-  // A libSQL server is not queried, because its operator may bill each query. The status has the free disk space.
+  // The disk is not checked: the status has its free space. A libSQL server is not queried: queries may cost money.
   const checking =
     queue && setInterval(async () => (unready = (await findUnready())?.message ?? null), readinessEveryMs);
   checking?.unref();

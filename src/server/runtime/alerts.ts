@@ -27,7 +27,7 @@ export function startAlerts(subject: StoreSubject, notice: LogWriter["notice"]) 
   );
 }
 
-/** Returns a function that mails an error if its last call also found one. Errors of a check are mailed once a day. */
+/** Returns a function that runs the checks, and mails the error of a check that failed twice in a row, once a day. */
 export function createAlerts(subject: StoreSubject): () => Promise<void> {
   let before = new Set<string>();
   return async () => {

@@ -25,14 +25,14 @@ import { isSuccessor } from "./succession.ts";
 
 const checkFileMs = 1000;
 const durabilityMs = 5000;
-/** How often payment pages are read. An order with an open page expires after such a read, up to 15 seconds late. */
+/** How often payment pages are read. An overdue order expires after a read closes its page: up to 15 seconds late. */
 const readPagesMs = 5000;
 
 export interface JobOptions extends CommandRun {
   version: string;
   vault: Vault;
   log: LogWriter;
-  /** Whether to replace changes in the replica that this database does not have. */
+  /** Whether to start, and replace the newer changes, if the replica is newer than this database. */
   takeOver?: boolean | undefined;
 }
 
@@ -70,7 +70,7 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const alerts = startAlerts(describeServer(config, db, options), notice);
   const watchingServer = db.kind === "server" ? watchServer(db, notice) : undefined;
   return {
-    /** Starts to write the replica. This stops another server that writes it, so this server must be able to start. */
+    /** Starts to write the replica, which stops another server that writes it. Call this when requests are answered. */
     beginReplication: () => replicator?.begin(),
     replication: () => replicator?.status(),
     mustEnd: replicator ? Promise.race([databaseLost.promise, replicator.replaced]) : databaseLost.promise,

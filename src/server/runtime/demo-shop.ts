@@ -16,7 +16,7 @@ const files = collectFiles("../../examples/storefront") as Record<string, string
 const json = "application/json; charset=utf-8";
 
 /**
- * Serves the demo's shop on a port of its own: `given`, or the port after the API's. Requests wait until `present` is
+ * Serves the demo's shop on the port `given`, or on the port after the API's port. Requests wait until `present` is
  * called with the address of the API.
  * @throws unavailable if the port is in use or the host is not an address of this machine.
  */

@@ -58,7 +58,7 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
   });
   const answer = (request: Request) => app.fetch(hasHost(request.url) ? request : withHost(request));
   const answerLater = async (request: Request) => {
-    // Bun reports only disconnects after the first read of `signal`, so it is read before any wait.
+    // Bun reports a disconnect only if `signal` was read before, so it is read before any wait.
     const { signal } = request;
     try {
       await yieldToEventLoop(partyOf(request.url), { client: { ip: app.clientIpOf(request) }, signal });
@@ -81,10 +81,10 @@ export function listen(config: Config, db: Database, options: ListenOptions) {
   };
 }
 
-/** The requests as Bun received them, by the requests with a completed URL. */
+/** Maps a request with a completed URL to the request that Bun received. */
 const received = new WeakMap<Request, Request>();
 
-/** Whether Elysia finds the path in a URL. The URL needs a scheme and a host; with https, of at least 3 characters. */
+/** Whether Elysia finds the path in a URL. It needs a scheme and a host. With https, the host needs 3 characters. */
 function hasHost(url: string): boolean {
   if (url.startsWith("http:")) return true;
   return !url.startsWith("/") && url.indexOf("/", "https://".length) >= "https://abc".length;

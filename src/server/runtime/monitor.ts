@@ -14,7 +14,7 @@ export type Monitor = Pick<ServerMonitor, "meter" | "recentRequests" | "metricsT
 
 /** How often workers are asked for their figures. A killed worker loses the counts since its last answer. */
 const checkMs = 2000;
-/** How long a worker waits for the metrics. For these, the main process waits half a second for hanging workers. */
+/** How long a worker waits for metrics of the main process, which waits half a second for workers that hang. */
 const timeoutMs = 2000;
 
 interface MonitorOptions extends Pick<ControlAnswers, "startSuccessor" | "listens"> {

@@ -15,7 +15,7 @@ export const idleSeconds = 30;
 const maxHeaderBytes = 32_768;
 /** How long a port that stops still accepts requests, and answers them with `Connection: close`. */
 const handoverMs = 500;
-/** The last part of `handoverMs`: Linux drops new connections, and open connections still send their requests. */
+/** In this last part of `handoverMs`, Linux drops new connections, but open connections can still send requests. */
 const deferMs = 250;
 /** Suites of TLS 1.2 with forward secrecy and authenticated encryption. All suites of TLS 1.3 have both. */
 const ciphers = ["ECDSA", "RSA"]
@@ -23,8 +23,8 @@ const ciphers = ["ECDSA", "RSA"]
   .join(":");
 
 /**
- * Opens the port, which sockets of workers, of a new certificate and of the next server can share. Requests wait until
- * `answer` is called.
+ * Opens the port. Other sockets can share it: those of workers, of a new certificate and of the next server. Requests
+ * wait until `answer` is called.
  * @throws unavailable if the host is not an address of this machine, or another program does not share the port.
  */
 export function openPort(config: Config, certificate: KeyPair | null) {
@@ -33,7 +33,7 @@ export function openPort(config: Config, certificate: KeyPair | null) {
   const servers = new Set<Bun.Server<undefined>>();
   const answering = Promise.withResolvers<Answer>();
   let fetch: Answer = async (request) => {
-    // Bun reports only disconnects after the first read of `signal`, so it is read before any wait.
+    // Bun reports a disconnect only if `signal` was read before, so it is read before any wait.
     const { signal } = request;
     const answer = await Promise.race([answering.promise, Bun.sleep(10_000)]);
     if (signal.aborted) return new Response(null);
@@ -110,14 +110,14 @@ export async function reservePort({ host: hostname, port }: Config): Promise<num
   return picked;
 }
 
-/** Calls `bind`, and explains its errors, which name `flag` as the option for the port. Throws as `openPort`. */
+/** Calls `bind`, and explains its errors. The messages name `flag`, the option for the port. Throws as `openPort`. */
 export function bindPort<T>(config: Pick<Config, "host" | "port"> & { flag?: string }, bind: () => T): T {
   const { flag = "--port" } = config;
   try {
     return bind();
   } catch (cause) {
     const where = `${config.host}:${config.port}`;
-    // If a name cannot be resolved, Bun reports the code of an earlier error, so codes count only for addresses.
+    // If a name cannot be resolved, Bun reports the code of an earlier error. So codes are only used for addresses.
     const isAddress = isIP(config.host) !== 0 || config.host === "localhost";
     const reasons: Record<string, string> = {
       EADDRINUSE: `${where} is in use by another program. Choose another port with ${flag}.`,

@@ -45,7 +45,7 @@ interface Run extends ServerProcess {
  * Runs a server. Returns the exit code after SIGTERM, SIGINT or the end of its terminal. A second signal ends the
  * process at once.
  * @throws unavailable with exit code 1 if the port, the data directory or the database cannot be opened; conflict if
- * another server has taken over the replica; wrongState if the database is gone or needs a person.
+ * another server has taken over the replica; wrongState if a restart cannot help, as after the database was removed.
  */
 export async function runServer(config: Config, self: ServerProcess): Promise<number> {
   const log = createLogWriter(config.log, self.writeLog, config.logLevel, config.workers > 1 ? "ofSeveral" : "ofOne");
@@ -74,7 +74,7 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
     }
   } catch (error) {
     if (!(error instanceof AppError && error.kind === "unavailable")) throw error;
-    // systemd starts the server again after exit code 1. Code 4 means that another server took over.
+    // systemd restarts the server after exit code 1, but not after 4, which is the default of `unavailable`.
     throw unavailable(error.message, { remedy: error.remedy, isInternal: error.isInternal, exit: 1, cause: error });
   } finally {
     // A blocked log must not delay the exit, so the wait has a limit.
@@ -82,11 +82,11 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
   }
 }
 
-/** Opens the port beside the present server's, and waits until that server ends. Throws unavailable if it refuses. */
+/** Shares the port with the running server, and waits until that server ends. Throws unavailable if it refuses. */
 async function openBeside(config: Config, log: LogWriter): Promise<Port> {
   const port = openPort(config, (await openTls(config, log))?.current() ?? null);
   const refusal = await requestServer(config.dataDir, `/listening?pid=${process.pid}`, lastStopMs);
-  if (refusal) throw unavailable("The present server awaits no successor.");
+  if (refusal) throw unavailable("The running server did not start this process as its successor.");
   return port;
 }
 
@@ -135,7 +135,7 @@ async function runMain(given: Config, run: Run): Promise<number> {
     certificate?.stop();
     await answering.stop(end instanceof AppError ? 0 : graceMs);
     monitor.stop();
-    // A server whose replica was taken over also waits, because replication sends its last changes before it stops.
+    // After a take-over (`conflict`), jobs are also stopped, because replication then sends its last changes.
     if (!(end instanceof AppError) || end.kind === "conflict") await jobs.stop();
     if (end instanceof AppError) throw end;
     return 0;
@@ -153,7 +153,7 @@ async function startAnswering(
   const { registry } = monitor;
   const answer = (port: Port) => listen(config, db, { ...run, vault, monitor, port });
   if (registry === undefined) return answer(run.port ?? openPort(config, certificate?.current() ?? null));
-  // A successor answers itself until its workers do, and a second longer, because clients repeat dropped connections.
+  // A successor answers requests until its workers do, and for one more second: clients repeat dropped connections.
   const early = run.port && answer(run.port);
   const group = await startWorkers(config, { ...run, registry });
   if (early) await Bun.sleep(1000).then(() => early.stop(graceMs));

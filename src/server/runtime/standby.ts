@@ -24,8 +24,8 @@ const stopFile = (dataDir: string) => join(dataDir, "standby.stop");
 
 /**
  * Runs a standby, which answers health checks on the port that it will use as a server. Returns the exit code.
- * @throws wrongState if the directory has a database, or the copy of another place; unavailable if the directory or the
- * port is in use.
+ * @throws wrongState if the directory has the database of a server, or a copy of another replica; unavailable if the
+ * directory or the port is in use.
  */
 export async function runStandby(config: Config, from: string, self: Omit<ServerProcess, "prepare">): Promise<number> {
   const { dataDir } = config;
@@ -80,5 +80,5 @@ function answer(request: Request, standby: Standby): Response {
   }
   const { message, lagSeconds } = standby.describe();
   const details = lagSeconds === undefined ? [] : [{ field: "lag_seconds", message: String(lagSeconds) }];
-  return errorResponse(requestId, unavailable(message, { details, remedy: "Send requests to its server." }), headers);
+  return errorResponse(requestId, unavailable(message, { details, remedy: "Use the main server instead." }), headers);
 }

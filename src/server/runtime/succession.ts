@@ -10,7 +10,7 @@ export const isSuccessor = (env: Environment) => env.SUCCEEDS_SERVER === "1";
 
 /**
  * Prepares a restart that does not close the port. `startSuccessor`, which SIGUSR2 calls, starts the executable on disk
- * with the same arguments, and resolves with the successor's process id when that listens. `successor` then resolves,
+ * with the same arguments. When the new process listens, `startSuccessor` and `successor` resolve with its process id,
  * and this server must end.
  */
 export function prepareSuccession(command: readonly string[], env: Environment, notice: LogWriter["notice"]) {
@@ -22,7 +22,7 @@ export function prepareSuccession(command: readonly string[], env: Environment, 
     starting = Promise.withResolvers<number>();
     const { promise, reject } = starting;
     const onExit = () => reject(unavailable("The next server does not listen, so the present one goes on."));
-    // When the shell ends, systemd becomes the parent of the successor. It stops only its own children gracefully.
+    // When the shell ends, systemd becomes the successor's parent. systemd stops only its own children gracefully.
     const shell = Bun.spawn(["/bin/sh", "-c", '"$@" & wait', "sh", ...command, ...process.argv.slice(2)], {
       ...{ env: { ...env, SUCCEEDS_SERVER: "1" }, stdio: ["inherit", "inherit", "inherit"] },
       ...{ timeout: listenMs, killSignal: "SIGKILL", onExit },

@@ -18,7 +18,7 @@ export async function readCertificate(files: TlsFiles) {
   return parseCertificate({ cert, key }, files);
 }
 
-/** Parses a certificate and its key, and checks that they match. Errors name `files`, which are not read. */
+/** Parses a certificate and its key, and checks that they match. Errors name `files`, but the files are not read. */
 export function parseCertificate({ cert, key }: KeyPair, files: TlsFiles) {
   const leaf = attempt(() => new X509Certificate(cert));
   if (leaf === undefined) {
@@ -55,10 +55,10 @@ async function readPem(path: string): Promise<string> {
 }
 
 const dayMs = 86_400_000;
-/** Renewal tools renew a month before expiry, so if fewer days than these are left, a renewal has failed. */
+/** If the certificate expires within fewer days, a renewal has failed: tools renew a month before expiry. */
 export const expiryWarningDays = 14;
 
-/** A problem with which the server can still use the certificate. `subject` is the file that causes it. */
+/** A problem of a certificate that the server can still use. `subject` is the file with the problem. */
 type CertificateProblem = ReturnType<typeof problem> & { fix?(): Promise<void> };
 
 const problem = (severity: "warning" | "error", subject: string, message: string, remedy: string) => {

@@ -129,7 +129,7 @@ const standby = defineCommand({
   examples: ["bodega standby --from s3://my-bucket/shop --data-dir /var/lib/bodega", "bodega standby promote"],
   notes: [
     "The standby restores the newest state into an empty data directory, and applies each change within seconds. First copy the server's " +
-      "secret.key and bodega.env there. /health/live answers 200; /health/ready answers 503, with the lag.",
+      "secret.key and bodega.env into that directory. /health/live answers 200; /health/ready answers 503 and says how far the standby is behind.",
     "promote stops the standby of the data directory, applies the last changes, and serves. A server that still runs sends its last " +
       "changes, and ends with exit code 4. If promote fails, run it again.",
   ],

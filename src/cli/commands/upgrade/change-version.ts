@@ -9,7 +9,7 @@ import { storageError } from "../../../server/object-store/storage.ts";
 import { attempt } from "../../../server/values/attempt.ts";
 import { buildInfo } from "../version.ts";
 
-/** How long a server may take to become ready, because the migration of a large database takes minutes. */
+/** How long a server may take to become ready. The migration of a large database takes minutes. */
 const readyMs = 300_000;
 
 type MigrationStatus = { migrations: { name: string; applied_at: string | null; known: boolean }[] };
@@ -26,7 +26,7 @@ export function verifyChecksum(file: string): void {
   throw validationFailed(`The checksum of ${file}, ${hash}, is not in ${sums}.`, { remedy });
 }
 
-/** Runs a Bodega executable with `--json`. Returns its result; throws unavailable with the message of its error. */
+/** Runs a Bodega executable with `--json`, and returns the result. If it reports an error, throws unavailable. */
 export async function runProgram<T>(program: string, words: string[], config: DatabaseConfig): Promise<T> {
   const { dataDir, databaseUrl } = config;
   const flags = ["--data-dir", dataDir, ...(databaseUrl ? ["--database-url", databaseUrl] : []), "--json"];
@@ -41,7 +41,7 @@ export async function runProgram<T>(program: string, words: string[], config: Da
 
 /**
  * Returns the version of an executable and the migrations that it will apply. `restores` is the database copy that an
- * older version needs. Errors: validationFailed for another program; wrongState if there is no copy; unavailable.
+ * older version needs. Errors: validationFailed if it is not Bodega; wrongState without a copy; unavailable.
  */
 export async function inspectVersion(program: string, isBack: boolean, config: DatabaseConfig) {
   const found = await runProgram<typeof buildInfo>(program, ["version"], config).catch(() => undefined);
@@ -54,15 +54,15 @@ export async function inspectVersion(program: string, isBack: boolean, config: D
   const migrations = all.filter(({ applied_at }) => applied_at === null).map(({ name }) => name);
   if (migrations.length > 0 && config.databaseUrl !== undefined) {
     const remedy = "Stop all servers, replace their executables by hand, then migrate: bodega db migrate";
-    throw wrongState("The other version migrates the database, which several servers may use.", { remedy });
+    throw wrongState(`Version ${found.version} migrates the database, but several servers may use it.`, { remedy });
   }
   const unknown = all.find(({ known }) => !known)?.name;
   if (unknown === undefined) return { ...found, migrations, restores: null };
   const cwd = backupsFolder(config.dataDir);
   const copy = isBack && fs.globSync(`before-${unknown}-*.db`, { cwd }).sort().at(-1);
   if (copy) return { ...found, migrations, restores: join(cwd, copy) };
-  const message = `The other version does not know migration ${unknown}, and there is no copy from before it.`;
-  const remedy = "Install a version that knows it, or restore a backup from before it: bodega db restore <backup>";
+  const message = `Version ${found.version} cannot use the database: it does not know migration ${unknown}.`;
+  const remedy = "Install another version, or restore a backup from before this migration: bodega db restore <backup>";
   throw wrongState(message, { remedy });
 }
 
@@ -86,8 +86,8 @@ type Plan = { from: string; to: string; executable: string; restores: string | n
 
 /**
  * Installs another version and restarts the server. If that fails, restores the previous version, and the database if
- * it was migrated. Returns the path of the replaced database; null if none was replaced.
- * @throws unavailable if the server cannot be stopped (nothing is changed then), or if the other version failed.
+ * it was migrated. If a restore replaced the database, returns the path of the replaced file; otherwise null.
+ * @throws unavailable if the server cannot be stopped (nothing is changed then), or if the installed version failed.
  */
 export async function changeVersion(file: string, plan: Plan, config: DatabaseConfig): Promise<string | null> {
   const { executable: installed, unit, restores } = plan;
@@ -117,11 +117,11 @@ export async function changeVersion(file: string, plan: Plan, config: DatabaseCo
   }
 }
 
-/** Starts the successor of the running server, or the unit. Waits until the new server is ready. @throws unavailable */
+/** Lets the running server start its successor. If none runs, starts the unit. Waits until the new server is ready. */
 async function startServer(unit: string, dataDir: string): Promise<void> {
   const reply = await requestServer(dataDir, "/succeed", readyMs);
   if (reply === null) runSystemctl("start", unit);
-  // The reply is the successor's process id, or says that the other version does not start.
+  // The reply is the successor's process id, or an error if the successor did not start.
   const pid = reply === null ? findMainProcess(unit) : Number(await reply.text());
   const deadline = performance.now() + readyMs;
   while ((await readServerStatus(dataDir))?.pid !== pid) {

@@ -115,7 +115,7 @@ async function* checkTexts(query: Query, command: CommandLine): AsyncGenerator<F
 
 /**
  * Returns whether a table has a text that is not UTF-8. Texts are read as bytes, because the engine ends the process if
- * it must return such a text. A table without row numbers is read at once, others in pages.
+ * it must return such a text. A table with row numbers is read in pages, other tables with one query.
  */
 async function hasBadText(query: Query, table: string, columns: string, hasRowid: boolean): Promise<boolean> {
   const texts = columns.split(",").map((name) => `iif(typeof(${name}) = 'text', ${name}, '')`);
@@ -175,7 +175,7 @@ function describeFault({ kind, object }: SchemaFault, restore: string): Finding 
   const { type, name } = object;
   const message = `The ${nameObject(object)} ${faults[kind]}.`;
   if (kind !== "foreign") return finding("error", name, message, `Restore the last backup with: ${restore}`);
-  const remedy = `Remove it with DROP ${type.toUpperCase()}: a backup with it cannot be restored.`;
-  // A trigger can change data, so one that no migration created is an error. Other objects are only a warning.
+  const remedy = `Remove it with DROP ${type.toUpperCase()}, because a backup that contains it cannot be restored.`;
+  // A foreign trigger is an error, because triggers can change data. Other foreign objects are only a warning.
   return finding(type === "trigger" ? "error" : "warning", name, message, remedy);
 }

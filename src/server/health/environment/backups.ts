@@ -51,10 +51,10 @@ export async function* checkBackups({ ctx, now, config, command }: StoreSubject)
   } else if (ageMs > maxAgeMs) yield describe(`The last backup is ${age} old. ${advice}`);
 }
 
-/** A longer lag is a problem. If the place of the replica is only slow, the lag is shorter. */
+/** A longer lag is an error. A replica on a slow disk or bucket has a shorter lag. */
 const maxLagSeconds = 30;
 
-/** Checks that the replica lacks at most the commits of the last seconds, and that it is on another disk. */
+/** Checks that the replica can be written, is at most `maxLagSeconds` behind, and is on another disk. */
 export async function* checkReplication({ config, timeoutMs, command }: CheckSubject): AsyncGenerator<Finding> {
   const { dataDir, databaseUrl, replicateTo } = config;
   if (databaseUrl !== undefined) return;
@@ -75,7 +75,7 @@ export async function* checkReplication({ config, timeoutMs, command }: CheckSub
   yield finding("error", place, message, remedy);
 }
 
-/** Checks that a restore of the replica or backup was tested within the last days. */
+/** Checks that a restore of the replica or backup was tested within the last three days. */
 export async function* checkRestoreTest({ config, now, command }: CheckSubject): AsyncGenerator<Finding> {
   const { last_success: last, last_failure: failure } = readLast(config.dataDir, "restore-test");
   const place = failure?.place ?? restoreTestPlace(config) ?? last?.place;

@@ -33,7 +33,7 @@ export async function* checkDirectory({ config: { dataDir }, uid }: CheckSubject
   }
 }
 
-/** Checks that no other account can access the files, and that they have one owner, who can write the database. */
+/** Checks that all files have one owner, who can write the database, and that no other account can access them. */
 export async function* checkFiles({ config: { dataDir } }: CheckSubject): AsyncGenerator<Finding> {
   const files = [...listDirectory(dataDir, isPrivate), ...listDirectory(backupsFolder(dataDir), /./)];
   const top = files[0]?.stats;
@@ -55,7 +55,7 @@ export async function* checkFiles({ config: { dataDir } }: CheckSubject): AsyncG
   }
 }
 
-/** Lists a directory and its files, each with its maximum mode. The list is empty if the directory is missing. */
+/** Lists a directory and its files, each with the widest permitted mode. If the directory is missing, lists nothing. */
 function listDirectory(dir: string, isPrivate: RegExp) {
   const stats = attempt(() => statSync(dir));
   if (!stats?.isDirectory()) return [];

@@ -18,7 +18,7 @@ const selectAccounts = statement((q) =>
     .orderBy(tenants.namespace),
 );
 
-/** Compares the payment accounts of stores with what their provider knows. */
+/** Compares the payment accounts of stores with the accounts at the provider. */
 export async function* checkPayments(subject: StoreSubject): AsyncGenerator<Finding> {
   const { ctx, tenant, config, timeoutMs } = subject;
   for (const store of await all(ctx.db, selectAccounts, { tenantId: tenant?.id ?? null })) {

@@ -70,7 +70,7 @@ export async function* checkDurability({ ctx, config: { databaseUrl } }: CheckSu
 const maxSkewMs = 30_000;
 
 const selectNow = statement<{ at: string | null }>(sql`select strftime('%Y-%m-%dT%H:%M:%fZ', 'now') as at`);
-// The newest rows by sequence: the clock is checked with them, so their order must not depend on it.
+// The newest rows are found by sequence, not by time: a wrong clock would change an order by time.
 export const selectNewest = statement<{ at: string | null }>(sql`select max(at) as at from (
   select * from (select at from ${auditLog} order by seq desc limit 1)
   union all select * from (select created_at as at from ${events} order by sequence desc limit 1))`);
@@ -98,7 +98,7 @@ export async function* checkSecretKey({ ctx, config, command }: CheckSubject): A
   const path = join(config.dataDir, "secret.key");
   const source = config.secret === undefined ? path : "BODEGA_SECRET";
   const key = config.secret ?? attempt(() => readFileSync(path, "utf8"))?.trim();
-  // A new database has no fingerprint, so any key fits. Reading the key would create its file.
+  // A new database has no fingerprint, so any key fits. The key is not read then, because that would create its file.
   const known = ctx && (await get(ctx.db, selectFingerprint));
   try {
     if (known) ctx.vault.fingerprint();
@@ -160,7 +160,7 @@ async function* checkServedFiles({ config, ctx, now }: CheckSubject, files: TlsF
   }
   try {
     const problems = await checkCertificate(await readCertificate(files), files, { now: now(), publicUrl });
-    // With --acme the server renews the certificate, so its age is an error only after a renewal failed.
+    // With --acme, the server renews an old certificate. Its age is an error only if a renewal failed.
     const severity = failure ? "error" : "note";
     const remedy = failure?.message ?? "The server renews it.";
     for (const problem of problems) {

@@ -14,7 +14,7 @@ export function inScope(of: string | SQLiteColumn): SQL {
   return sql`(${param("tenantId")} is null or ${column} = ${param("tenantId")})`;
 }
 
-/** Yields findings for the rows of a statement, with their stores. The statement may use `tenantId` and the times. */
+/** Yields a finding for each row of a statement with these parameters: `tenantId`, `recent`, `overdue` and `late`. */
 export async function* findInStores<Row extends { namespace: string }>(
   { ctx, tenant, now }: RecordSubject,
   rows: Statement<Row>,
@@ -41,8 +41,8 @@ export interface Inconsistency {
 interface Comparison {
   remedy?: string;
   /**
-   * Selects an `Inconsistency` without its namespace for each wrong value, in one statement, because a server may write
-   * meanwhile. The parameter `tenantId` is null for all stores.
+   * Selects an `Inconsistency`, except its namespace, for each wrong value. This is one statement, because a server may
+   * write between two statements. The parameter `tenantId` is null for all stores.
    */
   select: SQL;
   /** Statements that compute the value again, in one transaction. By default, the expected value is set. */
@@ -93,7 +93,7 @@ export function differences(compared: string, fields: readonly string[], target:
   return sql.join(fields.map(ofField), sql` union all `);
 }
 
-/** As `differences`, for fields of a table: they should equal those of the row of `right` with this id, or be 0. */
+/** As `differences`, for a table. Each row is compared with the row of `right` with its id; without one, with zeros. */
 export function differencesFrom(table: Table, fields: readonly string[], right: SQL, target?: SQL): SQL {
   const columns = fields.map((field) => `l.${field}, iif(r.id is null, 0, r.${field}) as right_${field}`);
   return sql`

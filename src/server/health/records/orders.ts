@@ -8,8 +8,8 @@ import { rewardBalances, rewardEntries, rewardLots } from "../../modules/rewards
 import { differences, differencesFrom, inScope, recordCheck, rowOf } from "./check.ts";
 
 /**
- * SQL that is true if the statuses and times of an order `o` agree. Other values are fixed only from such orders. A
- * pending order may have been paid with a wrong amount, and refunds of a cancelled order may have failed.
+ * SQL that is true if the statuses and times of an order `o` agree. Doctor computes the stock only from such orders. A
+ * pending order may be paid if the amount was wrong, and a cancelled order may be paid if its refund failed.
  */
 export const isCoherent = sql`(case o.status
     when 'paid' then o.payment_status <> 'unpaid' and o.paid_at is not null
@@ -24,7 +24,7 @@ export const isCoherent = sql`(case o.status
   and (o.status = 'cancelled') = (o.cancelled_at is not null))`;
 
 export const orderStates = recordCheck({
-  remedy: "Compare the order with the payment and a backup. Stock that such an order reserves is not fixed.",
+  remedy: "Compare the order with the payment and a backup. The reserved stock of its products is not fixed.",
   select: sql`
     select tenant_id, id as record, 'states' as field,
       concat_ws(', ', status, payment_status, fulfillment_status, iif(paid_at is null, null, 'paid_at'),
@@ -73,7 +73,7 @@ export const orderTotals = recordCheck({
 
 /**
  * Compares sent pieces with parcels, and refunded pieces with refunds. A refund does not say whether its pieces were
- * sent. So only the minimum number of cancelled pieces of a partly sent order is known.
+ * sent. So for a partly sent order, only the minimum number of cancelled pieces is known.
  */
 export const orderPieces = recordCheck({
   remedy:
@@ -99,7 +99,7 @@ export const orderPieces = recordCheck({
   ),
 });
 
-/** Checks that each order with a code uses it until it expires or is cancelled, and that each code counts its uses. */
+/** Checks the uses of discount codes and their counts. An order uses its code until it expires or is cancelled. */
 export const discountCounts = recordCheck({
   select: sql`select * from (${differencesFrom(
     discounts,

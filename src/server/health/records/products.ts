@@ -10,7 +10,7 @@ import { viewDays } from "../../modules/views/table.ts";
 import { differences, differencesFrom, inScope, recordCheck, rowOf } from "./check.ts";
 import { isCoherent } from "./orders.ts";
 
-/** Selects items whose reserved stock differs from `held`. If statuses of an order disagree, the stock is not fixed. */
+/** Selects items whose reserved stock is wrong. It is not fixed if the statuses of an order with the item disagree. */
 const wrongStock = (table: typeof products | typeof productVariants, ...key: string[]) => sql`
   select i.tenant_id, i.id as record, 'reserved' as field, i.reserved as found, coalesce(h.pieces, 0) as expected,
     iif(h.is_doubtful, null, ${rowOf(table, ...key)}) as target
@@ -30,7 +30,7 @@ const markStale = statement(sql`insert or ignore into ${staleSummaries} values (
 const endStale = statement(sql`delete from ${staleSummaries} where product_id = ${param("target")}`);
 
 export const variantSums = recordCheck({
-  // Computes what the trigger on `stale_summaries` stores in a product.
+  // Computes the same columns as the trigger on `stale_summaries`.
   select: sql`
     select tenant_id, id as record, 'variants' as field, 'out of date' as found, 'up to date' as expected, id as target
     from ${products} p

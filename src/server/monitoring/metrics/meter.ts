@@ -4,7 +4,7 @@ export type RouteStatus = Omit<RouteMeter, "record">;
 
 const boundsMs: readonly number[] = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000];
 
-/** Counts the replies of a route to one method. The route keeps its meter, so requests need no look-up. */
+/** Counts the replies of a route to one HTTP method. The route keeps its meter, so requests need no look-up. */
 export class RouteMeter {
   readonly method: string;
   /** The template, such as `/products/:id/`; `(none)` for requests that match no route. */

@@ -59,7 +59,7 @@ export async function openAcme(url: string, account: KeyObject, signal: AbortSig
   return {
     directory,
     post,
-    /** Returns the time in which the authority suggests to renew, in epoch milliseconds; undefined without one. */
+    /** Returns the window, in epoch milliseconds, in which the authority suggests to renew; undefined without one. */
     async readWindow(certificate: X509Certificate) {
       const { renewalInfo } = directory;
       const id = renewalIdOf(certificate);

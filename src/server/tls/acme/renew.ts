@@ -16,7 +16,7 @@ import { openRow, type Result } from "./row.ts";
 const hourMs = 3_600_000;
 /** How often a server checks whether to renew, and whether another server has renewed. */
 const pollMs = 5000;
-/** How often the authority is asked when to renew, because it may want an early renewal. */
+/** How often the server asks the authority when to renew. An authority may ask for an early renewal. */
 const planMs = 6 * hourMs;
 const deadlineMs = 300_000;
 /** How long a server may take to renew before another server tries. */
@@ -31,8 +31,8 @@ export interface RenewDeps extends Pick<SystemCtx, "vault" | "now"> {
 }
 
 /**
- * Obtains and renews the certificate until it is stopped. The first check is at once if `isForced`, or if the email has
- * changed since the last failure. (Other names, and another authority, have a row of their own.)
+ * Starts to obtain and renew the certificate. The first check is immediate if `isForced`, or if the email has changed
+ * since the last failure. (If the names or the authority change, the certificate has a new row.)
  */
 export async function startRenewal(config: AcmeConfig, deps: RenewDeps, isForced: boolean) {
   const stopping = new AbortController();
@@ -53,7 +53,7 @@ export async function startRenewal(config: AcmeConfig, deps: RenewDeps, isForced
 
 type CheckDeps = RenewDeps & { row: ReturnType<typeof openRow>; signal: AbortSignal };
 
-/** Writes the certificate that this or another server has obtained to the file, and renews it if this is due. */
+/** Writes the newest certificate, which another server may have obtained, to the file. Renews it if this is due. */
 async function renewIfDue(config: AcmeConfig, deps: CheckDeps): Promise<void> {
   const { row, vault, now, signal } = deps;
   const { sealed = null, nextAt = "", failures = 0 } = (await row.read()) ?? {};

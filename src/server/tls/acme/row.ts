@@ -17,10 +17,10 @@ const updateResult = statement(sql`
     next_at = ${param("next")}, failures = ${param("failures")}, failure = ${param("failure")}
   where id = ${param("id")}`);
 
-/** `nextAt` is when to check again, in epoch milliseconds; `sealed` a new certificate; `failure` is JSON. */
+/** `nextAt` is the time of the next check, in epoch milliseconds. `sealed` is a new certificate. `failure` is JSON. */
 export type Result = { nextAt: number; sealed?: string | null; failures?: number; failure?: string | null };
 
-/** Returns functions for the row of these names at an authority. The first claim creates the row. */
+/** Returns functions for the row of an authority and host names. The first claim creates the row. */
 export function openRow(db: Database, { directory, names }: AcmeConfig) {
   const id = `${directory} ${names.join(",")}`;
   return {

@@ -38,7 +38,7 @@ export function placeCertificate({ file, names, dataDir }: AcmeConfig): void {
   if (!existsSync(file)) writeWhole(dataDir, file, createPlaceholder(names, Date.now()));
 }
 
-/** Returns a certificate's id for renewal information (RFC 9773, section 4.1); undefined if no issuer's key is named. */
+/** Returns the id of a certificate for renewal (RFC 9773, section 4.1); undefined if it names no issuer's key. */
 export function renewalIdOf({ raw, serialNumber }: X509Certificate): string | undefined {
   const id = oid(oids.authorityKey);
   // After the extension's id come an octet string and a sequence, of two bytes each, and then the id of the key.
