@@ -16,7 +16,7 @@ export function describeReference(stage: Stage): void {
       await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
       await page.goto(`${stage.url}/docs`);
       await find(page, "h1", "Bodega");
-      await find(page, "p", "The first request");
+      await find(page, "p", "A first request");
       expect(await page.$eval("#reference", (all) => all.textContent)).not.toMatch(/Pattern:|\^\[/);
       expect(await isWiderThanScreen(page)).toBe(false);
       await find(page, "body.dark-mode");
