@@ -479,7 +479,7 @@ test("init refuses a replica in the data directory, or in a place that cannot be
   expect({ code, message: error.message }).toMatchObject({ code: 4, message: expect.stringContaining(file) });
   const refuse = async (place: string) => (await failure("init", ...unattended, "--replicate-to", place)).error.message;
   expect(await refuse("s3://shops/mugs")).toContain("BODEGA_S3");
-  expect(await refuse(join(dataDir, "replica"))).toContain("must not be in the data directory");
+  expect(await refuse(join(dataDir, "replica"))).toContain("must be outside the data directory");
   expect(isUntouched()).toBe(true);
 });
 

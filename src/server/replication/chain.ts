@@ -84,7 +84,7 @@ async function* fetchAhead(place: ReplicaTarget, ids: readonly SegmentId[], sign
 }
 
 function follows(state: ChainState, { isBase, generation, claimed, previous }: Segment["header"]): boolean {
-  // Commits before a base segment were lost. So it follows only a snapshot of its generation. A snapshot has no hash.
+  // Commits before a base segment were lost. So it needs a snapshot of its generation. A snapshot has no hash.
   if (isBase) return state.hash === undefined && state.generation === generation && state.claimed === claimed;
   return previous?.generation === state.generation && (state.hash === undefined || previous.hash === state.hash);
 }

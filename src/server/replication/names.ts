@@ -38,7 +38,7 @@ export async function listIds(place: Pick<ObjectStorage, "list">, kind: "segment
   });
 }
 
-/** Returns the valid segments in order. A generation replaces earlier ones from the sequence of its first segment on. */
+/** Returns the valid segments in order. From its first sequence on, a generation replaces earlier ones. */
 export function mainChain(ids: readonly SegmentId[]): SegmentId[] {
   const chain: SegmentId[] = [];
   let next = Number.POSITIVE_INFINITY;

@@ -136,7 +136,7 @@ export class Standby {
     return snapshots.at(-1);
   }
 
-  /** Whether the place still has the copied replica. Throws unavailable if it has none, wrongState for another. */
+  /** Whether the place still has this replica. Throws unavailable without one, wrongState for another shop. */
   async #isContinued({ generation, database, claimed }: ChainState): Promise<boolean> {
     const { place } = this.#known;
     if (this.#isBroken) return true;

@@ -47,7 +47,7 @@ export function requireApart(given: string, dataDir: string): string {
   const source = "--replicate-to";
   const address = backupDestination({ value: given, source }) as string;
   if (!`${address}/`.startsWith(`${dataDir}/`)) return address;
-  throw invalidOption(source, "must not be in the data directory, with which it would be lost");
+  throw invalidOption(source, "must be outside the data directory, so that both are not lost together");
 }
 
 export async function tryTarget(address: string, config: Pick<Config, "s3">): Promise<void> {
@@ -85,7 +85,7 @@ export function readReplicaState(databasePath: string, place?: string) {
   });
 }
 
-/** Writes the state. With `isMust`, a failure throws unavailable. If not, it makes the next server send a snapshot. */
+/** Writes the state. A failure throws unavailable if `isMust`. If not, the next server sends a new snapshot. */
 export function writeReplicaState(databasePath: string, state: Omit<ReplicaState, "file">, isMust = false): void {
   const text = `${JSON.stringify({ ...state, file: identify(databasePath) })}\n`;
   const write = () => writeWhole(dirname(databasePath), statePath(databasePath), text);

@@ -40,7 +40,7 @@ export class WalTail implements WalObserver {
   end: WalPosition | null;
   readonly maxWalBytes = 256 * MiB;
 
-  /** `emptied` gets false if commits were discarded unread. `wanted` runs while the WAL waits to be emptied. */
+  /** `emptied` is called with false if commits were discarded unread; `wanted` while the WAL waits to be emptied. */
   constructor(wal: string, end: WalPosition | null, on: { emptied: (isWhole: boolean) => void; wanted: () => void }) {
     this.#path = wal;
     this.end = end;

@@ -29,7 +29,7 @@ export async function replaceFile(replacement: Replacement): Promise<string | nu
   onStep?.("the new file is on disk");
   let kept: string | null = null;
   if (existsSync(old)) {
-    // Merges the WAL into the old file. A damaged or empty file keeps its WAL, because merging it would fail.
+    // Merges the WAL into the old file. A damaged or empty file keeps its WAL, because the merge would fail.
     if (statSync(old).size > 0) {
       await mergeWal(old).catch((error) => {
         if (!isDamaged(error)) throw error;

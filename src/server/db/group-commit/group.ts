@@ -41,7 +41,7 @@ interface Queue {
 
 /**
  * Runs jobs of the queue in the transaction that has begun, commits, and then answers each job. A failed job gets its
- * own error. If the database ends the transaction or cannot commit, the group is lost: its jobs get unavailable.
+ * own error. If the database ends the transaction or cannot commit, the group is lost: all its jobs fail.
  */
 export async function runGroup(
   writer: Writer,
@@ -83,7 +83,7 @@ class Group {
       const jobs = take(this.#writer.maxTogether);
       if (jobs.length === 0) return;
       const timeoutMs = writeTimeoutMs + (this.outcomes.length === 0 ? this.#writer.lockMs : 0);
-      // A server gets the last unit together with the COMMIT or the reads before the commit. This saves a round trip.
+      // The last unit is sent to a server together with the COMMIT or the reads before it. This saves a round trip.
       const isLast = this.#writer.maxTogether > 1 && isEmpty();
       const outcomes = await this.#runJobs(jobs, isLast, timeoutMs);
       this.outcomes.push(...outcomes);
@@ -175,7 +175,7 @@ class Group {
 
 function answer({ job, value, error, hasFailed, isTainted }: Outcome, loss: unknown): void {
   if (!hasFailed && loss === undefined) job.resolve(value as never);
-  // A tainted unit may have failed because of rows that are now lost. Its error would be wrong: a retry can succeed.
+  // A tainted unit may have failed because of rows that are now lost. It gets the error of the group: a retry can help.
   else if (hasFailed && (loss === undefined || !isTainted)) job.reject(mapDbError(error));
   else {
     const mapped = mapDbError(loss);

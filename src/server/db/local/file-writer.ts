@@ -6,7 +6,7 @@ import type { Connection } from "./connection.ts";
 import type { LockFairness } from "./lock-fairness.ts";
 
 /**
- * Creates the writer of a local file. Its calls are answered at once.
+ * Creates the writer of a local file. Its statements run synchronously.
  * @param on requireFile: throws if the file must not be written any more. onCommit: runs before writes are answered.
  */
 export function createFileWriter(

@@ -14,7 +14,7 @@ const holdMs = 1000;
 /**
  * Makes processes that write to one file take turns. SQLite's lock is not fair: a server that commits without a pause
  * would keep the others out. So a waiting process sets the time of a small file, and a process that has just committed
- * pauses if that time is recent. After a crash, the time is soon old.
+ * pauses if that time is recent. If the waiting process dies, the time is soon too old.
  */
 export class LockFairness {
   readonly #file: number;

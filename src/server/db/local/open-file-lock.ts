@@ -10,7 +10,7 @@ import { loadLibsql } from "./load-libsql.ts";
 import { hasWal } from "./merge-wal.ts";
 
 const pollMs = 20;
-/** How long to wait while another process replaces the file: as long as a command waits for the write lock. */
+/** How long to wait while another process replaces the file. A command waits equally long for the write lock. */
 const shareTimeoutMs = 30_000;
 const claimTimeoutMs = 60_000;
 

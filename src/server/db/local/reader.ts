@@ -10,7 +10,7 @@ import type { Libsql } from "./load-libsql.ts";
 /** The maximum size of SQLite's cache. On a machine with enough memory, it holds the indexes of a large catalogue. */
 const cacheKiB = Math.round(Math.min(128, Math.max(16, totalmem() / MiB / 64))) * 1024;
 
-/** Reads a local file over a read-only connection whose calls are answered at once. */
+/** Reads a local file over a synchronous read-only connection. */
 export class Reader {
   readonly connection: Connection;
   readonly #deadlineMs: number;
@@ -67,7 +67,7 @@ export class Reader {
     this.connection.close();
   }
 
-  // The file is locked for readers only while another process recovers the WAL, which takes a moment.
+  // Readers find the file locked only while another process recovers the WAL. This takes a moment.
   #read<T>(work: () => T): Promise<T> {
     try {
       return Promise.resolve(work());

@@ -173,8 +173,8 @@ export class ServerWriter implements Writer {
   }
 
   /**
-   * Returns whether a COMMIT without an answer took effect; false also if the lock is not free in time. When a new
-   * transaction begins, the old one has ended, so the row of its group is final.
+   * Returns whether a COMMIT without an answer took effect; false also if the lock is not free in time. A new
+   * transaction begins only when the old one has ended. The row of the old group is then final.
    */
   async #hasCommitted(): Promise<boolean> {
     const asking = [begin, this.#check];
