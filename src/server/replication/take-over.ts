@@ -10,7 +10,7 @@ import { claimGeneration, readNewestClaim, requireNewest } from "./generation.ts
 import { readStandbyState, Standby, type StandbyOptions, type StandbyState } from "./standby.ts";
 import { openReplica, readReplicaState, writeReplicaState } from "./target.ts";
 
-/** Returns a standby's state, also after its promotion. Throws notFound; validationFailed for another `--replicate-to`. */
+/** Returns a standby's state, also after promotion. Throws notFound; validationFailed for another `--replicate-to`. */
 export function requireStandby(config: Config): Pick<StandbyState, "place" | "state"> {
   const { dataDir, replicateTo } = config;
   const own = readReplicaState(databaseFile(dataDir));
