@@ -49,7 +49,7 @@ export function renderUnit(options: UnitOptions): string {
 
 function renderAccount(dataDir: string, folders: readonly string[], account: UnitOptions["account"]): string {
   const name = stateDirectoryOf(dataDir);
-  // With a minus before the path, the server also starts if the disk with the path is not mounted.
+  // The minus lets the server start even if the disk with the path is not mounted.
   const writable = folders.map((path) => `\nReadWritePaths=${quoteWord(`-${path}`)}`).join("");
   if (account.kind === "dynamic") {
     const own = folders.map((path) => `\nExecStartPre=-+chown --reference=${dataDir} ${quoteArgument(path)}`).join("");

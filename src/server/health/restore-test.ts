@@ -52,7 +52,7 @@ async function restoreAside(config: Config, place: string, isOwn: boolean) {
     const hasDatabase = config.databaseUrl !== undefined || existsSync(path);
     const birth = isOwn && hasDatabase ? await withConfiguredDatabase(config, readBirth) : inspection.begunAt;
     if (birth !== inspection.begunAt) {
-      const message = `${place} has another database, created at ${inspection.begunAt}; the one here was created at ${birth}.`;
+      const message = `${place} has another database, created at ${inspection.begunAt}. The database of ${config.dataDir} was created at ${birth}.`;
       throw wrongState(message, { remedy: "Choose an empty place for the replica or the backups of this database." });
     }
     const state_at = manifest?.created_at ?? null;

@@ -7,7 +7,7 @@ const isForStaff = (access: Access) => access.kind === "app" || (access.kind ===
 /** Omits keywords of schemas that only this program understands. */
 const withoutOwnWords = (key: string, value: unknown) => (["$id", "form", "expects"].includes(key) ? undefined : value);
 
-/** Describes a route of the API as a tool. Its arguments are the parameters of path and query, and `body`. */
+/** Describes a route of the API as a tool. The tool's arguments are the parameters of path and query, and `body`. */
 function describeTool(route: Route) {
   const { id, method, summary, params, query, body } = route;
   const schemas = [params, query].flatMap((schema) => schema ?? []);

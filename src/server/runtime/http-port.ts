@@ -26,7 +26,7 @@ export function openHttpPort({ host, publicUrl = "", databaseUrl }: Config, acme
   const server = bindPort({ host, port: acme.httpPort, flag: "--acme-http-port" }, () =>
     Bun.serve({
       ...{ hostname: host, port: acme.httpPort, idleTimeout: idleSeconds, development: false, fetch: answer },
-      // Servers of one database can share the port on a machine, because each can answer the challenges of all.
+      // Servers of one database can share the port on a machine, because each one answers the challenges of all of them.
       reusePort: databaseUrl !== undefined,
       error: () => new Response("Not available now.", { status: 503 }),
     }),

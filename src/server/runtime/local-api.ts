@@ -17,7 +17,7 @@ export interface LocalRequest {
   path: string;
   /** A JSON object, or a file with its content type. */
   body?: object | Blob | undefined;
-  /** Id or email address of the user as whom the request is made. By default, the actor of the context makes it. */
+  /** Id or email address of the user that makes the request. By default, the actor of the context makes it. */
   as?: string | undefined;
 }
 

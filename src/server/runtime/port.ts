@@ -9,7 +9,7 @@ import type { KeyPair } from "../tls/certificate.ts";
 type Answer = (request: Request) => Response | Promise<Response>;
 export type Port = ReturnType<typeof openPort>;
 
-/** How long a connection may be idle. A body has less time to arrive, so that a slow client gets a reply first. */
+/** How long a connection may be idle. The limit for bodies is shorter, so that slow clients get a reply. */
 export const idleSeconds = 30;
 /** The maximum size of request line and headers. Cookies of a shared domain may need more than Bun's 16 KiB. */
 const maxHeaderBytes = 32_768;

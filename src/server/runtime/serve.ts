@@ -179,7 +179,7 @@ async function runWorker(config: Config, { version, log, stopSignal }: Run): Pro
     const listener = listen(config, db, { version, vault, log, monitor, port });
     certificate?.start((next) => listener.present(next));
     process.send?.("ready");
-    // The signal also comes when the parent has ended, because nobody else would stop the worker.
+    // `stopSignal` also resolves when the parent has ended, because nobody else would stop the worker.
     await stopSignal;
     certificate?.stop();
     await listener.stop(graceMs);

@@ -23,7 +23,7 @@ interface WatchOptions {
 /**
  * Reads a certificate and its key, and returns functions that watch the files. If a changed pair is incomplete or does
  * not match, this is logged once, and the previous pair stays in use.
- * @throws validationFailed, which names the file that causes it.
+ * @throws validationFailed, which names the file with the problem.
  */
 export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
   const { acme, now, notice } = options;

@@ -103,7 +103,7 @@ export const forgedHop = "192.0.2.123";
 export function* checkArrival(trusted: readonly string[], url: string, arrival: RecentRequest): Generator<Finding> {
   const { client, forwarded, host, protocol } = arrival;
   if (arrival.peer === null) return;
-  // Sockets of both families report IPv4 as `::ffff:192.0.2.7`, which `process` converts.
+  // A socket for IPv4 and IPv6 reports IPv4 as `::ffff:192.0.2.7`. `ipaddr.process` converts such an address.
   const peer = ipaddr.process(arrival.peer).toString();
   if (client === forgedHop) {
     const message = `Clients can forge their IP address: ${peer} passes on X-Forwarded-For as they send it.`;

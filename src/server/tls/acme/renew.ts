@@ -73,7 +73,7 @@ async function renewIfDue(config: AcmeConfig, deps: CheckDeps): Promise<void> {
 
 /**
  * Obtains a certificate if there is none, or if the present one must be renewed.
- * @throws AcmeProblem if the authority refuses; errors of `fetch`; validationFailed if its certificate is unusable.
+ * @throws AcmeProblem if the authority refuses; errors of `fetch`; validationFailed if the new certificate is unusable.
  */
 async function replaceCertificate(config: AcmeConfig, present: Certificate | undefined, deps: CheckDeps) {
   const { vault, now, signal, row } = deps;
