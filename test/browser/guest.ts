@@ -208,7 +208,7 @@ export function describeGuest(stage: Stage): void {
       await order(8);
       await see(page, "more than we can reserve until a bank transfer arrives: Rare thing.");
       await order(11);
-      await see(page, "Of this, you can have 10 in orders that are not paid: Rare thing.");
+      await see(page, "You can have at most 10 of this in unpaid orders: Rare thing.");
       await order(1);
       const basket = await page.evaluate('localStorage["shop basket"]');
       const to = { name: "Eve", line1: "Quay 1", city: "Hamburg", postal_code: "20457", country: "DE" };

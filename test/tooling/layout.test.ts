@@ -91,7 +91,7 @@ const documented = (text: string) =>
 
 test("docs/OPERATION.md names all variables without a _FILE form", () => {
   expect([...documented(operation)]).toEqual(expect.arrayContaining(plain.map((name) => `\`${name}\``)));
-  const named = /without that form: ([^.]*)/.exec(operation)?.[1]?.match(/[A-Z_]+/g);
+  const named = /have no such form: ([^.]*)/.exec(operation)?.[1]?.match(/[A-Z_]+/g);
   expect(named?.toSorted()).toEqual(plain.toSorted());
 });
 

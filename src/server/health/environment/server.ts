@@ -103,7 +103,7 @@ export async function* checkSecretKey({ ctx, config, command }: CheckSubject): A
   try {
     if (known) ctx.vault.fingerprint();
   } catch (error) {
-    const message = `Two-factor sign-in, queued mail, webhooks and notifications do not work. ${reasonOf(error)}`;
+    const message = `A server with these settings does not start. ${reasonOf(error)}`;
     const remedy = `Put the right key back. If it is lost, stop the server and run: ${command("db rekey")}`;
     yield finding("error", source, message, remedy);
   }
