@@ -122,7 +122,7 @@ onEachDatabase((suite) => {
       expect([code, await refused(code)]).toEqual([code, unknown]);
     }
     const few = await place();
-    expect([few.code, few.error?.message]).toEqual([5309, "The discount code applies to goods of 20.00 EUR or more."]);
+    expect([few.code, few.error?.message]).toEqual([5309, "The discount code needs goods for 20.00 EUR or more."]);
     expect(few.error?.details).toEqual([{ field: "discount_code", message: "20.00 EUR" }]);
     const enough = [{ ...items[0], quantity: 2 }];
     expect((await place({ items: enough })).data).toMatchObject({ discount_minor: 200, total_minor: 1800 });

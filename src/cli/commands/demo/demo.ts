@@ -42,7 +42,7 @@ export default defineCommand({
     const demo = await import("../../../server/admin/demo.ts");
     const { openDemoShop } = await import("../../../server/runtime/demo-shop.ts");
     const self = describeServerProcess(console);
-    // A checkout of the source has no installed program, so the printed command runs the source.
+    // Without an installed program, the printed command runs the source code.
     const program = isExecutable ? programName() : "node scripts/setup.mjs src/cli/main.ts";
     const mail = `${program} mail list -n ${demo.demoNamespace} --data-dir ${quoteWord(config.dataDir)}`;
     const { startDemoServices } = await import("./services.ts");

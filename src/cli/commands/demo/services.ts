@@ -24,7 +24,7 @@ export async function startDemoServices(config: Config, given: number | undefine
   const file = join(config.dataDir, "demo-payments.json");
   let store: { ctx: Ctx; url: string } | undefined;
   const stripe = openStripeStandIn({ now: Date.now, page: () => `${url}/c/pay` });
-  // Saves the changes of a request with its reply, so that a request that is repeated after a crash changes nothing.
+  // Saves changes and replies in one file. If the server repeats a request after a crash, it gets the saved reply.
   const save = () => writeWhole(config.dataDir, file, JSON.stringify(stripe.books.lists));
   if (existsSync(file)) Object.assign(stripe.books.lists, JSON.parse(readFileSync(file, "utf8")));
 

@@ -155,8 +155,8 @@ export const refundCommand = defineCommand({
   done: "Recorded the refund of order {number}.",
   notes: [
     "Without --line, --shipping and --amount, everything that was not refunded yet is refunded. --line refunds pieces that " +
-      "were not sent, and will not be sent; with --returned, it refunds pieces that came back.",
-    "The running server requests refunds of card payments from the provider. Pay other money back yourself. Points that " +
+      "were not sent, and they will not be sent any more. With --returned, --line refunds pieces that came back.",
+    "The running server requests refunds of card payments from the provider. Pay back other payments yourself. Points that " +
       "the order has earned are taken back, and points that it has used are returned, in proportion to the refund.",
   ],
   async run(args, console) {

@@ -105,7 +105,7 @@ export const exportCommand = defineCommand({
     ),
     delimiter: choiceArg(
       ["comma", "semicolon"],
-      "Separator of the columns for accounting; semicolon also writes 12,50, for German spreadsheets (default: comma)",
+      "Column separator for accounting; with semicolon, amounts have a decimal comma, as in German (default: comma)",
     ),
   },
   exclusive: ["status", "payment-status", "customer"].map((flag) => ["for", flag]),

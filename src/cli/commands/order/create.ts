@@ -86,7 +86,7 @@ async function readInput(ctx: Ctx, args: Args): Promise<OrderInput> {
   };
 }
 
-/** Finds the shipping rate with this id or name among those that apply. Errors: malformedRequest, which lists those. */
+/** Finds a shipping rate that applies to the order, by id or name. Errors: malformedRequest with a list of these. */
 async function findRate(ctx: Ctx, input: OrderInput, named: string | undefined): Promise<string | null> {
   const { createOrder, prepareOrder } = await import("../../../server/modules/orders/create.ts");
   const { formatPrice } = await import("../../../server/modules/tenants/input.ts");

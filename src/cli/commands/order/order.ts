@@ -38,8 +38,8 @@ export async function changeAtOnce(args: OrderArgs, console: Console, act: Chang
 /**
  * Tries a change in a dry run, asks the user to confirm, makes the change, and prints the order. With `--dry-run`, only
  * prints the result of the dry run.
- * @param question such as `Cancel {order}[ and refund {amount}]?`: `{amount}` is the money received or returned. If no
- * money moves, the part in brackets is omitted. With `closesPage`, the order's payment page is closed first.
+ * @param question such as `Cancel {order}[ and refund {amount}]?`: `{amount}` is the amount to book or to refund. If
+ * there is none, the part in brackets is omitted. With `closesPage`, the order's payment page is closed first.
  */
 export async function changeOrder(
   args: OrderArgs & { "dry-run"?: boolean },
@@ -78,7 +78,7 @@ type Line = Order["items"][number];
 
 /**
  * Returns the line and the quantity in a text such as `LAMP-1:2`: a line's id or SKU, and optionally a quantity.
- * @param left returns the quantity of a line if the text has none.
+ * @param left returns the default quantity of a line.
  * @throws malformedRequest unless exactly one line matches.
  */
 export function findLine({ items }: Order, text: string, left: (line: Line) => number) {

@@ -71,7 +71,7 @@ export const withdrawalsCommand = defineList({
   args: { limit: limitArg("50") },
   examples: ["bodega order withdrawals -n demo"],
   notes: [
-    "A withdrawal has no order if no order has the number and email that the buyer entered. Find the right order: bodega order list -n <namespace>",
+    "If no order has the number and email that the buyer entered, the withdrawal is listed without an order. Find the right order: bodega order list -n <namespace>",
   ],
   async rows(ctx, { limit }) {
     const { listWithdrawals } = await import("../../../server/modules/orders/withdrawals/withdraw.ts");

@@ -23,7 +23,7 @@ function defineReport(name: ReportName, description: string, more: Partial<{ by:
     args: { ...args, ...more },
     examples: [`bodega report ${name} -n demo --since 2026-01${more.by ? " --by month" : ""}`],
     notes: [
-      "Orders count when they were paid, and refunds when they were made. Amounts include tax unless the column says net.",
+      "Orders are reported on the day of payment, and refunds on the day of the refund. Amounts include tax unless the column says net.",
     ],
     async run({ csv, ...given }, console) {
       const { readReport, reports } = await import("../../../server/modules/reports/service.ts");

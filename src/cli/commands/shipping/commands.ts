@@ -12,9 +12,9 @@ export const { setCommand, showCommand } = defineRates<ShippingRateDocument>({
     "Columns: zone,countries,postcodes,name,price,free_from,min_value,max_value,min_weight_g,max_weight_g,tax_class. " +
       "Put spaces between countries, and between beginnings of postcodes. * stands for all other countries. name_de is the German name. " +
       "An empty cell sets no limit. With an empty tax_class, shipping is taxed like the goods.",
-    "One zone applies to an address: the zone with the longest matching postcode; without one, the zone of the country; " +
-      "without that, the zone of *.",
-    "After this command, each order must choose one of the rates that apply to it. A store without rates ships for 0.",
+    "One zone applies to an address: the zone with the longest matching postcode. If no postcode matches, the zone of the " +
+      "country applies. If no zone has the country, the zone of * applies.",
+    "After this command, each order must name a rate that applies to its address and goods. A store without rates ships for 0.",
   ],
   replace: async (ctx, csv) => (await import("../../../server/modules/shipping/csv.ts")).importShippingRates(ctx, csv),
   list: async (ctx) => (await import("../../../server/modules/shipping/service.ts")).listShippingRates(ctx),

@@ -23,7 +23,7 @@ export const discounts = sqliteTable(
     endsAt: text("ends_at"),
     maxUses: integer("max_uses"),
     maxPerCustomer: integer("max_per_customer"),
-    /** The number of the code's rows in `discount_uses`, which triggers count. */
+    /** The number of the code's rows in `discount_uses`. Triggers update this number. */
     uses: integer("uses").notNull().default(0),
     createdAt: text("created_at").notNull(),
   },
@@ -37,7 +37,7 @@ export const discounts = sqliteTable(
   ],
 );
 
-/** The orders that use a code. If an order expires or is cancelled, its row is deleted. */
+/** The orders that use a code. The row of an order is deleted when the order expires or is cancelled. */
 export const discountUses = sqliteTable(
   "discount_uses",
   {

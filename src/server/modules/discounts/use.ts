@@ -51,13 +51,13 @@ const selectEligible = statement((q) =>
           union select c.parent_id from ${categories} c join above on c.id = above.id where c.parent_id is not null)
         select 1 from above where id in (select value from json_each(${param("categoryIds")}))))`),
 );
-// Triggers count the rows of each code. Needs no guard: `findCode` has checked the code in the same transaction, during
-// which nobody else writes.
+// Needs no guard: `findCode` has checked the code in the same transaction, and no other transaction writes meanwhile.
+// Triggers count the uses of each code.
 const insertUse = statement((q) =>
   q.insert(discountUses).values(params("orderId", "tenantId", "discountId", "userId", "emailKey")),
 );
-// An order that is paid late uses its code again. The code may have ended, but its limits still apply: beyond them, the
-// row would have no discount, which a check refuses.
+// An order that is paid late uses its code again. The code may have ended, but its limits still apply. If they are
+// exceeded, `discount_id` is null, and SQLite refuses the row.
 const insertAgain = statement(sql`
   insert into ${discountUses} (order_id, tenant_id, discount_id, user_id, email_key)
   select ${param("orderId")}, tenant_id, case when ${hasUses} then id end, ${param("userId")}, ${param("emailKey")}
@@ -101,7 +101,7 @@ function subjectOf({ client, vault, tenant }: Ctx): string | undefined {
 
 /**
  * Splits the reduction of a code over the lines of an order, in minor units.
- * @throws discountRefused if the code applies to no line, or if the goods are below its minimum, which the error names.
+ * @throws discountRefused if the code applies to no line, or if the goods cost less than the minimum of the code.
  */
 export async function applyDiscount(
   tx: Ctx,
@@ -114,7 +114,7 @@ export async function applyDiscount(
   if (goods < (minimumMinor ?? 0)) {
     const minimum = show(minimumMinor ?? 0);
     const details = [{ field: "discount_code", message: minimum }];
-    throw discountRefused(`The discount code applies to goods of ${minimum} or more.`, { details });
+    throw discountRefused(`The discount code needs goods for ${minimum} or more.`, { details });
   }
   const subtotals = lines.map(({ subtotal }) => subtotal);
   const isForAll = productIds === "[]" && categoryIds === "[]";

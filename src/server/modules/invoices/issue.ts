@@ -27,8 +27,8 @@ const selectSeller = selectSettings("url", "language", "timezone", "taxNote", "i
 const selectDisputes = statement((q) => q.select(pick(disputes, "id")).from(disputes).where(ofOrder));
 
 /**
- * Returns the invoice of a paid order and its credit notes, one for each refund that reduced its price. Issues those
- * that are missing. A lost dispute has no credit note, because the order's price stays the same.
+ * Issues the missing documents of a paid order, and returns all: the invoice, and a credit note for each refund that
+ * reduced the order's price. A lost dispute has no credit note, because the order's price stays the same.
  * @throws notFound; wrongState for an order that was never paid, and for a store without `invoice_from`.
  */
 export async function issueInvoices(ctx: Ctx, id: string) {

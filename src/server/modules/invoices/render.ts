@@ -18,7 +18,7 @@ export interface Paper {
   /** On a credit note, the invoice that it corrects; null on an invoice. */
   corrects: { number: number; issuedAt: string } | null;
   order: OrderRow;
-  /** The amounts of a credit note include tax. Those of an invoice include it if the order's prices do. */
+  /** The amounts of a credit note include tax. The amounts of an invoice include tax if the order's prices do. */
   pieces: { line: typeof orderLines.$inferSelect; quantity: number; amount: number }[];
   shipping: number;
   amount: number;

@@ -12,7 +12,7 @@ export const invoiceRoutes = [
     params: IdParams,
     reply: { status: 200, data: Type.Array(Invoice) },
     errors: ["wrongState"],
-    // The reply is not stored for `Idempotency-Key`, because it would then outlast an erasure of the buyer.
+    // The reply is not stored for `Idempotency-Key`, because the buyer's data would stay in it after an erasure.
     secret: true,
     handle: async ({ ctx, params }) => reply(await issueInvoices(ctx, params.id)),
   }),

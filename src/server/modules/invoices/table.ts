@@ -13,7 +13,7 @@ export const invoices = sqliteTable(
     number: integer("number").notNull(),
     orderId: ownerColumn("order_id", () => orders.id),
     kind: text("kind", { enum: ["invoice", "credit_note"] }).notNull(),
-    /** The refund of a credit note. If several payments were refunded at once, the first row of the refund. */
+    /** The refund of a credit note: the first of its rows, because a refund has a row for each payment. */
     refundId: text("refund_id"),
     totalMinor: integer("total_minor").notNull(),
     currency: text("currency").notNull(),

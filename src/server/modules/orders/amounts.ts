@@ -97,7 +97,7 @@ function taxAmounts(
   return calculateTaxes(lines, shipping, { rates: taxation.rates, pricesIncludeTax });
 }
 
-/** Returns `whole × part ÷ of`, rounded down. If `part` grows to `of` in steps, the increases add up to `whole`. */
+/** Returns `whole × part ÷ of`, rounded down. Returns exactly `whole` if `part` equals `of`. */
 export function shareOf(whole: number, part: number, of: number): number {
   if (of === 0) return 0;
   return multiplyDivide(whole, part, of).part;

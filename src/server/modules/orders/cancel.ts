@@ -21,7 +21,7 @@ const selectPayable = statement(sql`select 1 from ${orders} where ${byId(orders)
 
 /**
  * Cancels a pending order. If the order is paid in part, only staff can cancel it, and the money is refunded.
- * @throws notFound, preconditionFailed; wrongState, also while a payment page of the order is open.
+ * @throws notFound, preconditionFailed; wrongState for other orders, and while a payment page of the order is open.
  */
 export async function cancelOrder(ctx: Ctx, id: string, ifMatch: number | null = null): Promise<Rendered> {
   requireOrderId(id);

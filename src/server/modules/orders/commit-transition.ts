@@ -21,7 +21,7 @@ import { orderLines, orders } from "./table.ts";
 
 const noticeLifetimeMs = 86_400_000;
 
-/** Selects the items of an order whose stock is counted, and how many pieces of each. */
+/** Selects the items with counted stock of an order, and the number of pieces of each item. */
 export const selectCounted = statement((q) =>
   q
     .select({
@@ -45,7 +45,7 @@ export interface OrderChange {
   stock?: ["release" | "commit", StockReason];
   /** Statements that run before the event is recorded. */
   first?: InStatement[];
-  /** The kind of the mail about this change, and the id of its cause. Default: the order's id. */
+  /** The kind of the mail about this change, and the id of the mail's cause (default: the order's id). */
   mail?: [kind: OrderMailKind, cause?: string] | undefined;
 }
 
@@ -73,8 +73,8 @@ export async function commitTransition(tx: OrderCtx, id: string, change: OrderCh
 }
 
 /**
- * Changes an order in a transaction, for staff and backends. `plan` returns the change; its `values` are parameters
- * that most statements need.
+ * Changes an order in a transaction, for staff and backends. `plan` returns the change. `plan` gets `values`, which are
+ * parameters that most statements need.
  * @throws forbidden, notFound, preconditionFailed for another version, the errors of `plan`.
  */
 export function changeOrder(
@@ -114,8 +114,8 @@ const addReversed = statement(sql`
   update ${orders} set points_reversed = points_reversed + ${param("reversed")} where ${byId(orders)}`);
 
 /**
- * Returns spent points of an order to the customer. Refunds of other orders may not have taken back all earned points,
- * because the balance was too low. They are taken back now, at most as many as were returned.
+ * Returns spent points of an order to the customer. When other orders were refunded, the balance may have been too low
+ * to take back all points that these orders earned. Takes back such points now, at most as many as were returned.
  * @param returning `cause` is the id of the refund, or of the order that was not paid.
  * @param earlier how many points of the order were returned before.
  */

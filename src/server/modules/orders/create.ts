@@ -54,12 +54,12 @@ const selectUser = statement((q) =>
     .where(and(ofStore(users), equals(users.id, "userId"))),
 );
 
-// The payments module imports this one, so its table is named in SQL instead of being imported.
+// The table is not imported, because the payments module imports the orders module.
 const selectProvider = statement(sql`select provider from payment_accounts where tenant_id = ${param("tenantId")}`);
 
 /**
- * Checks and counts an order before its transaction. `subject` in `input` is the customer whom an app key names by
- * `user_id`.
+ * Checks an order before its transaction, and counts it for the rate limit. `input.subject` is the customer whom an app
+ * key names by `user_id`.
  * @throws validationFailed, forbidden for fields that only the store may set, tooManyRequests.
  */
 export async function prepareOrder(
@@ -190,7 +190,7 @@ async function insert(
     type: "order.created",
     eventId: newId("evt"),
     now: toTimestamp(now),
-    // Not by toTimestamp, which caches only the text of the last time that it was given: here, of now.
+    // `toTimestamp` caches one text only. A call for this time would remove the text of `now`.
     expiresAt: new Date(now + checked.holdSeconds * 1000).toISOString(),
   };
   const selectOrder = selectPlaced[orderAudience(tx)];

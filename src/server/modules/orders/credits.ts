@@ -125,7 +125,7 @@ function creditsOf(lines: readonly Line[], refunds: readonly Refund[], parts: re
     });
 }
 
-/** Splits a credit over tax rates: first `asked`, at most `left`, and then the rest by what remains of `left`. */
+/** Splits a credit: each rate gets `asked`, at most `left`. The rest is split in proportion to the remaining `left`. */
 function splitCredit(amount: number, left: readonly number[], asked: readonly number[]): number[] {
   const wanted = asked.map((part, index) => Math.min(part, left[index] as number));
   const rest = amount - sumOf(wanted, (part) => part);

@@ -15,7 +15,7 @@ import { orders } from "./table.ts";
 // also ends when its reason is gone. Staff can then be asked again.
 const isAsked = sql`exists (select 1 from ${orderAttention} where order_id = o.id and kind = 'partial_payment'
   and (ended_at is null or action is not null))`;
-// An order does not expire while a payment is in progress, and for up to an hour while its payment page is open.
+// An order does not expire while a payment is in progress. An open payment page delays the expiry by at most an hour.
 const waits = (order: "o" | "orders") => sql`(${isProcessing(`${order}.id`)}
   or (${canBePaid(`${order}.id`)} and ${sql.raw(order)}.expires_at > ${param("giveUpAt")}))`;
 const giveUpMs = 3_600_000;

@@ -33,7 +33,7 @@ export function subjectOf(ctx: Pick<Ctx, "actor">, customerId: string | undefine
   return own;
 }
 
-/** Whether the caller is an app key for pages, which every visitor can read. Such a key may not list orders. */
+/** Whether the caller is an app key for web pages. Every visitor can read such a key, so it may not list orders. */
 export function isPage({ actor }: Pick<Ctx, "actor">): boolean {
   return actor.kind === "app" && !hasScope(actor.scopes, "orders:write");
 }
@@ -96,7 +96,7 @@ function holdOf({ tenant }: Ctx, { expires_in: given, payment_method: method }: 
 
 function checkGuestIp({ actor }: Ctx, guestIp: string): void {
   if (actor.kind === "app" && actor.isWeb) {
-    throw forbidden("A key that web pages use may not set guest_ip. Its orders count for the address of the request.");
+    throw forbidden("A key that web pages use may not set guest_ip. Limits use the IP address of the request instead.");
   }
   if (!ipaddr.isValid(guestIp)) throw invalidField("guest_ip", "must be an IP address");
 }

@@ -12,9 +12,9 @@ const ofBuyer = and(ofStore(orders), eq(orders.buyer, param("buyer")));
 const pending = { count: count(), next: sql<string>`min(${orders.expiresAt})` };
 const selectPending = statement((q) => q.select(pending).from(orders).where(ofBuyer));
 /**
- * Returns a statement that finds an item of the order `id` of which the orders of `condition` reserve too many pieces:
- * more than `least`, and more than a share of its stock, which includes reserved pieces. The limit is rounded down,
- * because parameters are real numbers.
+ * Returns a statement that finds an item of the order `id` of which too many pieces are reserved. The orders that match
+ * `condition` may reserve `least` pieces of an item, or a share of its stock if that is more. The stock includes
+ * reserved pieces. A cast rounds the share down, because parameters are real numbers.
  */
 const findExcess = (condition: SQL | undefined, least: number) =>
   statement<{ position: number; most: number }>(sql`
@@ -30,15 +30,15 @@ const findExcess = (condition: SQL | undefined, least: number) =>
     where h.position is not null and not p.allow_backorder)
   select position, most from limited where quantity > most limit 1`);
 const selectExcess = findExcess(ofBuyer, 10);
-// Counts unpaid orders of visitors with a hold of more than an hour. One piece is always allowed, so that the last
-// piece can be bought by bank transfer.
+// Counts unpaid orders of visitors that reserve stock for more than an hour. One piece is always allowed, so that the
+// last piece can be bought by bank transfer.
 const selectLongHeld = findExcess(
   sql`${ofStore(orders)} and ${orders.buyer} is not null
     and ${orders.expiresAt} > strftime('%Y-%m-%dT%H:%M:%fZ', ${orders.createdAt}, '+1 hour')`,
   1,
 );
 
-/** Returns the buyer to whose limits an order counts; null for staff, and for guests whose IP address was not sent. */
+/** Returns the buyer whose limits apply to an order; null for staff, and for guests whose IP address was not sent. */
 export function buyerOf(ctx: Ctx, userId: string | null, guestIp: string | null): string | null {
   const { actor } = ctx;
   if (actor.kind !== "app") return isCustomer(ctx) ? userId : null;
@@ -57,7 +57,7 @@ export async function requireFewPending(tx: Ctx, buyer: string): Promise<void> {
   }
 }
 
-/** Counts an order before its transaction, because refused orders also reveal stock. Errors: tooManyRequests. */
+/** Limits how often a buyer tries to order. Refused orders count too, as they reveal stock. Errors: tooManyRequests. */
 export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Promise<void> {
   const { id, ordersPerMinute } = ctx.tenant;
   if (ordersPerMinute === 0) return;
@@ -67,7 +67,7 @@ export async function countTry(ctx: Ctx, buyer: string, isDryRun: boolean): Prom
 
 /**
  * Refuses an inserted order if its buyer now reserves too much of an item. The limit of ten is public. Any other limit
- * reveals the stock, so `shortage` hides it from customers. Errors: outOfStock.
+ * reveals the stock, so `shortage` hides that limit from customers. Errors: outOfStock.
  */
 export async function enforceReservationCap(tx: Ctx, buyer: string, id: string): Promise<void> {
   const { id: tenantId, stockShare: share } = tx.tenant;
@@ -79,7 +79,7 @@ export async function enforceReservationCap(tx: Ctx, buyer: string, id: string):
   throw excess.most === 10 ? fieldError(outOfStock, field, message) : shortage(tx, field, message);
 }
 
-/** Refuses a visitor's inserted order if long holds of visitors now exceed their share. Errors: outOfStock. */
+/** Refuses an inserted order if visitors now reserve too much of an item for over an hour. Errors: outOfStock. */
 export async function enforceLongHolds(tx: Ctx, id: string, holdSeconds: number): Promise<void> {
   const { id: tenantId, longHoldShare: share } = tx.tenant;
   if (share === 100 || holdSeconds <= 3600 || !(isPage(tx) || isCustomer(tx))) return;

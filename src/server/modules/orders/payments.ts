@@ -82,7 +82,7 @@ export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, i
   });
 }
 
-/** Returns a payment's amount in minor units; 0 to mark a pending order as paid for which nothing is due. */
+/** Returns a payment's amount in minor units. It is 0 if nothing is due for a pending order. */
 function amountOf(order: OrderRow, given: PaymentInput["amount"]): number {
   const amount = given === undefined ? Math.max(dueOf(order), 0) : parseMoney("amount", given, order.currencyDigits);
   if (amount > 0 || (given === undefined && order.status === "pending")) return amount;
@@ -154,7 +154,7 @@ async function updateSums(tx: OrderCtx, id: string): Promise<OrderRow> {
 
 const setStatus = (order: OrderRow, changed: Partial<OrderRow>) => [bind(setStates, { ...order, ...changed })];
 
-/** Returns the payment status. Asks staff about surplus money if `mayBeOverpaid`; without any, ends the question. */
+/** Returns the payment status. Asks staff about surplus money if `mayBeOverpaid`. Without any, ends that question. */
 async function currentStatus(tx: OrderCtx, order: OrderRow, mayBeOverpaid: boolean) {
   if (dueOf(order) >= 0) await endAttention(tx, order.id, ["overpaid"]);
   else if (mayBeOverpaid) await needAttention(tx, order.id, "overpaid");

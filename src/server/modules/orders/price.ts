@@ -8,7 +8,7 @@ import { lacksPostcode } from "../shipping/zones.ts";
 import { addUp, discountGoods, type Goods, subtotalsOf } from "./amounts.ts";
 import type { CheckedOrder } from "./input.ts";
 
-/** What an order's price depends on, besides its items. */
+/** The data for an order's price, besides its items. */
 export interface Pricing {
   /** The shipping rates of the store; empty if shipping is free. */
   rates: readonly StoredRate[];
@@ -19,7 +19,7 @@ export interface Pricing {
 }
 
 /**
- * Calculates what an order costs: discount code, points, shipping, tax, in this order.
+ * Calculates the price of an order: first the discount code, then points, shipping and tax.
  * @throws validationFailed, discountRefused, notDelivered; conflict if the total is not the expected one.
  */
 export async function priceOrder(tx: Ctx, order: CheckedOrder, items: readonly OrderedItem[], pricing: Pricing) {
@@ -79,7 +79,7 @@ function shippingOf(
   if (offers.length === 0) throw notDelivered();
   if (rateId === null) {
     if (isDryRun) return { ...free, offers: offers.map((offer) => showOffer(tx, offer, lang)) };
-    throw invalidField("shipping_rate", "is required. GET /shipping/rates/ lists those that apply");
+    throw invalidField("shipping_rate", "is required. GET /shipping/rates/ lists the rates that apply");
   }
   const chosen = offers.find(({ rate }) => rate.id === rateId);
   if (!chosen) throw refused();

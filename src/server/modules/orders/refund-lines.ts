@@ -63,7 +63,7 @@ export function sentOf(line: PaidLine): number {
 
 /**
  * Checks that `pieces` name different lines of the order, and that no line has more pieces than allowed. `limit`
- * returns how many are allowed, and what to say about them in an error.
+ * returns the allowed number of pieces, and the words after that number in an error.
  * @throws validationFailed; wrongState for too many pieces.
  */
 export function requirePieces<Piece extends { line_id: string; quantity: number }>(

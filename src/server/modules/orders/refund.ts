@@ -53,7 +53,7 @@ export const insertRefund = statement((q) =>
   }),
 );
 const noPoints: Points = { pointsReturned: 0, pointsReversed: 0 };
-/** The fields of a refund without points, shipping and lines, which no provider has reported. */
+/** The fields of a refund that has no points, shipping and lines, and no id at a provider. */
 export const moneyOnly = { ...noPoints, shippingMinor: 0, lines: "[]", reason: null, providerId: null, retryOf: null };
 const changed = {
   ...params("refundedMinor", "creditedMinor", "pointsReturned", "pointsReversed"),
@@ -129,7 +129,7 @@ function requirePaid({ id, status, receivedMinor, totalMinor }: OrderRow): void 
   }
 }
 
-/** Plans a refund in minor units. `credited` is without surplus money, and 0 for an order that was never paid. */
+/** Plans a refund in minor units. `credited` excludes surplus money, and is 0 for an order that was never paid. */
 async function planRefund(tx: Ctx, order: OrderRow, input: RefundInput) {
   const values = { tenantId: tx.tenant.id, id: order.id };
   const [lines, [shipped]] = await Promise.all([all(tx.db, selectLines, values), all(tx.db, selectShipping, values)]);
@@ -137,7 +137,7 @@ async function planRefund(tx: Ctx, order: OrderRow, input: RefundInput) {
   // An order that was never paid in full has no lines or shipping to refund. Only the received money can be refunded.
   const isLate = order.paidAt === null;
   if (isLate && (input.lines ?? input.shipping) !== undefined) {
-    throw orderStateError(order.id, order.status, "the money that came for it can be refunded");
+    throw orderStateError(order.id, order.status, "the money received for it can be refunded");
   }
   const planned = planLines(lines, input, isAll && !isLate);
   const goods = planned.lines.reduce((sum, line) => sum + line.amount, 0);
@@ -172,8 +172,8 @@ function show(minor: number, { currency, currencyDigits }: OrderRow): string {
 }
 
 /**
- * Splits an amount into one refund for each payment, at most what is left of the payment. A free order gets one refund
- * of 0. A refund that a provider must make begins as `requested`, which reserves its amount.
+ * Splits an amount into refunds of the order's payments, each at most the unrefunded part of its payment. A free order
+ * gets a refund of 0. A refund that a provider must make begins as `requested`, which reserves its amount.
  */
 async function splitOverPayments(tx: Ctx, { id, currency }: OrderRow, amount: number) {
   const parts: { paymentId: string | null; amountMinor: number; state: "requested" | "succeeded" }[] = [];
@@ -216,7 +216,7 @@ function rowAfter(order: OrderRow, plan: Plan, points: Points, now: string): Ord
 async function movePoints(tx: Ctx, refundId: string, order: OrderRow, plan: Plan): Promise<Points> {
   const { id: orderId, userId } = order;
   if (userId === null) return noPoints;
-  // Points pay for goods only, so they are returned with the goods. Money earns points, so each credit takes some back.
+  // Points pay for goods only, so they are returned with the goods. Orders earn points, so a credit takes some back.
   const returnable = shareOf(order.pointsUsed, plan.refundedGoods, order.subtotalMinor);
   const reversible = shareOf(order.pointsEarned, order.creditedMinor + plan.credited, order.totalMinor);
   const pointsReturned = Math.max(returnable - order.pointsReturned, 0);

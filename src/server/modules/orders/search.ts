@@ -16,7 +16,7 @@ const matching = sql`
   union ${few(begins(sql`email_key`))}
   union ${few(sql`user_id in (select id from ${users} where ${ofStore(users)} and ${begins(sql`name_key`)} limit 1000)`)}`;
 const selectFound = statement((q) => q.select({ id: sql<string>`id` }).from(sql`(${matching})`));
-// Names in addresses have no index, because each order would write one more page for it.
+// Names in addresses have no index, because each new order would then write one more database page.
 const names = sql<string>`concat_ws(' ', shipping_address ->> 'name', shipping_address ->> 'company',
   billing_address ->> 'name', billing_address ->> 'company')`;
 const selectNames = statement((q) =>
@@ -25,7 +25,7 @@ const selectNames = statement((q) =>
 
 /**
  * Returns the ids of orders that match a text: the number, the transfer reference, or the beginning of the email or of
- * the customer's name. Of the newest 2000 orders, it may also be part of a name or company in the addresses.
+ * the customer's name. In the newest 2000 orders, the text may also be any part of a name or company in an address.
  */
 export async function findOrders(ctx: Ctx, text: string): Promise<string[]> {
   const q = nameKey(requireText("q", text, 100).trim());

@@ -21,7 +21,7 @@ export const bumpOrder = statement(sql`
   update ${orders} set version = version + 1, updated_at = ${param("now")}, buyer = iif(status = 'pending', buyer, null)
   where ${byId(orders)}`);
 
-// Written once for all amounts, because a libSQL server parses the statement for each order.
+// The divisor is selected once for all amounts, because a libSQL server parses the statement again for each order.
 const divisor = `(select ${moneyDivisor("currency_digits")} as divisor)`;
 
 /** Returns SQL for the fields of amounts in a JSON object, such as `'total', 19.99, 'total_minor', 1999`. */

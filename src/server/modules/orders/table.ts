@@ -13,7 +13,7 @@ const isOneOf = (column: SQLiteColumn, values: readonly string[]) =>
 
 const amount = (name: string) => integer(name).notNull().default(0);
 
-/** SQL conditions of indexes: ended orders, unpaid orders of guests that ended, and orders that name a person. */
+/** SQL conditions of indexes: ended orders, ended unpaid orders of guests, and orders with personal data. */
 export const hasEnded = sql.raw("status not in ('pending', 'paid')");
 export const isUnpaidGuest = sql.raw(
   "user_id is null and payment_status = 'unpaid' and status in ('cancelled', 'expired')",
@@ -30,7 +30,7 @@ export const orders = sqliteTable(
     tenantId: tenantIdColumn(),
     number: integer("number").notNull(),
     userId: text("user_id"),
-    /** The customer, or keyed hash of a guest's IP address, to whose limits a pending order counts. */
+    /** The customer, or keyed hash of a guest's IP address, whose limits apply to a pending order. */
     buyer: text("buyer"),
     status: text("status", { enum: orderStatuses }).notNull(),
     paymentStatus: text("payment_status", { enum: paymentStatuses }).notNull(),
@@ -135,7 +135,7 @@ export const orderLines = sqliteTable(
     taxClass: text("tax_class").notNull().default("standard"),
     requiresShipping: integer("requires_shipping", { mode: "boolean" }).notNull().default(true),
     weight: integer("weight_g"),
-    /** Whether the order has reserved stock of the item, because its stock was counted at the time of the order. */
+    /** Whether the item's stock was counted at the time of the order, so that the order has reserved stock. */
     isCounted: integer("is_counted", { mode: "boolean" }).notNull(),
     /** How many pieces were sent, and how many will never be sent. */
     fulfilledQuantity: amount("fulfilled_quantity"),
@@ -188,7 +188,7 @@ export const orderRefunds = sqliteTable(
     pointsReversed: amount("points_reversed"),
     /** The provider's id of the refund, or of a lost dispute. */
     providerId: text("provider_id"),
-    /** The failed refund that this one repeats. */
+    /** The failed refund that this refund repeats. */
     retryOf: text("retry_of"),
     /** Why the refund failed at the provider. */
     error: text("error"),
@@ -216,7 +216,7 @@ export const payments = sqliteTable(
     amountMinor: integer("amount_minor").notNull(),
     currency: text("currency").notNull(),
     receivedAt: text("received_at").notNull(),
-    /** The key, user or account at the terminal that booked it. */
+    /** The app key, user or system account that booked the payment. */
     recordedBy: text("recorded_by"),
     createdAt: text("created_at").notNull(),
   },

@@ -1,4 +1,4 @@
-// ISO 11649 computes with "RF00" after the number, and with R as 27 and F as 15.
+// ISO 11649 computes the check digits from the number and "RF00", with R as 27 and F as 15.
 const rf00 = 271_500;
 
 function checkDigits(number: number): string {

@@ -37,7 +37,7 @@ const readPages = forEachAudience((audience) =>
 );
 
 export async function listOrders(ctx: Ctx, query: OrderListQuery, subject?: string): Promise<ListPage> {
-  // A malformed id finds nothing, but NUL must not reach the database.
+  // A malformed id finds nothing. Only NUL is removed, because it must not reach the database.
   const userId = subjectOf(ctx, query.customer_id, subject)?.replaceAll("\0", "");
   const { status, payment_status, number, attention, ids, email, q, sort = "created_at" } = query;
   if (attention !== undefined || q !== undefined) requireStore(ctx);

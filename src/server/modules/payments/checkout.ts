@@ -15,9 +15,9 @@ import { type Account, openProvider, providers, requireAccount } from "./account
 import type { Checkout, CheckoutInput } from "./model.ts";
 import { type CheckoutRow, closePage, findOpen, nextCheck, openPage } from "./reconcile.ts";
 
-/** How many pages an order can have, and how often it can be tried to open one, as the provider may refuse. */
+/** The most payment pages of an order, and the most attempts to open one, because the provider may refuse. */
 const max = { pages: 5, tries: 20 };
-/** Stripe accepts pages that expire in 30 minutes to a day. One minute is for clocks that differ. */
+/** Stripe accepts pages that expire after 30 minutes to a day. One minute is for clock differences. */
 const page = { min: 31 * 60_000, max: 86_400_000 - 60_000 };
 const holdAfterMs = 10 * 60_000;
 const maxHoldMs = 2 * 3_600_000;
@@ -62,7 +62,7 @@ export async function openCheckout(ctx: Ctx, id: string, input: CheckoutInput): 
   return { id: checkout, provider, state, url: url ?? "", ...amount, currency, expires_at: expiresAt };
 }
 
-/** Reads a URL to which the provider sends buyers back. It must be at an exact origin of a key, or on this machine. */
+/** Reads a URL to which the provider sends buyers back. It must have an exact origin of an app key, or be local. */
 async function parseReturnUrl(ctx: Ctx, input: CheckoutInput, field: keyof CheckoutInput): Promise<string> {
   const url = URL.parse(input[field]);
   const isPlain = url?.username === "" && url.password === "";

@@ -15,7 +15,7 @@ export type ProviderMoney = Pick<Dispute, "amountMinor" | "currency">;
 
 export interface ProviderRefund extends ProviderMoney, Pick<Refund, "error"> {
   id: string;
-  /** The id of the row in `order_refunds` for which it was requested; null if it was made at the provider. */
+  /** The id of the row in `order_refunds` that requested the refund; null for a refund made at the provider. */
   ownId: string | null;
   state: Exclude<Refund["state"], "requested">;
 }
@@ -26,7 +26,7 @@ export interface ProviderDispute extends Omit<Dispute, "tenantId" | "orderId" | 
 }
 
 export interface Snapshot {
-  /** Of a completed page: `processing` until the provider has decided about the payment, `failed` if it refused it. */
+  /** A completed page is `processing` until the provider accepts the payment, or `failed` if the provider refuses. */
   state: "open" | "processing" | "complete" | "expired" | "failed";
   intentId: string | null;
   payment: (ProviderMoney & { reference: string; receivedAt: string }) | null;
@@ -44,7 +44,7 @@ type NewCheckout = Pick<typeof checkouts.$inferSelect, "id" | "request" | "creat
 export type RefundRequest = ProviderMoney & { id: string; orderId: string; intentId: string };
 
 /**
- * Calls to the account of a store at a provider. With `isOld`, a call first searches for the result of an earlier one.
+ * Calls to the account of a store at a provider. With `isOld`, it first searches for the result of an earlier call.
  * @throws unavailable if the provider does not decide; wrongState if the provider refuses.
  */
 export interface Provider {
@@ -67,7 +67,7 @@ export interface NewPage extends CheckoutInput {
 
 export type SignedCall = { body: Uint8Array; signature: string; secrets: readonly string[]; now: number };
 
-/** The functions of a provider that need no network. `open` returns those that do. */
+/** The functions of a provider that need no network. `open` returns the functions that call the provider. */
 export interface ProviderKind {
   /** Returns the body of the request that opens a page. Errors: wrongState for a currency that cannot be charged. */
   requestOf(order: OrderRow, lines: readonly (typeof orderLines.$inferSelect)[], page: NewPage): object;

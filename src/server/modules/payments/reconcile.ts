@@ -18,7 +18,7 @@ import { applyReturns, type PaymentRow } from "./refunds.ts";
 
 /** How often the server reads an open page if no visitor asks for it. */
 const checkMs = 120_000;
-/** Returns when to read an open page again: at the latest when its order expires, because the page is closed first. */
+/** Returns when to read an open page again: at the latest when its order is due to expire, to close the page then. */
 export const nextCheck = (now: number, orderEnds: string) =>
   toTimestamp(Math.min(now + checkMs, Date.parse(orderEnds)));
 /** Limits how often visitors' requests read a page. */
@@ -109,7 +109,7 @@ async function advance(tx: Ctx, row: CheckoutRow, { state: found, intentId }: Sn
   return isNewer;
 }
 
-/** Books a payment once. It pays the order only if amount and currency are those of the page. */
+/** Books a payment once. The order becomes paid only if amount and currency of the payment are those of the page. */
 async function bookPayment(
   tx: Ctx,
   { orderId, provider, amountMinor, currency }: CheckoutRow,
@@ -128,8 +128,8 @@ async function bookPayment(
 /**
  * Closes the payment page of an order, before the amount due changes. If the page was paid meanwhile, books the
  * payment.
- * @throws notFound if the caller may not see the order; unavailable if the provider does not answer; wrongState if it
- * refuses.
+ * @throws notFound if the caller may not see the order; unavailable if the provider does not answer; wrongState if the
+ * provider refuses.
  */
 export async function closeCheckout(ctx: Ctx, orderId: string): Promise<void> {
   await getOrder(ctx, orderId);

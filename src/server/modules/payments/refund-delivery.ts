@@ -77,7 +77,7 @@ export function createRefundEngine(deps: PaymentDeps & ChannelDeps): DeliveryEng
   return new DeliveryEngine(channel, { ...deps, policy });
 }
 
-/** Makes a refund at the provider, and records its answer, which may be a refusal, before the delivery ends. */
+/** Requests a refund from the provider. Records the answer or refusal before the delivery ends. */
 async function request(ctx: Ctx, task: RefundTask): Promise<Answer> {
   const answer = await openProvider(ctx)
     .then((provider) => provider.refund(task, isOld(task, ctx.now())))

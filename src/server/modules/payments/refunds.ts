@@ -150,13 +150,13 @@ async function addRefund(tx: Ctx, { id: paymentId, ...refund }: NewRefund): Prom
   const creditedMinor = Math.min(refund.creditedMinor, totalMinor - credited);
   const values = { id: refund.orderId, refundId: newId("ref"), paymentId, creditedMinor, now: toTimestamp(tx.now()) };
   await run(tx.db, insertRefund, { ...moneyOnly, ...refund, ...values });
-  // The first mail has announced a repeated refund, and the buyer's bank reports a lost dispute, so no mail is sent.
+  // No mail is sent for a repeated refund, which was mailed before, and a lost dispute, which the buyer's bank reports.
   const isNews = refund.retryOf === undefined && refund.reason === null;
   const mail: [OrderMailKind, string] | undefined = isNews ? ["order_refunded", values.refundId] : undefined;
   return refreshPaymentStatus(tx, refund.orderId, "order.refunded", mail);
 }
 
-/** Records a dispute. The status and stock of its order stay. Returns whether the dispute is new or has advanced. */
+/** Records a dispute. The order keeps its status and stock. Returns whether the dispute is new or has advanced. */
 async function recordDispute(tx: Ctx, { orderId, id: paymentId }: PaymentRow, dispute: ProviderDispute) {
   const values = { ...dispute, tenantId: tx.tenant.id, orderId, paymentId, now: toTimestamp(tx.now()) };
   if ((await run(tx.db, upsertDispute, values)) === 0) return false;

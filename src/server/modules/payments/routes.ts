@@ -19,7 +19,7 @@ const access = [app("orders:write"), staff] as const;
 const change = { ...ofOrder, access, reply: { status: 200, data: Order }, conditional: true } as const;
 
 export const paymentRoutes = [
-  // These routes call a provider, so they must not run in a transaction: neither `prepare` nor a `secret` route does.
+  // No transaction may wait for a provider: `prepare` runs before the transaction, and `secret` routes have none.
   defineRoute("POST", "/orders/:id/checkout/", "openCheckout", {
     ...page,
     summary: "Open a payment page for an order, or get the one that is open",

@@ -32,7 +32,7 @@ export const Todo = output("Todo", {
 });
 export type Todo = Static<typeof Todo>;
 
-/** Orders count when they were paid, payments when they were received, credits and refunds when they were made. */
+/** A period contains the orders that were paid in it, the payments received in it, and the refunds made in it. */
 export const SalesPeriod = output("SalesPeriod", {
   period: Type.String({ description: "The first day, `2026-01-31`; of a month, `2026-01`." }),
   currency: Type.String(),

@@ -32,7 +32,7 @@ function parseTime({ tenant, now }: Ctx, field: string, text: string): number {
   throw invalidField(field, "must be a year, month or day such as 2026-01, a duration such as 30d, or a time");
 }
 
-/** Returns the period of a time: the month as `2026-01`, or the first day as `2026-01-31`. */
+/** Returns the period of a time: the month as `2026-01`, or the day, or first day of the week, as `2026-01-31`. */
 export function periodOf(at: string, timezone: string, by: ReportQuery["by"]): string {
   const day = Temporal.Instant.from(at).toZonedDateTimeISO(timezone).toPlainDate();
   if (by === "month") return day.toPlainYearMonth().toString();

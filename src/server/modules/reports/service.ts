@@ -102,8 +102,8 @@ export const reports = { sales, products, customers, tax };
 export type ReportName = keyof typeof reports;
 
 /**
- * Returns the rows of a report, sorted by period if it has periods, otherwise by what was sold. Orders count when they
- * were paid, and credits when they were made.
+ * Returns the rows of a report, sorted by period if it has periods, otherwise by the amount sold. Selects orders by the
+ * time of payment, and credits by the time of the refund.
  * @throws validationFailed for a wrong range, and for more than 100,000 orders that changed since its beginning.
  */
 export async function readReport(ctx: Ctx, name: ReportName, query: ReportQuery): Promise<ReportRow[]> {

@@ -66,7 +66,7 @@ export function readShippingRates(ctx: Ctx): Promise<StoredRate[]> {
 
 const kept = new LruCache<StoredRate[]>(64);
 
-/** Returns the stored rates, from memory if possible. A replacement has a new name, so old rates are not found. */
+/** Returns the stored rates, from memory if possible. New rates get a new cache key, so old rates are not found. */
 export async function keptShippingRates(ctx: Ctx): Promise<readonly StoredRate[]> {
   const name = ctx.tenant.shippingRates;
   if (name === null) return [];
@@ -146,7 +146,7 @@ export interface Offer {
   priceMinor: number;
 }
 
-/** Returns the rates that apply to an address and goods: their value in minor units after discount, weight in grams. */
+/** Returns rates that apply to an address and goods. `value` is in minor units after discount, `weight` in grams. */
 export function offersFor(
   rates: readonly StoredRate[],
   { country, postcode }: Record<"country" | "postcode", string>,
@@ -209,8 +209,8 @@ const selectUntaxed = statement<{ namespace: string; country: string; taxClass: 
   order by 1, 2, 3`);
 
 /**
- * Lists the countries to which a store, or each store, ships without a tax rate although it has tax rates. If
- * `taxClass` is not null, only goods of this class have no rate there.
+ * Lists the countries to which a store ships but for which its tax rates have no rate. Without `tenant`, lists them for
+ * all stores. If `taxClass` is not null, only goods of this class have no rate.
  */
 export const listUntaxed = (ctx: SystemCtx, tenant: Tenant | null) =>
   all(ctx.db, selectUntaxed, { tenantId: tenant?.id ?? null });

@@ -22,8 +22,8 @@ export function lacksPostcode(rates: readonly ZoneRate[], country: string, postc
 }
 
 /**
- * Returns the zone with the longest beginning of the postcode; without one, the zone of the country; without that, the
- * zone of `*`. Undefined if there is none.
+ * Returns the zone with the longest matching beginning of the postcode. If no postcode matches, returns the zone of the
+ * country, or else the zone of `*`. Undefined if no zone matches.
  */
 export function zoneOf(rates: readonly ZoneRate[], country: string, postcode: string): string | undefined {
   const given = rates.some(({ postcodes }) => postcodes.length > 0) ? normalizePostcode(postcode) : "";
@@ -38,12 +38,12 @@ export function zoneOf(rates: readonly ZoneRate[], country: string, postcode: st
   return zone;
 }
 
-/** Returns how exactly a rate matches an address: -1 not at all, 0 by `*`, 1 by the country, more by the postcode. */
+/** Returns how a rate matches an address: -1 not at all, 0 by `*`, 1 by the country, above 1 by the postcode. */
 function depthOf({ countries, postcodes }: ZoneRate, country: string, postcode: string): number {
   const isNamed = countries.includes(country);
   if (!isNamed && !countries.includes("*")) return -1;
   if (postcodes.length === 0) return isNamed ? 1 : 0;
-  // The postcode may begin with the country, such as D-25938.
+  // Buyers may write the country before the postcode, such as D-25938.
   const digits = postcode.replace(/^\D+/, "");
   const isOf = (start: string) => postcode.startsWith(start) || digits.startsWith(start);
   const lengths = postcodes.filter(isOf).map((start) => start.length);

@@ -30,5 +30,5 @@ const classForm = new RegExp(taxClassPattern);
 
 export function requireTaxClass(field: string, name: string): string {
   if (classForm.test(name) && name.length <= 50) return name;
-  throw invalidField(field, "must be lowercase letters, digits, hyphens and underscores");
+  throw invalidField(field, "must be at most 50 lowercase letters, digits, hyphens and underscores");
 }

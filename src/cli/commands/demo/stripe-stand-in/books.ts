@@ -97,7 +97,7 @@ export class Books {
     session.payment_status = "paid";
   }
 
-  /** Refunds a payment, as the API and the dashboard do. @throws Refusal if the amount exceeds what is left. */
+  /** Refunds a payment, as the API and the dashboard do. @throws Refusal for more than was not refunded yet. */
   refund(payment_intent: string, given: { amount?: number; metadata?: object; status?: string } = {}): Row {
     const charge = this.find("charges", this.find("payment_intents", payment_intent).latest_charge);
     const left = charge.amount - Number(charge.amount_refunded);

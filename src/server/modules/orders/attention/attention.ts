@@ -39,7 +39,7 @@ export async function needAttention(tx: OrderCtx, orderId: string, kind: Attenti
 
 const reasonGone = { action: null, endedBy: null, note: null };
 
-/** Ends open questions to staff, and returns how many. By default, records that their reason is gone. */
+/** Ends open questions to staff, and returns their number. By default, records that the reason is gone. */
 export function endAttention(
   tx: OrderCtx,
   orderId: string,

@@ -24,7 +24,7 @@ export const checkouts = sqliteTable(
     url: text("url"),
     createdAt: text("created_at").notNull(),
     expiresAt: text("expires_at").notNull(),
-    /** When the server reads the page at the provider next. */
+    /** When the server next reads the page at the provider. */
     nextCheckAt: text("next_check_at"),
   },
   (t) => [

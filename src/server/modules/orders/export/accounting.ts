@@ -30,8 +30,8 @@ export function accountingCsv(rows: readonly AccountingRow[], delimiter?: Delimi
 }
 
 /**
- * Yields a row for each tax rate of paid orders and of the credits of their refunds. Orders count when they were paid,
- * refunds when they were made. The rows add up to `total_minor` and `credited_minor`.
+ * Yields a row for each tax rate of paid orders and of the credits of their refunds. `since` and `until` limit the time
+ * of payment or refund. The rows add up to `total_minor` and `credited_minor`.
  */
 export async function* readAccounting(
   ctx: Ctx,

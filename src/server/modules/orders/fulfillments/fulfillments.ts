@@ -34,7 +34,7 @@ const isOpen = sql`exists (select 1 from ${orderLines} where order_id = ${orders
   and fulfilled_quantity + cancelled_quantity < quantity)`;
 const isBegun = sql`exists (select 1 from ${orderLines} where order_id = ${orders.id} and fulfilled_quantity > 0)`;
 const isDone = sql`(not ${isOpen} and ${isBegun})`;
-/** Computes from its lines whether an order was sent. A paid order is completed when no piece is left to send. */
+/** Computes the fulfillment status of an order. A paid order is completed when no piece is left to send. */
 export const computeFulfillment = statement((q) =>
   q
     .update(orders)

@@ -30,7 +30,7 @@ export function revokeAccess(ctx: Ctx, id: string): Promise<void> {
   });
 }
 
-// Matches the JSON of a guest's new order, but not that of a dry run, whose number is null.
+// Matches the JSON of a guest's new order. In the JSON of a dry run, the number is null, so it does not match.
 const guestOrder = /^\{"id":"(ord_\w+)","number":\d+,"user_id":null,/;
 
 /** Adds the access token to the reply with a guest's new order. The token is not in the stored reply. */

@@ -50,11 +50,11 @@ const erasures = [
   sql`update ${withdrawals} set email = '', email_key = '', name = '', text = null where ${ofOrders}`,
   sql`update ${invoices} set html = null where ${param("isOld")} and ${ofOrders}`,
 ].map((erasure) => statement(erasure));
-// Tax law requires the name and address of a paid order for years after `updated_at`. An erasure does not change that
-// time.
+// Tax law requires the name and address of a paid order for years after `updated_at`. Until then, an erasure does not
+// change `updated_at` of a paid order.
 const isInvoice = sql`(not ${param("isOld")} and paid_at is not null)`;
 const withoutPhone = (column: string) => sql`iif(${isInvoice}, json_remove(${sql.raw(column)}, '$.phone'), null)`;
-// Access tokens are valid for some time after `updated_at`, which an erasure may change. So the erasure ends them.
+// Access tokens are valid for some time after `updated_at`. An erasure may renew that time, so it ends the tokens.
 const erasePerson = statement(sql`
   update ${orders} set user_id = iif(${param("isOld")}, user_id, null), buyer = null, email = null, email_key = null,
     phone = null, shipping_address = ${withoutPhone("shipping_address")},
@@ -75,8 +75,8 @@ const unpaidKeptMs = 30 * 86_400_000;
 const selectUnpaid = statement(sql`
   select id from ${orders} indexed by orders_unpaid_guests
   where ${isUnpaidGuest} and ${namesPerson} and updated_at <= ${param("before")} order by updated_at limit 200`);
-// `keep_invoices` is the number of years that the store's tax law requires. The years count from the end of the year of
-// the last change, or of the last invoice.
+// Tax law requires the store to keep orders and invoices for `keep_invoices` years. These begin after the year of the
+// last change or invoice.
 const selectKept = statement(sql`
   select id from (
     select t.id as tenant, printf('%04d', ${param("year")} - t.keep_invoices) as year from ${tenants} t
@@ -100,7 +100,7 @@ async function findOld({ db, now }: WorkCtx): Promise<string[]> {
   return [...unpaid, ...old].map(({ id }) => String(id));
 }
 
-/** Purges withdrawals that match no order, after a year. */
+/** Purges withdrawals that match no order and are older than a year. */
 export const purgeWithdrawals = createPurge(
   withdrawals,
   sql`order_id is null and created_at <= ${param("before")}`,

@@ -15,7 +15,7 @@ const markLow = statement((q) =>
     .returning({ itemId: lowStock.itemId }),
 );
 
-/** Mails the store about items whose stock is low after the order `causeId`. An item is mailed once until restocked. */
+/** Mails the store about items with low stock after the order `causeId`. Reports each item once until restocked. */
 export async function mailLowStock(tx: OrderCtx, causeId: string, ordered: readonly OrderedItem[]): Promise<void> {
   const { id: tenantId, lowStockAt: limit } = tx.tenant;
   if (limit === null) return;

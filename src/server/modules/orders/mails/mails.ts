@@ -99,7 +99,7 @@ export async function describeOrder(tx: OrderCtx, order: OrderRow, kind: OrderMa
     values: {
       ...{ number: String(number), items: lines.map(({ quantity, ...line }) => piecesOf(line, quantity)).join("\n") },
       ...values,
-      // The token is in the fragment, because browsers do not send fragments to servers.
+      // The token is in the URL's fragment, because browsers do not send fragments to servers.
       link: tx.tenant.orderUrl === null ? "" : `${tx.tenant.orderUrl}#${id}.${accessToken(tx, id, accessVersion)}`,
     },
     order: { currency, digits, amounts: { total: totalMinor, ...amounts }, ...table },
@@ -138,7 +138,7 @@ async function describeSale(tx: OrderCtx, { order, lines, kind }: Subject): Prom
   };
 }
 
-/** Returns the sums of an order for a mail. Tax that prices include is listed after the total, other tax before it. */
+/** Returns the sums of an order for a mail. Included tax is listed after the total, added tax before the total. */
 function sumsOf(order: OrderRow, kind: OrderMailKind): MailOrder["sums"] {
   const { pricesIncludeTax, taxMinor, discountMinor, shippingMinor, receivedMinor } = order;
   const rate = order.shippingRate === null ? null : (JSON.parse(order.shippingRate) as { name: string });

@@ -19,13 +19,13 @@ export async function previewOrderMail(ctx: Ctx, id: string, kind: OrderMailKind
   return { kind, to: order.email, ...renderMail(mail) };
 }
 
-/** Queues a mail about an order again. Errors: wrongState if the order has no email, or another state than the mail. */
+/** Queues a mail about an order again. Errors: wrongState without an email, or if the order has another state. */
 export function resendOrderMail(ctx: Ctx, id: string, kind: OrderMailKind): Promise<{ mail_id: string; to: string }> {
   return inTransaction(ctx, async (tx) => {
     const order = await requireRow(tx, id);
     const { email: to, lang, number } = order;
     if (to === null) throw wrongState(`Order ${number} has no email.`);
-    if (!hasHappened(order, kind)) throw wrongState(`Order ${number} is ${order.status} and ${order.paymentStatus}.`);
+    if (!hasHappened(order, kind)) throw wrongState(`Order ${number} is not ${kind.slice(6)}.`);
     const mail = await describeOrder(tx, order, kind);
     const mailId = await queueMail(tx, { ...mail, kind, to: { email: to, lang } });
     await recordAudit(tx, { event: "mail.resent", namespace: tx.tenant.namespace, subject: id, details: { kind } });

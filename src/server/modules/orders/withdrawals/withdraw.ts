@@ -62,7 +62,7 @@ const calls = { name: "order links", max: 10, windowMs: 20 * 60_000 };
 const addressOf = (ctx: Ctx) => addressSubject(ctx.vault, ctx.client?.ip, ctx.tenant.id);
 
 /**
- * Counts a mail, and returns whether it may be sent. Replies do not depend on the result, which would reveal orders.
+ * Counts a mail, and returns whether it may be sent. Replies that depended on the result would reveal orders.
  * Each order and kind of mail has a limit of its own, so that requests for links cannot block receipts.
  */
 async function mayMail(ctx: Ctx, kind: "link" | "receipt", key: string): Promise<boolean> {
@@ -76,7 +76,7 @@ export async function mailOrderLink(ctx: Ctx, { number, email }: AccessInput): P
   const order = await get(ctx.db, selectNamed, { tenantId: ctx.tenant.id, number, emailKey: key });
   if (order?.email == null || ctx.tenant.orderUrl === null || !(await mayMail(ctx, "link", order.id))) return;
   const { id, email: to, lang, accessVersion } = order;
-  // The token is in the fragment, because browsers do not send fragments to servers.
+  // The token is in the URL's fragment, because browsers do not send fragments to servers.
   const link = `${ctx.tenant.orderUrl}#${id}.${accessToken(ctx, id, accessVersion)}`;
   await queueMail(ctx, {
     kind: "order_link",
@@ -96,7 +96,7 @@ function localTime({ tenant: { timezone }, now }: Ctx): string {
 /**
  * Records that a consumer withdraws from a contract, mails a receipt with time and content, and asks staff to look at
  * the order. If number and email match no order, the reply is the same, and the store gets a mail.
- * @throws validationFailed; tooManyRequests, after which nothing was recorded.
+ * @throws validationFailed, tooManyRequests; then nothing was recorded.
  */
 export async function recordWithdrawal(
   ctx: Ctx,

@@ -26,7 +26,7 @@ export function openStripe(key: string, options: PaymentOptions = {}) {
 
 export type CallStripe = ReturnType<typeof openStripe>;
 
-/** Creates a client of Stripe. A call and its two retries end before the server closes the connection of its caller. */
+/** Creates a client of Stripe. A call with its two retries ends before the visitor's connection is closed. */
 async function createClient(key: string, { stripeUrl, timeoutMs = 8000 }: PaymentOptions): Promise<Stripe> {
   const { Stripe } = await import("stripe");
   const { hostname: host, port, protocol } = new URL(stripeUrl ?? "https://api.stripe.com");
@@ -47,7 +47,7 @@ function describeFault(cause: StripeFault): AppError {
     const remedy = "Pay it in another way, such as by bank transfer.";
     return wrongState("The amount is below the minimum that Stripe charges.", { cause, remedy });
   }
-  return wrongState(`Stripe refused: ${message}`, { cause, remedy: "Change what Stripe names, and try again." });
+  return wrongState(`Stripe refused: ${message}`, { cause, remedy: "Remove the cause, and try again." });
 }
 
 /** Ignores an error with this HTTP status, such as 404 for something that no longer exists, and throws others. */

@@ -41,7 +41,7 @@ const recentMs = 7 * 86_400_000;
 /** Pages of the last ten minutes are not reported, because their payments may be booked soon. */
 const quietMs = 600_000;
 
-// The payment of each complete page was booked. If another page is paid at Stripe, its payment was not booked.
+// A page is complete here when its payment was booked. So a page that is paid only at Stripe was not booked.
 const isUnbooked = sql`${checkouts.sessionId} in (select value from json_each(${param("sessions")}))
   and (${checkouts.state} <> 'complete' or ${checkouts.isProcessing})`;
 const selectUnbooked = statement((q) =>
@@ -53,7 +53,7 @@ const selectUnbooked = statement((q) =>
     .orderBy(orders.number),
 );
 
-// Events of the other mode, live or test, than that of the key. They come from another endpoint of the account.
+// Live events for a test key, or test events for a live key. They come from another endpoint of the account.
 const isOther = and(ofStore(paymentEvents), sql`${paymentEvents.isLive} <> ${param("isLive")}`);
 const selectOther = statement((q) => q.select({ id: paymentEvents.id }).from(paymentEvents).where(isOther).limit(1));
 
@@ -97,7 +97,7 @@ export async function connectStripe(ctx: Ctx, { key, methods = [] }: { key: stri
   return showAccount(ctx);
 }
 
-/** Returns where Stripe reaches the server; null without a public https address. A simulated Stripe also calls http. */
+/** Returns the URL for webhook calls; null without a public https address. A simulated Stripe also calls http. */
 function endpointUrl({ payments = {}, tenant }: Ctx): string | null {
   const { publicUrl, stripeUrl } = payments;
   if (publicUrl === undefined || !(stripeUrl?.startsWith("http:") || publicUrl.startsWith("https:"))) return null;
@@ -152,7 +152,7 @@ export async function checkAccount(ctx: Ctx) {
   const call = stripeOf(ctx, account);
   const { endpointId, isLive } = account;
   const url = endpointUrl(ctx);
-  // This call checks the key, because there may be no endpoint to read with it.
+  // Checks the key. If the store has no endpoint, no other call checks the key.
   await call((stripe) => stripe.accounts.retrieveCurrent());
   const none = url === null ? [] : ["No endpoint is registered at Stripe."];
   const problems = endpointId === null ? none : await findFaults(call, endpointId, url);

@@ -80,7 +80,7 @@ function toRefund({ id, amount, currency, status, metadata, failure_reason }: St
   return { id, ...fromStripe(amount, currency), ownId: metadata?.refund ?? null, state, error };
 }
 
-// The order in which a dispute can advance. During an appeal, the money is lost; the last two cost the store nothing.
+// The order in which a dispute can advance. During an appeal, the money is lost. The last two states cost nothing.
 const progress = [
   ...["warning_needs_response", "warning_under_review", "warning_closed", "needs_response", "under_review"],
   ...["lost", "appeal_needs_response", "appeal_under_review", "prevented", "won"],

@@ -8,7 +8,7 @@ const charged =
   "LKR LRD LSL MAD MDL MKD MMK MNT MOP MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON " +
   "RSD RUB SAR SBD SCR SEK SGD SHP SLE SOS SRD SZL THB TJS TOP TRY TTD TWD TZS UAH USD UYU UZS WST XCD XCG YER ZAR ZMW";
 
-/** Returns the factor from minor units of ISO 4217 to Stripe's. Errors: wrongState if Stripe does not charge in it. */
+/** Returns how many of Stripe's units a minor unit has. Errors: wrongState if Stripe does not charge the currency. */
 export function factorOf(currency: string): number {
   if (currency === "ISK" || currency === "UGX") return 100;
   if (charged.split(" ").includes(currency)) return 1;
