@@ -1169,7 +1169,7 @@ export interface components {
             per_customer: number | null;
             /**
              * Format: int64
-             * @description Number of orders that use it, without expired and cancelled orders.
+             * @description Number of orders that use the code. Expired and cancelled orders do not count.
              */
             uses: number;
             /** Format: date-time */
@@ -1613,7 +1613,7 @@ export interface components {
             fulfillments: components["schemas"]["Fulfillment"][];
             /** @description The rates that apply, in a dry run without `shipping_rate`. */
             shipping_rates?: components["schemas"]["ShippingOffer"][];
-            /** @description In the reply to a guest's new order. The header `X-Order-Token` with it opens the order. */
+            /** @description Only in the reply to a guest's new order. Send it as `X-Order-Token` to read the order. */
             access_token?: string;
             /**
              * Format: int64
@@ -1662,7 +1662,7 @@ export interface components {
             items: components["schemas"]["OrderItem"][];
             /**
              * Format: email
-             * @description Pages must send it for a guest. Default: the customer's.
+             * @description Web pages must send it for guests. Default: the customer's.
              */
             email?: string | null;
             phone?: string | null;
@@ -1737,7 +1737,7 @@ export interface components {
             url?: string | null;
         };
         FulfillmentInput: {
-            /** @description Default: all that is left. */
+            /** @description Default: all pieces that were not sent yet. */
             lines?: components["schemas"]["FulfillmentLineInput"][];
             tracking?: components["schemas"]["Tracking"] | null;
         };
@@ -1937,7 +1937,7 @@ export interface components {
             shipping?: number;
             /**
              * Format: double
-             * @description A further amount. Without lines, shipping and amount, everything left is refunded.
+             * @description Further amount. Without lines, shipping and amount, refunds everything not refunded yet.
              */
             amount?: number;
             /**
@@ -2857,7 +2857,7 @@ export interface components {
             detail: string | null;
             /**
              * Format: int64
-             * @description Pieces to ship, or pieces left.
+             * @description Pieces to ship, or available pieces.
              */
             count: number | null;
             /** Format: date-time */
@@ -3023,7 +3023,7 @@ export interface components {
             password: string;
         };
         ShippingRate: {
-            /** @description `ship_…`; a rate keeps it while its zone and name stay. */
+            /** @description `ship_…`; stays the same while zone and name stay the same. */
             id: string;
             /** @description All rates of a zone must have the same countries and postcodes. */
             zone: string;

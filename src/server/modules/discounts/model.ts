@@ -50,7 +50,7 @@ export const Discount = output("Discount", {
   per_customer: nullable(Type.Integer()),
   uses: Type.Integer({
     minimum: 0,
-    description: "Number of orders that use it, without expired and cancelled orders.",
+    description: "Number of orders that use the code. Expired and cancelled orders do not count.",
   }),
   created_at: timestamp,
 });

@@ -29,7 +29,7 @@ export const RefundInput = input("RefundInput", {
     ),
   }),
   shipping: givenAmount("The part of shipping to refund, including its tax."),
-  amount: givenAmount("A further amount. Without lines, shipping and amount, everything left is refunded."),
+  amount: givenAmount("Further amount. Without lines, shipping and amount, refunds everything not refunded yet."),
   restock: Type.Optional(Type.Boolean({ default: false, description: "Whether the refunded items return to stock." })),
   reason: Type.Optional(nullable(lines(500))),
 });
@@ -47,7 +47,7 @@ const Tracking = input("Tracking", {
 export type Tracking = Static<typeof Tracking>;
 
 export const FulfillmentInput = input("FulfillmentInput", {
-  lines: pieces("FulfillmentLineInput", "Default: all that is left."),
+  lines: pieces("FulfillmentLineInput", "Default: all pieces that were not sent yet."),
   tracking: Type.Optional(nullable(Tracking)),
 });
 export type FulfillmentInput = Static<typeof FulfillmentInput>;

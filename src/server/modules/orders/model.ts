@@ -34,7 +34,7 @@ const OrderItem = input("OrderItem", {
 export const OrderInput = input("OrderInput", {
   items: Type.Array(OrderItem, { minItems: 1, maxItems: 100 }),
   email: Type.Optional(
-    nullable(Type.String({ ...email, description: "Pages must send it for a guest. Default: the customer's." })),
+    nullable(Type.String({ ...email, description: "Web pages must send it for guests. Default: the customer's." })),
   ),
   phone: Type.Optional(nullable(phone)),
   shipping_address: Type.Optional(nullable(ShippingAddress)),
@@ -206,7 +206,7 @@ export const Order = output("Order", {
   ),
   access_token: Type.Optional(
     Type.String({
-      description: "In the reply to a guest's new order. The header `X-Order-Token` with it opens the order.",
+      description: "Only in the reply to a guest's new order. Send it as `X-Order-Token` to read the order.",
     }),
   ),
   version: Type.Integer({ minimum: 1, description: "Increases by one with every write; sent as `ETag`." }),

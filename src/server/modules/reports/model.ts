@@ -27,7 +27,7 @@ export const Todo = output("Todo", {
   detail: nullable(
     Type.String({ description: "The amount due, what needs attention, the title, the error or the sender." }),
   ),
-  count: nullable(Type.Integer({ description: "Pieces to ship, or pieces left." })),
+  count: nullable(Type.Integer({ description: "Pieces to ship, or available pieces." })),
   since: timestamp,
 });
 export type Todo = Static<typeof Todo>;

@@ -44,7 +44,7 @@ export const ShippingRates = input("ShippingRates", {
 });
 
 export const ShippingRate = output("ShippingRate", {
-  id: Type.String({ description: "`ship_…`; a rate keeps it while its zone and name stay." }),
+  id: Type.String({ description: "`ship_…`; stays the same while zone and name stay the same." }),
   ...rateFields,
 });
 
