@@ -7,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -46,8 +47,8 @@ const open = async () => (await openDatabase({ dataDir: dir })) as FileDatabase;
 const note = (_level: string, message: string) => notices.push(message);
 const onFolder = () => openReplica(folder, config);
 
-function startReplicator(place = onFolder(), database = "ours", takeOver = false): Replicator {
-  const options = { place, database, dataDir: dir, version: "1", keepMs, notice: note, pollMs: 20, takeOver };
+function startReplicator(place = onFolder(), database = "ours", takeOver = false, dataDir = dir): Replicator {
+  const options = { place, database, dataDir, version: "1", keepMs, notice: note, pollMs: 20, takeOver };
   replicator = new Replicator(db, options);
   replicator.begin();
   return replicator;
@@ -418,9 +419,9 @@ describe("two servers", () => {
 
   afterEach(() => other.close());
 
-  const ofOther = (takeOver = false) =>
+  const ofOther = (takeOver = false, dataDir = others) =>
     new Replicator(other, {
-      ...{ place: onFolder(), database: "ours", dataDir: others, version: "1" },
+      ...{ place: onFolder(), database: "ours", dataDir, version: "1" },
       ...{ keepMs, notice: note, pollMs: 20, takeOver },
     });
   const refusal = (server: Replicator) => failureOf(server.check()) as Promise<AppError>;
@@ -493,6 +494,28 @@ describe("two servers", () => {
     for (const { remedy } of [error, again]) expect(remedy).toContain("start with --take-over to keep this database");
     expect(again.message).toContain("took over");
     expect(objects("generation-")).toHaveLength(2);
+  });
+
+  test("a replaced server is refused even if the new server's machine and data directory have the same names", async () => {
+    const path = join(makeDir(), "data");
+    const mount = (to: string) => {
+      rmSync(path, { force: true });
+      symlinkSync(to, path);
+    };
+    mount(dir);
+    const first = startReplicator(onFolder(), "ours", false, path);
+    await notice("snapshot made");
+    mount(others);
+    const second = ofOther(true, path);
+    second.begin();
+    expect(await first.replaced).toMatchObject({ kind: "conflict", exit: 4 });
+    await until("the snapshot", () => objects("snapshot-").length === 2);
+    await second.stop();
+    mount(dir);
+    expect(await refusal(startReplicator(onFolder(), "ours", false, path))).toMatchObject({
+      kind: "conflict",
+      exit: 4,
+    });
   });
 
   test("a late segment of the replaced server is ignored", async () => {

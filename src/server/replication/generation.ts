@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { hostname } from "node:os";
 import { foreignObject } from "../backup/manifest.ts";
 import { withTimeout } from "../concurrency/with-timeout.ts";
@@ -15,6 +16,8 @@ interface Claim {
   database: string;
   host: string;
   data_dir: string;
+  /** Tells the directory from one with the same path on another machine, which may also have the same host name. */
+  directory: string;
   at: string;
 }
 
@@ -32,9 +35,15 @@ export async function claimGeneration(
   place: ReplicaTarget,
   { database, dataDir, generation }: { database: string; dataDir: string; generation: number },
 ): Promise<Claim | undefined> {
-  const claim: Claim = { format: 1, database, host: hostname(), data_dir: dataDir, at: new Date().toISOString() };
+  const own = { host: hostname(), data_dir: dataDir, directory: directoryId(dataDir) };
+  const claim: Claim = { format: 1, database, ...own, at: new Date().toISOString() };
   const name = generationName(generation);
   return (await place.create(name, seal(place, name, claim).bytes)) ? claim : undefined;
+}
+
+function directoryId(path: string): string {
+  const { ino, birthtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  return `${ino}-${birthtimeMs}`;
 }
 
 /**
@@ -173,7 +182,8 @@ export class GenerationLease {
       throw wasHere || error.kind === "unavailable" ? error : conflict(error.message, { remedy: error.remedy });
     });
     if (takeOver && !this.#isOver) return found;
-    const isOwn = claim.host === hostname() && claim.data_dir === dataDir && wasHere;
+    const isSameDirectory = claim.data_dir === dataDir && claim.directory === directoryId(dataDir);
+    const isOwn = claim.host === hostname() && isSameDirectory && wasHere;
     // A replaced server must not take the place back, even if the new server has written nothing.
     if (isOwn || (generation === 0 && this.#has(lastSegment))) return found;
     throw await newerState(this.#place, found, generation);
