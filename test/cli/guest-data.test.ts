@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { openStoreDatabase } from "../../src/server/admin/open-database.ts";
 import { cancelOrder } from "../../src/server/modules/orders/cancel.ts";
 import { correctOrder } from "../../src/server/modules/orders/correct.ts";
-import { findOrder } from "../../src/server/modules/orders/views.ts";
+import { findOrder } from "../../src/server/modules/orders/list.ts";
 import { requireTenant } from "../../src/server/modules/tenants/service.ts";
 import { openVault } from "../../src/server/security/secret-key.ts";
 import { type PreparedShop, usePreparedShop } from "./prepared-shop.ts";

@@ -1,4 +1,4 @@
-import type { OrderDocument } from "../../src/server/modules/orders/views.ts";
+import type { OrderDocument } from "../../src/server/modules/orders/list.ts";
 import type { CallOptions } from "./client.ts";
 import type { Shop } from "./factories.ts";
 

@@ -16,7 +16,9 @@ interface Act<T extends CommandArgs, R> extends Omit<CommandDefinition<T>, "run"
 }
 
 /** Defines a command that makes one call in a store, and prints the result. Its argument `namespace` names the store. */
-export function defineAct<const T extends CommandArgs, R extends object>(definition: Act<T, R>) {
+export function defineAct<const T extends CommandArgs & Pick<CommandArgs, "namespace">, R extends object>(
+  definition: Act<T, R>,
+) {
   const { act, print = printRecord, ...rest } = definition;
   return defineCommand({
     ...rest,

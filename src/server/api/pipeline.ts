@@ -80,19 +80,19 @@ export async function answerRoute(
     received ??= receiveBody(deps, incoming, namespace);
     return received;
   };
-  const usesCache = route.method === "GET" && deps.lookup.cached !== undefined && !asksForStream(incoming);
+  const readsCredentials = route.method === "GET" && deps.lookup.cached !== undefined && !asksForStream(incoming);
   let counting: Promise<void> | undefined;
   // A read may be answered twice, but counts as one attempt.
   const countAttempt: PipelineDeps["countAttempt"] = (attempt) => (counting ??= deps.countAttempt(attempt));
   const answerWith = async (find: Sources["find"]) => {
-    const found: Found = { deps: usesCache ? { ...deps, countAttempt } : deps };
+    const found: Found = { deps: readsCredentials ? { ...deps, countAttempt } : deps };
     try {
       return { found, response: await answer(found, incoming, { receive, find }) };
     } catch (error) {
       return { found, response: await refuse(found, incoming, error) };
     }
   };
-  const { found, response } = await (usesCache
+  const { found, response } = await (readsCredentials
     ? readWithCredentials(deps.lookup, answerWith)
     : answerWith(deps.lookup.find));
   if (received) (await received).release?.();

@@ -85,7 +85,7 @@ export function readReplicaState(databasePath: string, place?: string) {
   });
 }
 
-/** Writes the state. A failure throws unavailable if `isMust`. If not, the next server sends a new snapshot. */
+/** Writes the state. With `isMust`, a failure throws. Otherwise, it only makes the next server send a new snapshot. */
 export function writeReplicaState(databasePath: string, state: Omit<ReplicaState, "file">, isMust = false): void {
   const text = `${JSON.stringify({ ...state, file: identify(databasePath) })}\n`;
   const write = () => writeWhole(dirname(databasePath), statePath(databasePath), text);

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readOrderPages, readOrders } from "../../../src/server/modules/orders/views.ts";
+import { readOrderPages, readOrders } from "../../../src/server/modules/orders/list.ts";
 import { type Account, openAccount } from "../../support/account.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";
 import { actOn, makeOrder, type OrderReply } from "../../support/orders.ts";

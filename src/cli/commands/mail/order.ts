@@ -20,7 +20,7 @@ const args = {
 } as const;
 
 async function readChoice(ctx: Ctx, given: { order: string; kind: string }): Promise<[string, OrderMailKind]> {
-  const { findOrder } = await import("../../../server/modules/orders/views.ts");
+  const { findOrder } = await import("../../../server/modules/orders/list.ts");
   return [(await findOrder(ctx, given.order)).id, `order_${given.kind}` as OrderMailKind];
 }
 

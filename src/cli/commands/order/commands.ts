@@ -1,8 +1,8 @@
 import type { Ctx } from "../../../server/context.ts";
 import type { AccountingRow } from "../../../server/modules/orders/export/accounting.ts";
 import { orderColumns } from "../../../server/modules/orders/export/order-columns.ts";
+import type { OrderDocument, OrderFilter } from "../../../server/modules/orders/list.ts";
 import { paymentStatuses } from "../../../server/modules/orders/states.ts";
-import type { OrderDocument, OrderFilter } from "../../../server/modules/orders/views.ts";
 import { type StoreArgs, withTenant } from "../../context/context.ts";
 import { exportArgs, limitArg, sinceArg, untilArg, userFilterArg } from "../../context/list-args.ts";
 import { defineAct } from "../../context/store-command.ts";
@@ -43,7 +43,7 @@ export const listCommand = defineCommand({
   async run(args, console) {
     const { limit, attention } = args;
     if (args.by !== undefined) return printBuyers(args, console);
-    const { readOrders } = await import("../../../server/modules/orders/views.ts");
+    const { readOrders } = await import("../../../server/modules/orders/list.ts");
     const more = attention ? { attention: "any" as const } : {};
     const orders = await withTenant(args, console, async (ctx) =>
       readOrders(ctx, { ...(await readOrderFilter(ctx, args)), ...more }, limit),
@@ -139,7 +139,7 @@ export const exportCommand = defineCommand({
         return writeExport(console, { ...file, header, noun: "rows", pages, render });
       });
     }
-    const { readOrderPages } = await import("../../../server/modules/orders/views.ts");
+    const { readOrderPages } = await import("../../../server/modules/orders/list.ts");
     const { orderCsvHeader, orderCsvRows } = await import("../../../server/modules/orders/export/order-csv.ts");
     const header = isCsv ? orderCsvHeader : "";
     const render = isCsv ? orderCsvRows : toNdjson;

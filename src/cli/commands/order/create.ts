@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../server/context.ts";
+import type { OrderDocument } from "../../../server/modules/orders/list.ts";
 import type { OrderInput } from "../../../server/modules/orders/model.ts";
-import type { OrderDocument } from "../../../server/modules/orders/views.ts";
 import { withTenant } from "../../context/context.ts";
 import {
   type ArgValues,

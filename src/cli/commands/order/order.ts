@@ -1,12 +1,12 @@
 import type { Ctx } from "../../../server/context.ts";
-import type { OrderDocument } from "../../../server/modules/orders/views.ts";
+import type { OrderDocument } from "../../../server/modules/orders/list.ts";
 import { recordArgs, type StoreArgs, withPayments, withTenant } from "../../context/context.ts";
 import type { Arg } from "../../framework/args.ts";
 import { type Console, info, invalidFlag } from "../../terminal/console.ts";
 import { confirmAction } from "../../terminal/prompt.ts";
 import { formatAmount, formatCustomer, printOrder } from "./print.ts";
 
-const load = async () => (await import("../../../server/modules/orders/views.ts")).findOrder;
+const load = async () => (await import("../../../server/modules/orders/list.ts")).findOrder;
 export const order = recordArgs("order", "order", "Number, id or transfer reference of the order", load);
 
 export const dryRunArg = {

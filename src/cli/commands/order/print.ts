@@ -1,4 +1,4 @@
-import type { OrderDocument as Order } from "../../../server/modules/orders/views.ts";
+import type { OrderDocument as Order } from "../../../server/modules/orders/list.ts";
 import { decimalsOf } from "../../../server/values/currency.ts";
 import { formatMinor } from "../../../server/values/money.ts";
 import { type Console, printJson, printList, printRecord } from "../../terminal/console.ts";

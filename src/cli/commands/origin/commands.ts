@@ -13,7 +13,7 @@ const originsArg = wordArg("Host such as shop.example.com or *.example.com; sche
   parse: (_flag: string, text: string) => parseOriginPattern(text).text,
 });
 
-/** Asks before sites are added to a key that is not a storefront key, and before every site may use a key in use. */
+/** Asks before a key of a backend gets websites, and before a key that is already in use is opened to any website. */
 async function confirmOrigins(
   args: Parameters<typeof withKey>[0] & { origin: string[]; any?: boolean },
   console: Console,

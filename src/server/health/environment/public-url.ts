@@ -119,7 +119,8 @@ export function* checkArrival(trusted: readonly string[], url: string, arrival: 
     const message = `The proxy at ${peer} does not send X-Forwarded-For, so all clients share one rate limit.`;
     return yield finding("error", peer, message, "Let the proxy add the client's address (docs/PROXIES.md).");
   }
-  // The proxy appended doctor's address. If the proxy has the same address, only the setting shows if it is trusted.
+  // The proxy has appended the address of doctor to X-Forwarded-For. If the proxy has this address too, the reply does
+  // not show whether the server trusts the proxy. Then the setting for trusted proxies is compared.
   const last = hops.split(",").at(-1)?.trim() ?? "";
   const isOwnAddress = ipaddr.isValid(last) && ipaddr.process(last).toString() === peer;
   if (isOwnAddress ? rangeMatcher(trusted)(ipaddr.process(peer)) : client !== peer) return;

@@ -18,7 +18,7 @@ const reply = params("tenantId", "caller", "key", "fingerprint", "status", "data
 const keepReply = statement((q) => q.insert(idempotencyKeys).values({ ...reply, createdAt: param("now") }));
 
 /** The stored part of a reply; `json` is the text of its `data`. `isReplay` means that an earlier request stored it. */
-export interface KeptReply {
+export interface StoredReply {
   status: number;
   json: string;
   version?: number;
@@ -38,7 +38,7 @@ export interface KeyedRequest {
  * @param work must await nothing but the database of the context that it gets.
  * @throws idempotencyKeyReused if another request used the key; errors of the work.
  */
-export async function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => Promise<KeptReply>) {
+export async function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx) => Promise<StoredReply>) {
   try {
     return await inTransaction(ctx, async (tx) => {
       const answer = await work(tx);
@@ -59,7 +59,7 @@ export async function answerOnce(ctx: Ctx, request: KeyedRequest, work: (tx: Ctx
 }
 
 /** Returns the stored reply to a request, if any. Errors: idempotencyKeyReused if another request used the key. */
-export async function findReply(ctx: Ctx, request: KeyedRequest): Promise<KeptReply | undefined> {
+export async function findReply(ctx: Ctx, request: KeyedRequest): Promise<StoredReply | undefined> {
   const row = await get(ctx.db, selectReply, keyOf(ctx, request));
   if (!row) return undefined;
   if (row.fingerprint !== request.fingerprint) throw idempotencyKeyReused();

@@ -15,9 +15,9 @@ import { correctOrder } from "./correct.ts";
 import { createOrder, prepareOrder } from "./create.ts";
 import { createFulfillment, deleteFulfillment, updateFulfillment } from "./fulfillments/fulfillments.ts";
 import { withAccessToken } from "./guests/access-token.ts";
+import { listOrders } from "./list.ts";
 import { dryRunQuery, Order, OrderInput, OrderListQuery, Withdrawal, WithdrawalListQuery } from "./model.ts";
 import { getOrder } from "./read.ts";
-import { listOrders } from "./views.ts";
 import { listWithdrawals, mailOrderLink, recordWithdrawal } from "./withdrawals/withdraw.ts";
 
 const tag = "Orders";

@@ -15,7 +15,7 @@ import { mailOutbox } from "../mail/table.ts";
 import { mailCodes } from "../mail-codes/table.ts";
 import { pushMessages, pushRegistrations } from "../notifications/table.ts";
 import { eraseFromOrders, listGuestOrders, listUserOrders } from "../orders/guests/persons.ts";
-import { type OrderFilter, readOrderPages } from "../orders/views.ts";
+import { type OrderFilter, readOrderPages } from "../orders/list.ts";
 import { withdrawals } from "../orders/withdrawals/table.ts";
 import { consumeLimit } from "../rate-limits/service.ts";
 import { rateLimits } from "../rate-limits/table.ts";

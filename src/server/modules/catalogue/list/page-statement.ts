@@ -105,13 +105,13 @@ const rowConditions = {
   onSale: sql`(compare_at_minor > price_minor or (has_variants and exists (
   select 1 from json_each(products.variants) as variant
   where variant.value ->> 'compare_at_price' > variant.value ->> 'price')))`,
-  // One search per word, because a search for all words would scan to the next row that has all of them.
+  // One search for each word: it looks only at this row. A search for all words would go on to the next row with all.
   words: sql`not exists (select 1 from json_each(${param("words")}) as word where not exists (
   select 1 from product_search where product_search match word.value and rowid = products.row_number))`,
 } satisfies Partial<Record<keyof ProductFilters, SQL>>;
 
 export interface PageRow extends CommonRow {
-  /** 1 if rows are returned as stored, and a row has translations or another language than the store's. */
+  /** 1 if the rows are not localized, but a row has translations or is not in the language of the store. */
   needsLocalization: number | null;
   state?: string | null;
 }

@@ -18,7 +18,7 @@ const maxCounted = 10_000;
 const maxScans = 20;
 /** After this many scanned rows, a page ends even if it is not full. */
 const maxRows = 20_000;
-/** Maximum rows of a search's rarest word or term in the first window of a page, and in later windows. */
+/** A window has at most this many rows with the rarest word of the search: the first window of a page, and later ones. */
 const windows = { first: 200, later: 2000 };
 
 type Values = Record<string, unknown> & { limit: number };

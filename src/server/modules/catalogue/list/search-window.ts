@@ -77,7 +77,7 @@ export async function nextWindow(ctx: Ctx, filters: ProductFilters, options: Win
   };
 }
 
-/** Without `end`, the window extends to the end of the index. Windows of titles precede those of other products. */
+/** Without `end`, the window reaches to the end of the index. Products whose titles match come before all others. */
 function boundsAt(end: number | undefined, titleOffset: number, descending: boolean) {
   const isEnd = end === undefined && titleOffset === 0;
   return {

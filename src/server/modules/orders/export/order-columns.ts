@@ -1,6 +1,6 @@
 import { decimalsOf } from "../../../values/currency.ts";
 import { formatMinor } from "../../../values/money.ts";
-import type { OrderDocument } from "../views.ts";
+import type { OrderDocument } from "../list.ts";
 
 type Line = OrderDocument["items"][number];
 type Column = [name: string, cell: (order: OrderDocument, line: Line) => unknown];

@@ -1,6 +1,6 @@
 // This file is not part of `order-columns.ts`, because the help reads the columns without loading the CSV library.
 import { guardFormula, writeCsv } from "../../../values/csv-injection.ts";
-import type { OrderDocument } from "../views.ts";
+import type { OrderDocument } from "../list.ts";
 import { orderColumns } from "./order-columns.ts";
 
 export const orderCsvHeader = writeCsv([orderColumns.map(([name]) => name)]);
