@@ -18,7 +18,7 @@ const create = async (fields: Record<string, unknown> = {}) =>
 const read = (id: string) => shop.call<ProductReply>(`GET /products/${id}/`);
 
 describe("§4 Method semantics", () => {
-  test("row 1 and product endpoints, row 2: GET reads one product, and changes nothing", async () => {
+  test("GET reads one product, and changes nothing (row 1; row 2 of product endpoints)", async () => {
     const product = await create();
     for (let n = 0; n < 2; n++) expect((await read(product.id)).data).toEqual(product);
   });
@@ -28,20 +28,20 @@ describe("§4 Method semantics", () => {
     expect(one.id).not.toBe(two.id);
   });
 
-  test("row 3 and product endpoints, row 4: PUT with a JSON body is a full update: omitted fields are reset", async () => {
+  test("PUT with a JSON body is a full update, which resets omitted fields (row 3; row 4 of product endpoints)", async () => {
     const { id } = await create({ description: "old", tags: ["old"] });
     const { data } = await shop.call<ProductReply>(`PUT /products/${id}/`, { body: { title: "New", price: 2 } });
     expect(data).toMatchObject({ id, title: "New", price: 2, description: null, tags: [] });
     expect((await read(id)).data).toEqual(data);
   });
 
-  test("row 4 and product endpoints, row 5: PATCH with a JSON body is a partial update: omitted fields are kept", async () => {
+  test("PATCH with a JSON body is a partial update, which keeps omitted fields (row 4; row 5 of product endpoints)", async () => {
     const before = await create({ description: "stays", tags: ["stays"] });
     const { data } = await shop.call<ProductReply>(`PATCH /products/${before.id}/`, { body: { price: 5 } });
     expect(data).toMatchObject({ title: "Lamp", description: "stays", tags: ["stays"], price: 5 });
   });
 
-  test("row 5 and product endpoints, row 6: DELETE deletes", async () => {
+  test("DELETE deletes (row 5; row 6 of product endpoints)", async () => {
     const { id } = await create();
     expect((await shop.call(`DELETE /products/${id}/`)).status).toBe(200);
     expect((await read(id)).status).toBe(404);

@@ -39,7 +39,8 @@ export async function runStandby(config: Config, from: string, self: Omit<Server
     throw wrongState(`${dataDir} has a copy of ${known.place}. Choose another --data-dir, or remove all of it.`);
   }
   const lock = await acquireServerLock(dataDir);
-  if (lock === null) throw unavailable(`Another standby or server uses ${dataDir}. Stop it, or choose another.`);
+  if (lock === null)
+    throw unavailable(`Another standby or server uses ${dataDir}. Stop that one, or choose another directory.`);
   rmSync(stopFile(dataDir), { force: true });
   const checkingStop = setInterval(() => existsSync(stopFile(dataDir)) && stop.abort(), stopCheckMs);
   try {

@@ -105,7 +105,7 @@ onDatabase("file", (suite) => {
     expect(publishedAt).toEqual([first, first, first]);
   });
 
-  test("an order of a deleted product can be cancelled, paid and refunded, and its stock is booked", async (shop) => {
+  test("an order of a deleted product can be cancelled, paid and refunded, which changes its stock as before", async (shop) => {
     const { call, createProduct } = shop;
     const shirt = await createProduct({ title: "Shirt", price: 20, variants });
     const lamp = await createProduct({ stock: 5 });

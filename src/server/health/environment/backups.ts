@@ -51,7 +51,7 @@ export async function* checkBackups({ ctx, now, config, command }: StoreSubject)
   } else if (ageMs > maxAgeMs) yield describe(`The last backup is ${age} old. ${advice}`);
 }
 
-/** A longer lag is an error. A replica on a slow disk or bucket has a shorter lag. */
+/** A longer lag is an error. Even on a slow disk or bucket, a replica stays below this. */
 const maxLagSeconds = 30;
 
 /** Checks that the replica can be written, is at most `maxLagSeconds` behind, and is on another disk. */

@@ -15,7 +15,7 @@ import { type Account, openProvider, providers, requireAccount } from "./account
 import type { Checkout, CheckoutInput } from "./model.ts";
 import { type CheckoutRow, closePage, findOpen, nextCheck, openPage } from "./reconcile.ts";
 
-/** The most payment pages of an order, and the most attempts to open one, because the provider may refuse. */
+/** The most payment pages of an order, and the most attempts to open one. A refused attempt makes no page. */
 const max = { pages: 5, tries: 20 };
 /** Stripe accepts pages that expire after 30 minutes to a day. One minute is for clock differences. */
 const page = { min: 31 * 60_000, max: 86_400_000 - 60_000 };

@@ -130,8 +130,9 @@ export const productVariants = sqliteTable(
   ],
 );
 
-// Products whose `variants` column is out of date. While the row '' exists, triggers do not update that column. The
-// deferred foreign key of `blocks_commit` refers to no product, so SQLite refuses to commit any row of this table.
+// Products whose `variants` column is out of date. Triggers do not update that column while a row with an empty
+// `product_id` exists. Rows exist only in a transaction: SQLite refuses to commit them, because `blocks_commit` has a
+// deferred foreign key to a product that does not exist.
 export const staleSummaries = sqliteTable("stale_summaries", {
   productId: text("product_id").primaryKey(),
   blocksCommit: text("blocks_commit")

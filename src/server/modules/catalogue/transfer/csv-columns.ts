@@ -14,7 +14,7 @@ export class CellError extends Error {}
 interface CellFormat {
   /** With `decimalComma`, 19,99 is a number. Errors: CellError. */
   read: (cell: string, decimalComma: boolean) => unknown;
-  /** Returns a short text and the value that `read` must return for it. If `read` returns another, the cell is JSON. */
+  /** Returns a short text and its value. It is used if `read` turns the text into this value again; else JSON is used. */
   write?: (value: never) => [short: string, value: unknown];
   /** The value that a hyphen stands for; undefined if the field cannot be empty. */
   none?: unknown;
