@@ -38,6 +38,7 @@ export interface ServerProcess extends Omit<JobOptions, "vault" | "log"> {
 interface Run extends ServerProcess {
   log: LogWriter;
   stopSignal: Promise<string>;
+  succession: ReturnType<typeof prepareSuccession>;
   port?: Port;
 }
 
@@ -52,7 +53,8 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
   // An unhandled rejection must not end the server, so it is only logged.
   process.removeAllListeners("unhandledRejection");
   process.on("unhandledRejection", (error) => log.notice("error", `unexpected error: ${describeFault(error)}`));
-  const run: Run = { ...self, log, stopSignal: nextStopSignal(config.isWorker) };
+  const stopSignal = nextStopSignal(config.isWorker);
+  const run: Run = { ...self, log, stopSignal, succession: prepareSuccession(self.command, self.env, log.notice) };
   try {
     if (config.isWorker) return await runWorker(config, run);
     if (isSuccessor(run.env)) run.port = await openBeside(config, log);
@@ -99,7 +101,7 @@ async function becomeServer(config: Config, { log: { notice }, stopSignal }: Run
 }
 
 async function runMain(given: Config, run: Run): Promise<number> {
-  const { version, log, stopSignal } = run;
+  const { version, log, stopSignal, succession } = run;
   for (const { message } of findUnknownSettings(run.env, given.dataDir)) log.notice("warn", message);
   const openKey =
     "Other accounts of this machine could read secret.key. If one may have copied it, replace the key: bodega db rekey";
@@ -113,7 +115,6 @@ async function runMain(given: Config, run: Run): Promise<number> {
     const vault = await prepareDatabase(config, db, log);
     await run.prepare?.(db, vault);
     const jobs = await startBackgroundJobs(config, db, { ...run, vault });
-    const succession = prepareSuccession(run.command, run.env, log.notice);
     const options = { ...jobs, ...succession, version, log, certificate: () => certificate?.current() };
     const monitor = startMonitor(config, db, options);
     const answering = await startAnswering({ ...config, port }, db, { run, vault, monitor, certificate });
@@ -125,6 +126,7 @@ async function runMain(given: Config, run: Run): Promise<number> {
     );
     await run.onReady?.(answering.url);
     const notifySystemd = (await import("./notify-systemd.ts")).notifySystemd(run.env);
+    succession.ready();
     if (!(await hasTenants(db))) {
       log.notice("info", `No store found. Create one: bodega init --data-dir ${quoteWord(config.dataDir)}`);
     }

@@ -15,6 +15,7 @@ export const isSuccessor = (env: Environment) => env.SUCCEEDS_SERVER === "1";
  */
 export function prepareSuccession(command: readonly string[], env: Environment, notice: LogWriter["notice"]) {
   const successor = Promise.withResolvers<number>();
+  const ready = Promise.withResolvers<void>();
   let starting: PromiseWithResolvers<number> | undefined;
 
   async function startSuccessor(): Promise<number> {
@@ -38,9 +39,12 @@ export function prepareSuccession(command: readonly string[], env: Environment, 
     return pid;
   }
 
-  process.on("SIGUSR2", () => void startSuccessor().catch(({ message }: Error) => notice("error", message)));
+  const restart = () => ready.promise.then(startSuccessor).catch(({ message }: Error) => notice("error", message));
+  process.on("SIGUSR2", () => void restart());
   return {
     startSuccessor,
+    /** Call it once this server answers. A SIGUSR2 that came earlier takes effect then. */
+    ready: ready.resolve,
     successor: successor.promise,
     /** Records that the successor listens. Never resolves: the successor waits until this process closes the socket. */
     listens(pid: number): Promise<never> {
