@@ -3,10 +3,14 @@ import { Stripe as Library } from "stripe";
 import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
 import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
 import { readDueCheckouts } from "../../../src/server/modules/payments/jobs.ts";
-import { actOn, type OrderReply, stockOf } from "../../support/orders.ts";
-import { openPayShop, returnUrls } from "../../support/pay-shop.ts";
+import type { Checkout } from "../../../src/server/modules/payments/model.ts";
+import { connectStripe } from "../../../src/server/modules/payments/stripe/connect.ts";
+import { createShop, tenantContext } from "../../support/factories.ts";
+import { actOn, makeOrder, type OrderReply, stockOf, unlimitedOrders } from "../../support/orders.ts";
+import { openPayShop, returnUrls, stripeKey } from "../../support/pay-shop.ts";
 import { openPage, placeAsGuest } from "../../support/sale.ts";
 import type { CallFault } from "../../support/stripe.ts";
+import { until } from "../../support/until.ts";
 
 Object.assign(Library.prototype, { getInitialNetworkRetryDelay: () => 0 });
 
@@ -253,6 +257,31 @@ describe("a change of the amount due", () => {
     world.stripe.delivery = "auto";
     expect((await world.shop.call(`POST /orders/${order.id}/cancel/`)).code).toBe(5306);
     expect((await world.read(order)).status).toBe("paid");
+  });
+
+  test("a store for which Stripe does not answer does not delay the payment pages of other stores", async () => {
+    const stuck = new Set<string>();
+    for (let count = 0; count < 3; count++) stuck.add(world.sessionOf(await world.checkout(await world.order())));
+    const other = await createShop(world.app, { tenant: unlimitedOrders });
+    await connectStripe({ ...(await tenantContext(other)), payments: world.app.payments }, { key: stripeKey });
+    const product = await other.createProduct({ price: 5, requires_shipping: false });
+    const order = await makeOrder(other, [{ product_id: product.id, quantity: 1 }]);
+    const { data: page } = await other.call<Checkout>(`POST /orders/${order.id}/checkout/`, { body: returnUrls });
+    world.stripe.delivery = "lost";
+    world.stripe.pay(world.sessionOf(page));
+    world.stripe.delivery = "auto";
+    const answering = Promise.withResolvers<void>();
+    world.stripe.pause = async ({ call }) => {
+      if ([...stuck].some((session) => call.includes(session))) await answering.promise;
+    };
+    world.clock.advance(3 * minute);
+    const reading = readDueCheckouts(world.deps);
+    const status = async () => (await other.call<OrderReply>(`GET /orders/${order.id}/`)).data.payment_status;
+    await until("the other store's payment", async () => (await status()) === "paid");
+    expect(await Promise.race([reading, "still reading"])).toBe("still reading");
+    world.stripe.pause = async () => {};
+    answering.resolve();
+    await reading;
   });
 
   test("while Stripe does not answer, an order with an open payment page expires up to an hour later", async () => {

@@ -4,6 +4,7 @@ import type { Ctx, PaymentOptions } from "../../context.ts";
 import { pick } from "../../db/selection.ts";
 import { all, createPurge, param, run, type Statement, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
+import { sumOf } from "../../values/money.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { checkouts } from "../orders/checkouts/table.ts";
 import { orders } from "../orders/table.ts";
@@ -23,15 +24,21 @@ const t = alias(tenants, "t");
 const isActive = (of: { tenantId: SQLiteColumn }) => and(eq(t.id, of.tenantId), eq(t.status, "active"));
 const tenant = sql<string>`${tenantForWork}`;
 const isEnding = sql<number>`(${orders.status} <> 'pending' or ${orders.expiresAt} <= ${param("now")})`;
+// At most twenty of each store, so that one store with many pages does not delay the others.
+const firstOfEachStore = sql`
+  select id from (
+    select id, row_number() over (partition by tenant_id order by next_check_at) as place
+    from ${checkouts} where next_check_at <= ${param("now")})
+  where place <= 20`;
 const selectPages = statement((q) =>
   q
     .select({ ...getTableColumns(checkouts), isEnding, tenant })
     .from(checkouts)
     .innerJoin(orders, eq(orders.id, checkouts.orderId))
     .innerJoin(t, isActive(checkouts))
-    .where(sql`${checkouts.nextCheckAt} <= ${param("now")}`)
+    .where(sql`${checkouts.id} in (${firstOfEachStore})`)
     .orderBy(checkouts.nextCheckAt)
-    .limit(20),
+    .limit(100),
 );
 // The process that has claimed a page has a minute to read it, before another process may claim the page.
 const claimPage = statement(sql`
@@ -66,7 +73,10 @@ export const pollEvents = (deps: PaymentDeps): Promise<number> =>
     await run(ctx.db, savePoll, { id, until });
   });
 
-/** Claims and works on each due row. Returns how many rows were claimed. */
+/**
+ * Claims and works on due rows: stores at the same time, the rows of a store in turn. If the provider of a store does
+ * not answer, the store's other rows wait for the next call. Returns how many rows were claimed.
+ */
 async function workOn<Row extends { id: string; tenant: string }>(
   deps: PaymentDeps,
   select: Statement<Row>,
@@ -75,13 +85,23 @@ async function workOn<Row extends { id: string; tenant: string }>(
 ): Promise<number> {
   const [now, inMinute, inTenMinutes] = [0, 1, 10].map((minutes) => toTimestamp(deps.now() + minutes * 60_000));
   const due = await all(deps.db, select, { now });
-  return workThrough(deps, due, async (ctx, row) => {
-    if ((await run(deps.db, claim, { id: row.id, now, inMinute, inTenMinutes })) === 0) return false;
-    await work({ ...deps, ...ctx, actor: { kind: "server" }, requestId: "payments" }, row).catch((error: unknown) => {
-      // The provider did not answer, or refused the store's key. The job tries again after the claim has ended.
-      if (!(error instanceof AppError)) throw error;
+  const workOnStore = (rows: Row[]) => {
+    let isDown = false;
+    return workThrough(deps, rows, async (ctx, row) => {
+      if (isDown || (await run(deps.db, claim, { id: row.id, now, inMinute, inTenMinutes })) === 0) return false;
+      await work({ ...deps, ...ctx, actor: { kind: "server" }, requestId: "payments" }, row).catch((error: unknown) => {
+        // The provider did not answer, or refused the store's key. The job tries again after the claim has ended.
+        if (!(error instanceof AppError)) throw error;
+        isDown = error.kind === "unavailable";
+      });
+      return true;
     });
-    return true;
+  };
+  const stores = Map.groupBy(due, (row) => row.tenant).values();
+  const outcomes = await Promise.allSettled(Array.from(stores, workOnStore));
+  return sumOf(outcomes, (outcome) => {
+    if (outcome.status === "rejected") throw outcome.reason;
+    return outcome.value;
   });
 }
 
