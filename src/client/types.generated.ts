@@ -1708,7 +1708,7 @@ export interface components {
             tax?: number;
             /** @description Id of the customer, for app keys and staff. Default: a guest. */
             customer_id?: string;
-            /** @description IP address of the guest, to which the limits of unpaid orders apply. For app keys of backends. */
+            /** @description IP address of the guest, for limits of orders and of discount codes. For app keys of backends. */
             guest_ip?: string;
         };
         OrderPatch: {

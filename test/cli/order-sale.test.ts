@@ -241,6 +241,7 @@ describe("order invoice and order export --for accounting", () => {
       ...[3, 'Invoice "9" not found.', "Omit --document to list the invoices of the order."],
     ]);
     const german = await run(["order", "export", ...demo, "--for", "accounting", "--delimiter", "semicolon"]);
+    expect(german.stdout).toStartWith("\uFEFFdocument;date;");
     expect(german.stdout).toContain(";19;15,00;2,85;17,85;manual;'+49 bank\n");
     const books = await run(["order", "export", ...demo, "--for", "accounting"]);
     const [header, ...rows] = books.stdout.trim().split("\n");

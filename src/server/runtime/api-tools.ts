@@ -7,6 +7,9 @@ const isForStaff = (access: Access) => access.kind === "app" || (access.kind ===
 /** Omits keywords of schemas that only this program understands. */
 const withoutOwnWords = (key: string, value: unknown) => (["$id", "form", "expects"].includes(key) ? undefined : value);
 
+/** Whether a client should ask before a call: it does more than read a record or add one. */
+const isDestructive = ({ id, method }: Route) => method !== "GET" && !/^(?:create|add)/.test(id);
+
 /** Describes a route of the API as a tool. The tool's arguments are the parameters of path and query, and `body`. */
 function describeTool(route: Route) {
   const { id, method, summary, params, query, body } = route;
@@ -23,7 +26,7 @@ function describeTool(route: Route) {
     name: id,
     description: `${summary}.`,
     inputSchema,
-    annotations: { readOnlyHint: method === "GET", destructiveHint: method === "DELETE", openWorldHint: false },
+    annotations: { readOnlyHint: method === "GET", destructiveHint: isDestructive(route), openWorldHint: false },
   };
 }
 

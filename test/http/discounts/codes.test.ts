@@ -248,6 +248,12 @@ onEachDatabase((suite) => {
     const [other, same] = [await suite.shop({ tenant: unlimitedOrders }), newAddress()];
     await Promise.all(Array.from({ length: 20 }, (_, n) => attempt(`MANY-${n}`, n, same)));
     expect(await attempt("TEN", 0, same)).toEqual([5107, "600"]);
+    // A backend sends the address of each guest, so one guest does not use up the tries of the others.
+    const order = async (guest_ip: string, discount_code: string) =>
+      (await place({ discount_code, guest_ip }, shop.call, { address: newAddress() })).code;
+    const [guest, otherGuest] = [newAddress(), newAddress()];
+    for (let n = 0; n < 10; n++) expect(await order(guest, `BACKEND-${n}`)).toBe(5309);
+    expect([await order(guest, "TEN"), await order(otherGuest, "TEN")]).toEqual([5107, 201]);
     // The limit does not affect another store or the terminal.
     await createCode(other, { code: "TEN", percent: 10 });
     const { id: product_id } = await other.createProduct();

@@ -65,20 +65,21 @@ const insertAgain = statement(sql`
 const deleteUse = statement(sql`
   delete from ${discountUses} where order_id = ${param("id")} and tenant_id = ${param("tenantId")}`);
 
-const unusable = new WeakSet<AppError>();
+/** The subjects for whom errors of refused codes count. */
+const subjects = new WeakMap<AppError, string>();
 
 /**
- * Finds a code that the order may use now.
+ * Finds a code that the order may use now. `guestIp` is the guest's IP address if a backend sends it.
  * @throws discountRefused. Pass this error to `countRefusedCode`.
  */
-export async function findCode(tx: Ctx, code: string, user: CodeUser): Promise<UsableDiscount> {
+export async function findCode(tx: Ctx, code: string, user: CodeUser, guestIp: string | null): Promise<UsableDiscount> {
   const values = { tenantId: tx.tenant.id, codeKey: codeKey(code), now: toTimestamp(tx.now()), ...user };
   const found = await get(tx.db, selectUsable, values);
   if (found && !found.hasRefusals) return found;
-  const subject = subjectOf(tx);
+  const subject = subjectOf(tx, guestIp);
   if (found && (subject === undefined || (await checkLimit(tx, refusals, subject)) === 0)) return found;
   const error = discountRefused();
-  unusable.add(error);
+  if (subject !== undefined) subjects.set(error, subject);
   throw error;
 }
 
@@ -87,16 +88,14 @@ export async function findCode(tx: Ctx, code: string, user: CodeUser): Promise<U
  * @throws the given error; after ten refused codes in ten minutes, tooManyRequests.
  */
 export async function countRefusedCode(ctx: Ctx, error: unknown): Promise<never> {
-  const subject = subjectOf(ctx);
-  if (unusable.has(error as AppError) && subject !== undefined) {
-    await consumeLimit(ctx, refusals, subject, "Too many discount codes did not apply.");
-  }
+  const subject = subjects.get(error as AppError);
+  if (subject !== undefined) await consumeLimit(ctx, refusals, subject, "Too many discount codes did not apply.");
   throw error;
 }
 
 /** Returns the subject whose refused codes are counted; undefined for commands, which have no IP address. */
-function subjectOf({ client, vault, tenant }: Ctx): string | undefined {
-  return client && addressSubject(vault, client.ip, tenant.id);
+function subjectOf({ client, vault, tenant }: Ctx, guestIp: string | null): string | undefined {
+  return client && addressSubject(vault, guestIp ?? client.ip, tenant.id);
 }
 
 /**

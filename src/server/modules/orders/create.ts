@@ -103,7 +103,7 @@ export async function createOrder(
       findUser(tx, userField, userId),
       shippingRatesFor(tx, checked),
       taxRatesFor(tx, checked),
-      code === null ? undefined : findCode(tx, code, { userId, emailKey: key }),
+      code === null ? undefined : findCode(tx, code, { userId, emailKey: key }, checked.guestIp),
       buyer === null ? undefined : requireFewPending(tx, buyer),
     ]);
     const priced = await priceOrder(tx, checked, found.lines, { rates, taxRates, discount, isDryRun });

@@ -55,7 +55,7 @@ export const OrderInput = input("OrderInput", {
   tax: givenAmount("Divided among the lines. App keys and staff only."),
   customer_id: Type.Optional(textUpTo(100, "Id of the customer, for app keys and staff. Default: a guest.")),
   guest_ip: Type.Optional(
-    textUpTo(45, "IP address of the guest, to which the limits of unpaid orders apply. For app keys of backends."),
+    textUpTo(45, "IP address of the guest, for limits of orders and of discount codes. For app keys of backends."),
   ),
 });
 export type OrderInput = Static<typeof OrderInput>;

@@ -14,7 +14,10 @@ const columns = [
 ] as (keyof AccountingRow)[];
 const numbers: ReadonlySet<string> = new Set(["tax_rate", "net", "tax", "gross"]);
 
-export const accountingHeader = (delimiter?: Delimiter) => writeCsv([columns], delimiter);
+/** Returns the header. With semicolons, it begins with a byte order mark, without which Excel does not read UTF-8. */
+export function accountingHeader(delimiter?: Delimiter): string {
+  return `${delimiter === ";" ? "\uFEFF" : ""}${writeCsv([columns], delimiter)}`;
+}
 
 /**
  * Returns rows as CSV. With semicolons, numbers have a decimal comma, as in German. Texts that a spreadsheet would run
