@@ -193,16 +193,12 @@ async function insert(
     // `toTimestamp` caches one text only. A call for this time would remove the text of `now`.
     expiresAt: new Date(now + checked.holdSeconds * 1000).toISOString(),
   };
+  const counted = once.filter(({ isCounted }) => isCounted);
   const selectOrder = selectPlaced[orderAudience(tx)];
   const statements = [
     bind(insertOrder, placed),
     insertLines(placed, lines),
-    ...moveStock(
-      tx,
-      "reserve",
-      once.filter(({ isCounted }) => isCounted),
-      "order",
-    ),
+    ...moveStock(tx, "reserve", counted, "order"),
     ...(discount ? [useDiscount(tx, discount, id, { userId, emailKey })] : []),
     bind(insertEvent, placed),
     bindFirst(selectOrder, placed),
