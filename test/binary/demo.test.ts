@@ -94,6 +94,20 @@ describe("the shop of the demo", () => {
     await second.end();
   }, 30_000);
 
+  test("doctor warns neither of settings nor of payments in a running demo, and the next start names a damaged file of payments", async () => {
+    const binary = installBinary();
+    const server = await binary.serveBy([binary.path, "demo", "--port", "0", "--no-open"]);
+    const { stdout } = await binary.run("doctor", "--data-dir", "bodega-demo", "--json");
+    const { findings } = JSON.parse(stdout) as { findings: { check: string; subject: string }[] };
+    expect(findings.filter(({ check, subject }) => check === "payments" || subject.endsWith("bodega.env"))).toEqual([]);
+    await server.end();
+    const file = join(binary.dir, "bodega-demo/demo-payments.json");
+    writeFileSync(file, readFileSync(file, "utf8").slice(0, 40));
+    const { code, stderr } = await binary.run("demo", "--port", "0");
+    expect([code, stderr]).toEqual([4, expect.stringContaining("demo-payments.json is damaged.")]);
+    expect(stderr).toContain("Delete it.");
+  }, 30_000);
+
   test("the shop of the demo opens in a browser at a terminal, unless a flag forbids it", async () => {
     const binary = installBinary();
     const opened = join(binary.dir, "opened");

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { Stripe as Library } from "stripe";
+import { openStripeStandIn } from "../../src/cli/commands/demo/stripe-stand-in/stand-in.ts";
 import { createClock } from "../support/clock.ts";
 import { failureOf } from "../support/failure.ts";
 import { type Stripe, startStripe } from "../support/stripe.ts";
@@ -118,6 +119,16 @@ describe("the simulated Stripe, called by Stripe's library,", () => {
     });
     expect(stripe.books.lists["checkout/sessions"]).toEqual([]);
   });
+
+  test.each(["line_items=5", "line_items[0][quantity]=1&line_items[0][price_data][unit_amount]=30", ""])(
+    "the payment page of the demo refuses a session for less than 50 cents: %s",
+    (text) => {
+      const { answer, books } = openStripeStandIn({ now: clock.now, page: () => stripe.url });
+      const request = { call: "POST checkout/sessions", text, authorization: "Bearer sk_test_standin1", key: null };
+      expect(answer(request)).toMatchObject({ status: 400, body: expect.stringContaining("amount_too_small") });
+      expect(books.lists["checkout/sessions"]).toEqual([]);
+    },
+  );
 
   test("the simulated Stripe, called by Stripe's library, refunds at most the remaining amount, and lists refunds and disputes of a payment, newest first", async () => {
     const { id, intent } = await sell();

@@ -149,7 +149,8 @@ export class Run {
   #try(group: Group, check: string, work: () => Promise<Finding[]>): Promise<Finding[]> {
     const fail = (error: unknown) => {
       const message = `This check failed: ${attempt(() => describeDamage(error)) ?? reasonOf(error)}`;
-      return [finding("error", check, message, this.#options.deps.command("db check"))];
+      const remedy = this.#options.deps.command(group === "environment" ? "doctor" : "db check");
+      return [finding("error", check, message, remedy)];
     };
     return this.add(group, check, () => work().catch(fail));
   }

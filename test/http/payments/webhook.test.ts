@@ -16,6 +16,7 @@ import { fromStripe, toStripe } from "../../../src/server/modules/payments/strip
 import { attempt } from "../../../src/server/values/attempt.ts";
 import { decimalsOf } from "../../../src/server/values/currency.ts";
 import { createShop, tenantContext } from "../../support/factories.ts";
+import { failureOf } from "../../support/failure.ts";
 import { makeOrder } from "../../support/orders.ts";
 import { openPayShop, returnUrls, stripeKey } from "../../support/pay-shop.ts";
 import { postWebhook } from "../../support/stripe.ts";
@@ -297,6 +298,19 @@ describe("connecting a store", () => {
       ["warning", expect.stringContaining("other mode"), expect.any(String)],
       ["error", expect.stringContaining("Order 1 of store"), expect.stringContaining("order pay")],
     ]);
+  });
+
+  test("payment check says that Stripe does not allow a live account to charge", async () => {
+    const { ctx } = await open();
+    await connectStripe(ctx, { key: stripeKey.replace("test", "live") });
+    expect((await checkAccount(ctx)).problems).toEqual([]);
+    world.stripe.books.profile.charges_enabled = false;
+    const fault = await failureOf(checkAccount(ctx));
+    world.stripe.books.profile.charges_enabled = true;
+    expect(fault).toMatchObject({
+      message: expect.stringContaining("does not allow acct_standin to charge"),
+      remedy: expect.stringContaining("dashboard"),
+    });
   });
 
   test("disconnecting a store closes its open payment pages and removes its endpoint at Stripe", async () => {

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../../server/config/config.ts";
 import { writeWhole } from "../../../server/config/data-dir.ts";
 import { envFilePath } from "../../../server/config/environment.ts";
 import type { Ctx } from "../../../server/context.ts";
+import { wrongState } from "../../../server/errors.ts";
 import { previewMails } from "../../../server/modules/mail/preview.ts";
 import { connectStripe } from "../../../server/modules/payments/stripe/connect.ts";
 import { addressOf, bindPort } from "../../../server/runtime/port.ts";
@@ -26,7 +27,7 @@ export async function startDemoServices(config: Config, given: number | undefine
   const stripe = openStripeStandIn({ now: Date.now, page: () => `${url}/c/pay` });
   // Saves changes and replies in one file. If the server repeats a request after a crash, it gets the saved reply.
   const save = () => writeWhole(config.dataDir, file, JSON.stringify(stripe.books.lists));
-  if (existsSync(file)) Object.assign(stripe.books.lists, JSON.parse(readFileSync(file, "utf8")));
+  if (existsSync(file)) Object.assign(stripe.books.lists, readPayments(file));
 
   async function answer(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url);
@@ -52,17 +53,25 @@ export async function startDemoServices(config: Config, given: number | undefine
   const bind = { ...config, port, flag: "--payment-port" };
   const server = bindPort(bind, () => Bun.serve({ hostname: config.host, port, fetch: answer }));
   const url = addressOf({ host: config.host, port: server.port as number, tls: undefined });
+  saveAddress(config.dataDir, url);
   return {
     url,
     mailUrl: `${url}/mail`,
     /** Connects the store with the simulated Stripe. The mails then link to the server at `publicUrl`. */
     async connect(ctx: Ctx, publicUrl: string): Promise<void> {
       store = { ctx, url: publicUrl };
-      saveAddress(config.dataDir, url);
       await connectStripe({ ...ctx, payments: { stripeUrl: url } }, { key });
     },
     stop: () => server.stop(true),
   };
+}
+
+function readPayments(file: string): object {
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (cause) {
+    throw wrongState(`${file} is damaged.`, { cause, remedy: "Delete it. Its test payments are then forgotten." });
+  }
 }
 
 /** Saves the address of the simulated Stripe in `bodega.env`, so that commands also call it. */
@@ -70,7 +79,7 @@ function saveAddress(dataDir: string, url: string): void {
   const path = envFilePath(dataDir);
   const lines = existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n") : [];
   const others = lines.filter((line) => !line.startsWith("BODEGA_STRIPE_URL="));
-  writeFileSync(path, `${[...others, `BODEGA_STRIPE_URL=${url}`].join("\n")}\n`, { mode: 0o600 });
+  writeWhole(dataDir, path, `${[...others, `BODEGA_STRIPE_URL=${url}`].join("\n")}\n`);
 }
 
 async function showMail({ ctx, url }: { ctx: Ctx; url: string }, id: string): Promise<Page> {

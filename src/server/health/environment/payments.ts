@@ -1,6 +1,6 @@
 import { eq, sql } from "drizzle-orm";
 import { paymentOptions } from "../../config/config.ts";
-import type { Ctx } from "../../context.ts";
+import type { Ctx, Tenant } from "../../context.ts";
 import { all, statement } from "../../db/statement.ts";
 import { isAccountFault } from "../../modules/payments/provider.ts";
 import { checkAccount, findUnbooked, registerAgain } from "../../modules/payments/stripe/connect.ts";
@@ -21,10 +21,14 @@ const selectAccounts = statement((q) =>
 /** Compares the payment accounts of stores with the accounts at the provider. */
 export async function* checkPayments(subject: StoreSubject): AsyncGenerator<Finding> {
   const { ctx, tenant, config, timeoutMs } = subject;
-  for (const store of await all(ctx.db, selectAccounts, { tenantId: tenant?.id ?? null })) {
-    const work: Ctx = { ...ctx, tenant: store, payments: { ...paymentOptions(config), timeoutMs } };
-    for (const found of await describeAccount(work, subject)) yield { ...found, namespace: store.namespace };
-  }
+  // A call has two retries. With half the time for each attempt, it ends before this check's own time limit.
+  const payments = { ...paymentOptions(config), timeoutMs: timeoutMs / 2 };
+  const describe = async (store: Tenant) => {
+    const found = await describeAccount({ ...ctx, tenant: store, payments }, subject);
+    return found.map((one) => ({ ...one, namespace: store.namespace }));
+  };
+  const stores = await all(ctx.db, selectAccounts, { tenantId: tenant?.id ?? null });
+  yield* (await Promise.all(stores.map(describe))).flat();
 }
 
 async function describeAccount(ctx: Ctx, { command }: StoreSubject): Promise<Finding[]> {

@@ -23,6 +23,7 @@ export type Account = { now: () => number; report?: (type: string, object: Row) 
 /** The objects of an account, and the operations that change them. */
 export class Books {
   readonly lists = newLists();
+  readonly profile = { id: "acct_standin", object: "account", country: "DE", charges_enabled: true };
   private readonly account: Account;
   constructor(account: Account) {
     this.account = account;

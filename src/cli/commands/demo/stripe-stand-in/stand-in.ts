@@ -41,7 +41,6 @@ export function attempt(work: () => object): Reply {
   }
 }
 
-const standInAccount = { id: "acct_standin", object: "account", country: "DE", default_currency: "eur" };
 const asForm = (value: unknown) => (typeof value === "object" && value ? (value as Form) : {});
 const asList = (value: unknown) => (Array.isArray(value) ? (value as unknown[]) : []);
 
@@ -53,7 +52,7 @@ function answer(books: Books, call: string, { expand, ...given }: Form, page: st
     const row = books.find(list as ListName, id);
     return expand === undefined ? row : withPayment(books, row);
   }
-  if (call === "GET account") return standInAccount;
+  if (call === "GET account") return books.profile;
   if (call === "POST checkout/sessions") return createSession(books, given, page);
   if (call === "POST refunds") return createRefund(books, given);
   const [, session] = /^POST checkout\/sessions\/(\w+)\/expire$/.exec(call) ?? [];
@@ -91,6 +90,7 @@ function createSession(books: Books, given: Form, page: string): Row {
   const { line_items, payment_intent_data, expires_at = books.seconds() + 86_400, ...kept } = given;
   const lines = asList(line_items).map(readLine);
   const amount_total = lines.reduce((sum, line) => sum + line.amount_total, 0);
+  if (!(amount_total >= 50)) throw new Refusal("The total must be at least 50 cents.", { code: "amount_too_small" });
   const sums = { amount_total, currency: lines[0]?.currency, expires_at: Number(expires_at) };
   const state = { status: "open", payment_status: "unpaid", payment_intent: null };
   const fields = { ...kept, ...sums, ...state, hidden: { lines, intent: asForm(payment_intent_data) } };

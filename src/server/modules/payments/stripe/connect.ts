@@ -2,7 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { all, get, ofStore, param, params, run, statement } from "../../../db/statement.ts";
 import { inTransaction } from "../../../db/transaction.ts";
-import { conflict, invalidField } from "../../../errors.ts";
+import { conflict, invalidField, wrongState } from "../../../errors.ts";
 import { toTimestamp } from "../../../values/stamps.ts";
 import { recordAudit } from "../../audit/service.ts";
 import { checkouts } from "../../orders/checkouts/table.ts";
@@ -153,7 +153,11 @@ export async function checkAccount(ctx: Ctx) {
   const { endpointId, isLive } = account;
   const url = endpointUrl(ctx);
   // Checks the key. If the store has no endpoint, no other call checks the key.
-  await call((stripe) => stripe.accounts.retrieveCurrent());
+  const { charges_enabled: mayCharge } = await call((stripe) => stripe.accounts.retrieveCurrent());
+  if (isLive && !mayCharge) {
+    const remedy = "Complete the account's details in Stripe's dashboard.";
+    throw wrongState(`Stripe does not allow ${account.account} to charge.`, { remedy });
+  }
   const none = url === null ? [] : ["No endpoint is registered at Stripe."];
   const problems = endpointId === null ? none : await findFaults(call, endpointId, url);
   const other = await get(ctx.db, selectOther, { tenantId: ctx.tenant.id, isLive: isLive ? 1 : 0 });
