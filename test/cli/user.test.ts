@@ -35,7 +35,7 @@ test("user create reads a password from standard input, and the user is found by
   expect(await show(created.user_id)).toEqual(created);
 });
 
-test("every field of a user is stored, changed and cleared", async () => {
+test("every field of a user is stored, changed and cleared, and the old address of a new email gets a mail", async () => {
   const flags = ["--phone", "+351 210 000 000", "--role", "staff", "--lang", "PT-br", "--email-verified", "yes"];
   const { user_id, ...created } = await create("--no-password", "--name", "Eva", ...flags);
   const fields = { name: "Eva", phone: "+351 210 000 000", role: "staff", lang: "pt-BR", email_verified: true };
@@ -44,6 +44,7 @@ test("every field of a user is stored, changed and cleared", async () => {
   expect(await update("--phone=", "--role", "owner")).toMatchObject({ ...fields, phone: null, role: "owner" });
   const email = newEmail();
   expect(await update("--email", email)).toMatchObject({ email, email_verified: false, name: "Eva" });
+  expect(await json("mail", "list", "-n", "demo", "--kind", "email_changed")).toMatchObject([{ status: "waiting" }]);
   expect(await run(["user", "update", "-n", "demo", user_id])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("--email, --name"),

@@ -1,6 +1,7 @@
 import { expect } from "bun:test";
 import { type Account, openAccount } from "../../support/account.ts";
 import type { Shop } from "../../support/factories.ts";
+import { deliverMail } from "../../support/sign-up.ts";
 import { onDatabase } from "../../support/suite.ts";
 import { makeUser, readAudit, readUsers, type UserReply } from "../../support/users.ts";
 
@@ -37,6 +38,24 @@ onDatabase("file", (suite) => {
     expect(await patch({ email: "ADA@example.com" })).toEqual(["ADA@example.com", true]);
     expect(await patch({ email: "ada@example.org" })).toEqual(["ada@example.org", false]);
     expect(await patch({ email: "ada@example.net", email_verified: true })).toEqual(["ada@example.net", true]);
+  });
+
+  test("when staff or a key change an email, the old address gets a mail in the user's language that names no new address", async (shop) => {
+    const { id } = await makeUser(shop, { email: "ada@example.com", lang: "de", name: "Ada" });
+    const staff = await openAccount(shop, { role: "staff" });
+    for (const [{ call }, email] of [
+      [staff, "ADA@example.com"],
+      [staff, "eve@example.org"],
+      [shop, "ada@example.net"],
+    ] as const) {
+      expect((await call(`PATCH /users/${id}/`, { body: { email } })).status).toBe(200);
+    }
+    const mails = await deliverMail(shop);
+    expect(mails.map(({ to, subject }) => [to, subject])).toEqual([
+      ["ADA@example.com", "Ihre E-Mail-Adresse wurde geändert"],
+      ["eve@example.org", "Ihre E-Mail-Adresse wurde geändert"],
+    ]);
+    expect(mails[0]?.text).not.toContain("eve@");
   });
 
   test("the email of another user gets 409 with the field's name; a user's own email is not a conflict", async (shop) => {

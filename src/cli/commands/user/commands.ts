@@ -107,7 +107,9 @@ export const updateCommand = defineAct({
   description: "Update a user",
   args: { ...user.args, email: valueArg("address", "Email to sign in with"), ...userFlags },
   examples: ["bodega user update -n demo ada@example.com --role staff --phone="],
-  notes: ["Fields without a flag keep their value; an empty --name= or --phone= clears it. A new email is unverified."],
+  notes: [
+    "Fields without a flag keep their value; an empty --name= or --phone= clears it. A new email is unverified, and the old address gets a mail.",
+  ],
   done: "Updated user {email}.",
   anyOf: ["email", ...Object.keys(userFlags)],
   act: (ctx, args) => update(ctx, args.user, { email: args.email, ...readUserFlags(args) }),

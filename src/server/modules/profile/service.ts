@@ -105,7 +105,7 @@ export async function resendEmailCode(ctx: Ctx): Promise<void> {
  */
 export async function verifyOwnEmail(ctx: Ctx, code: string): Promise<User> {
   const user = await requireSignedIn(ctx);
-  const { email, name, lang, pendingEmail } = user;
+  const { email, pendingEmail } = user;
   const address = parseEmail("email", pendingEmail ?? email);
   const columns = { ...address, emailVerified: true, pendingEmail: null };
   const values = { tenantId: ctx.tenant.id, id: user.id, before: user.emailKey, waiting: pendingEmail };
@@ -117,9 +117,6 @@ export async function verifyOwnEmail(ctx: Ctx, code: string): Promise<User> {
       async act(tx) {
         const changed = await writeColumns(tx, user, columns, { condition: waitingRow, values });
         if (!changed) throw tokenExpired();
-        if (address.emailKey !== user.emailKey) {
-          await queueMail(tx, { kind: "email_changed", to: { email, name, lang }, values: {} });
-        }
         await takeOverGuestOrders(tx, { id: user.id, emailKey: address.emailKey });
         return changed;
       },

@@ -9,6 +9,7 @@ import { mergedMetadataTooLarge } from "../../values/fields.ts";
 import { isId, newId, toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { recordEvent } from "../events/service.ts";
+import { queueMail } from "../mail/outbox.ts";
 import { endCodes } from "../mail-codes/service.ts";
 import { clearFailures } from "../passwords/failures.ts";
 import { hashPassword, parsePasswordHash } from "../passwords/password-hash.ts";
@@ -142,8 +143,8 @@ export function updateUser(ctx: Ctx, id: string, patch: UserFields, ifMatch: num
 }
 
 /**
- * Writes columns, deletes mailed codes that become invalid, and records the change. A new email is unverified, unless
- * `columns` sets `emailVerified`. Returns undefined if the guard refuses. Errors: conflict, validationFailed.
+ * Writes columns and records the change. A new email is unverified, unless `columns` sets `emailVerified`; its old
+ * address gets a mail. Returns undefined if the guard refuses. Errors: conflict, validationFailed.
  */
 export async function writeColumns(
   tx: Ctx,
@@ -180,7 +181,7 @@ export function recordUserEvent(
   return recordEvent(tx, { type, subject: id, data: { version, role, status } });
 }
 
-/** Records the change, and deletes mailed codes of the old and new email, and of a disabled user. */
+/** Records the change, mails the old address of a changed email, and deletes mailed codes that become invalid. */
 async function recordChanges(tx: Ctx, before: SignInUser, columns: UserColumns, after: User): Promise<void> {
   const { id } = after;
   await recordUserEvent(tx, "user.updated", after);
@@ -189,6 +190,8 @@ async function recordChanges(tx: Ctx, before: SignInUser, columns: UserColumns, 
   if (isMoved || status === "disabled") await endCodes(tx, before.emailKey);
   if (isMoved) {
     await endCodes(tx, emailKey);
+    const { name, lang } = before;
+    await queueMail(tx, { kind: "email_changed", to: { email: before.email, name, lang }, values: {} });
     await recordAudit(tx, { event: "user.email_changed", subject: id });
   }
   if (role !== undefined && role !== before.role) {
