@@ -225,6 +225,17 @@ test("an export has received and due amounts, shipping tax, email, discount code
   });
 });
 
+test("mail preview prints a mail as people read it: in lines, and without marks of its direction", async () => {
+  const { number } = await create("--item", "MUG:2", "--email", "eve@example.com", ...toBerlin);
+  const preview = (language: string) =>
+    run(["mail", "preview", ...demo, "--order", String(number), "--kind", "placed", "--language", language]);
+  const { stdout } = await preview("en");
+  expect(stdout).toMatch(
+    /^Subject {3}Your order \d+\n\nHello,\n\nThank you for your order \d+ at demo\.\n\n2 × Mug .*\n/m,
+  );
+  for (const text of [stdout, (await preview("ar")).stdout]) expect(text).not.toContain("\\");
+});
+
 describe("order invoice and order export --for accounting", () => {
   test("order invoice writes a file that only its owner can read; order export --for accounting writes a row for the tax rate of a paid order", async () => {
     await json("tenant", "update", "demo", "--invoice-from", "Kiln\n1 Street, Berlin");

@@ -7,8 +7,9 @@ import { withTenant } from "../../context/context.ts";
 import { defineAct } from "../../context/store-command.ts";
 import { choiceArg, requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { printRecord } from "../../terminal/console.ts";
+import { fitLines, printRecord } from "../../terminal/console.ts";
 import { openBrowser } from "../../terminal/open-browser.ts";
+import { escapeControls } from "../../terminal/text.ts";
 
 const service = () => import("../../../server/modules/orders/mails/order-mail.ts");
 
@@ -38,7 +39,7 @@ export const previewCommand = defineCommand({
     const mail = await withTenant(given, console, async (ctx) =>
       previewOrderMail(ctx, ...(await readChoice(ctx, given)), language),
     );
-    const { html, ...shown } = mail;
+    const { html, text, ...shown } = mail;
     if (open) {
       const path = join(await mkdtemp(join(tmpdir(), "bodega-")), "mail.html");
       // Only the owner can read the file, because its link opens the order.
@@ -46,6 +47,13 @@ export const previewCommand = defineCommand({
       openBrowser(path, console.env);
     }
     await printRecord(console, console.json ? mail : shown);
+    if (console.json || console.quiet) return;
+    // Marks of the text's direction would be printed as escapes.
+    const lines = text
+      .replace(/\p{Bidi_Control}/gu, "")
+      .split("\n")
+      .map(escapeControls);
+    await console.write(`\n${fitLines(console, lines.join("\n"))}`);
   },
 });
 
