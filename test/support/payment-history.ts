@@ -187,24 +187,23 @@ class History {
     ];
   }
 
-  async place() {
-    if (this.#orders.length === 4) return;
+  async place(holdSeconds = this.#pick([undefined, undefined, 60, 7000])) {
+    if (this.#orders.length === 4) return undefined;
     const items = [{ product_id: this.product, quantity: 1 + this.#below(2) }];
-    // A page that is opened in the last minutes of the two hours ends after its order.
-    const body = { items, email: "ada@example.com", expires_in: this.#pick([undefined, undefined, 60, 7000]) };
+    const body = { items, email: "ada@example.com", expires_in: holdSeconds };
     const { status, data } = await this.#call("POST /orders/", body);
-    if (status === 201) this.#orders.push(data.id);
+    if (status !== 201) return undefined;
+    this.#orders.push(data.id);
+    return data.id;
   }
 
-  /** A buyer opens a page shortly before the order expires, and pays too late. */
+  /** A buyer opens a page that ends after its order, because an order is held for at most two hours. */
   async openLate() {
-    const id = this.#pick(this.#orders);
+    const id = await this.place(7000);
     if (id === undefined) return;
-    const { expires_at: end } = (await this.#call(`GET /orders/${id}/`)).data ?? {};
-    const early = Date.parse(end ?? "") - 5 * minute - this.#stage.clock.now();
-    if (early > 0) this.#stage.clock.advance(early);
+    this.#stage.clock.advance(110 * minute);
     await this.open(id);
-    this.#stage.clock.advance(10 * minute);
+    this.#stage.clock.advance(12 * minute);
     await this.jobs(expireDueOrders);
   }
 
@@ -390,6 +389,11 @@ class History {
     const twice = await this.#rows(
       "select 1 from checkouts where state = 'open' group by order_id having count(*) > 1",
     );
+    const overdrawn = await this.#ofOrders(
+      "select 1 from order_refunds r join payments p on p.id = r.payment_id where r.state <> 'failed' and r.order_id in",
+      "group by p.id having sum(r.amount_minor) > max(p.amount_minor)",
+    );
+    if (overdrawn.length > 0) throw new Error("The refunds of a payment are more than the payment.");
     const known = this.#openSessions();
     const ids = known.map((one) => one.metadata.order);
     if (twice.length > 0 || new Set(ids).size < ids.length) throw new Error("Two pages of an order are open at once.");
