@@ -1,17 +1,10 @@
-import { and, eq } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { get, ofStore, statement } from "../../db/statement.ts";
 import { wrongState } from "../../errors.ts";
-import { accountFault, type Provider, type ProviderKind } from "./provider.ts";
-import { stripe } from "./stripe/provider.ts";
+import { accountFault, type CallStripe, openStripe } from "./stripe/client.ts";
 import { paymentAccounts } from "./table.ts";
 
-/** The providers by name. `manual`, for bank transfers and cash, is not listed, because it needs no code. */
-export const providers = { stripe } satisfies Record<string, ProviderKind>;
-
-/** SQL condition: the row of the store's account. Stripe is the only provider with accounts so far. */
-export const isAccount = and(ofStore(paymentAccounts), eq(paymentAccounts.provider, "stripe"));
-const selectAccount = statement((q) => q.select().from(paymentAccounts).where(isAccount));
+const selectAccount = statement((q) => q.select().from(paymentAccounts).where(ofStore(paymentAccounts)));
 
 export type Account = NonNullable<(typeof selectAccount)["row"]>;
 
@@ -28,15 +21,9 @@ export async function requireAccount(ctx: Ctx): Promise<Account> {
   throw wrongState("The store takes no card payments.", { remedy });
 }
 
-/** Returns the decrypted key of an account. Errors: unavailable if another secret key encrypted it. */
-export function keyOf({ vault, tenant }: Ctx, { key }: Account): string {
+/** Returns a function that makes calls to an account. Errors: unavailable if another secret key encrypted its key. */
+export function openAccount({ vault, tenant, payments }: Ctx, { key }: Account): CallStripe {
   const opened = vault.open("payment", placeOf(tenant.id, "key"), key);
-  if (opened !== null) return opened;
+  if (opened !== null) return openStripe(opened, payments);
   throw accountFault("The key of the payment provider was encrypted with another secret key.");
-}
-
-/** Opens the provider of the store. Errors: wrongState for a store without an account; those of `keyOf`. */
-export async function openProvider(ctx: Ctx): Promise<Provider> {
-  const account = await requireAccount(ctx);
-  return providers[account.provider].open(keyOf(ctx, account), ctx.payments);
 }
