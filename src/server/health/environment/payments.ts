@@ -2,7 +2,7 @@ import { eq, sql } from "drizzle-orm";
 import { paymentOptions } from "../../config/config.ts";
 import type { Ctx, Tenant } from "../../context.ts";
 import { all, statement } from "../../db/statement.ts";
-import { isAccountFault } from "../../modules/payments/stripe/client.ts";
+import { isAccountFault } from "../../modules/payments/provider.ts";
 import { checkAccount, findUnbooked, registerAgain } from "../../modules/payments/stripe/connect.ts";
 import { paymentAccounts } from "../../modules/payments/table.ts";
 import { tenants, workFields } from "../../modules/tenants/table.ts";

@@ -11,10 +11,9 @@ import { checkouts } from "../orders/checkouts/table.ts";
 import { getOrder, type OrderRow, requireRow, selectLines } from "../orders/read.ts";
 import { bumpOrder, orderStateError } from "../orders/statements.ts";
 import { orders } from "../orders/table.ts";
-import { type Account, openAccount, requireAccount } from "./accounts.ts";
+import { type Account, openProvider, providers, requireAccount } from "./accounts.ts";
 import type { Checkout, CheckoutInput } from "./model.ts";
 import { type CheckoutRow, closePage, findOpen, nextCheck, openPage } from "./reconcile.ts";
-import { sessionParams } from "./stripe/session.ts";
 
 /** The most payment pages of an order, and the most attempts to open one. A refused attempt makes no page. */
 const max = { pages: 5, tries: 20 };
@@ -57,7 +56,7 @@ export async function openCheckout(ctx: Ctx, id: string, input: CheckoutInput): 
     row = undefined;
   }
   row ??= await addCheckout(ctx, id, account, urls);
-  const opened = await openPage(ctx, openAccount(ctx, account), row);
+  const opened = await openPage(ctx, await openProvider(ctx), row);
   const { id: checkout, provider, state, url, amountMinor, currency, expiresAt } = opened;
   const amount = { amount: toAmount(amountMinor, order.currencyDigits), amount_minor: amountMinor };
   return { id: checkout, provider, state, url: url ?? "", ...amount, currency, expires_at: expiresAt };
@@ -91,7 +90,7 @@ async function addCheckout(ctx: Ctx, orderId: string, account: Account, urls: Ch
     const request = { ...urls, id: values.id, due: amountMinor, methods, expiresAt };
     await run(tx.db, insertCheckout, {
       ...{ ...values, amountMinor, currency: order.currency, expiresAt: toTimestamp(expiresAt) },
-      request: JSON.stringify(sessionParams(order, lines, request)),
+      request: JSON.stringify(providers[account.provider].requestOf(order, lines, request)),
       nextCheckAt: nextCheck(tx.now(), holdUntil),
     });
     if (holdUntil > order.expiresAt) {

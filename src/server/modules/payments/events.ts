@@ -4,9 +4,9 @@ import { byId, equals, get, ofStore, param, params, run, statement } from "../..
 import { notAuthenticated } from "../../errors.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { checkouts } from "../orders/checkouts/table.ts";
-import { type Account, findAccount, placeOf } from "./accounts.ts";
+import { type Account, findAccount, placeOf, providers } from "./accounts.ts";
+import type { ProviderEvent } from "./provider.ts";
 import { reconcile } from "./reconcile.ts";
-import { type toEvent, verifyEvent } from "./stripe/events.ts";
 import { paymentEvents } from "./table.ts";
 
 const selectEvent = statement((q) => q.select({ id: paymentEvents.id }).from(paymentEvents).where(byId(paymentEvents)));
@@ -23,7 +23,7 @@ const selectCheckout = statement((q) => q.select().from(checkouts).where(isOfEve
 export async function receiveEvent(ctx: Ctx, body: Uint8Array): Promise<void> {
   const account = await findAccount(ctx);
   const call = { body, signature: ctx.signature ?? "", now: ctx.now() };
-  const event = account && (await verifyEvent({ ...call, secrets: secretsOf(ctx, account) }));
+  const event = account && (await providers.stripe.verify({ ...call, secrets: secretsOf(ctx, account) }));
   if (!event) throw notAuthenticated("The signature is missing, wrong or too old.");
   await handleEvent(ctx, account, event);
 }
@@ -35,7 +35,7 @@ function secretsOf({ vault, tenant, now }: Ctx, { secret, olderSecret, olderUnti
 }
 
 /** Reads the page that an event is about. Ignores an event that was handled before. Errors: unavailable, wrongState. */
-export async function handleEvent(ctx: Ctx, account: Account, event: ReturnType<typeof toEvent>): Promise<void> {
+export async function handleEvent(ctx: Ctx, account: Account, event: ProviderEvent): Promise<void> {
   const values = { tenantId: ctx.tenant.id, ...event, isLive: event.isLive ? 1 : 0, now: toTimestamp(ctx.now()) };
   if (await get(ctx.db, selectEvent, values)) return;
   const isOfKey = event.isLive === account.isLive;

@@ -10,10 +10,9 @@ import { checkouts } from "../orders/checkouts/table.ts";
 import { orders } from "../orders/table.ts";
 import { workThrough } from "../tenants/service.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
-import { openAccount, requireAccount } from "./accounts.ts";
+import { openProvider, requireAccount } from "./accounts.ts";
 import { handleEvent } from "./events.ts";
 import { closePage, reconcile } from "./reconcile.ts";
-import { listEvents } from "./stripe/calls.ts";
 import { paymentAccounts, paymentEvents } from "./table.ts";
 
 export type PaymentDeps = Pick<Ctx, "db" | "vault" | "now"> & { payments: PaymentOptions };
@@ -67,9 +66,9 @@ export const readDueCheckouts = (deps: PaymentDeps): Promise<number> =>
 /** Polls the events of accounts, because webhook calls can be lost. */
 export const pollEvents = (deps: PaymentDeps): Promise<number> =>
   workOn(deps, selectAccounts, claimAccount, async (ctx, { id, eventsUntil }) => {
-    const account = await requireAccount(ctx);
+    const [account, provider] = await Promise.all([requireAccount(ctx), openProvider(ctx)]);
     const until = toTimestamp(ctx.now());
-    const events = await listEvents(openAccount(ctx, account), Date.parse(eventsUntil) - overlapMs);
+    const events = await provider.listEvents(Date.parse(eventsUntil) - overlapMs);
     for (const event of events) await handleEvent(ctx, account, event);
     await run(ctx.db, savePoll, { id, until });
   });

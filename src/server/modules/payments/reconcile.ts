@@ -12,10 +12,9 @@ import { insertPayment, refreshPaymentStatus, settle } from "../orders/payments.
 import { getOrder, requireRow } from "../orders/read.ts";
 import { payments } from "../orders/table.ts";
 import { countHit } from "../rate-limits/service.ts";
-import { openAccount, requireAccount } from "./accounts.ts";
+import { openProvider } from "./accounts.ts";
+import { isOld, isRefusal, type Provider, type Snapshot, statusOf } from "./provider.ts";
 import { applyReturns, type PaymentRow } from "./refunds.ts";
-import { expireSession, openSession, readSession, type Snapshot } from "./stripe/calls.ts";
-import { type CallStripe, isRefusal, statusOf } from "./stripe/client.ts";
 
 /** How often the server reads an open page if no visitor asks for it. */
 const checkMs = 120_000;
@@ -53,11 +52,11 @@ export const findOpen = (ctx: Ctx, orderId: string) => get(ctx.db, selectOpen, {
  * Opens the page of a checkout, unless it is open already, and returns the checkout. If the provider refuses, the
  * checkout becomes `failed`. Errors: unavailable, wrongState.
  */
-export async function openPage(ctx: Ctx, call: CallStripe, row: CheckoutRow): Promise<CheckoutRow> {
+export async function openPage(ctx: Ctx, provider: Provider, row: CheckoutRow): Promise<CheckoutRow> {
   if (row.sessionId !== null) return row;
   const values = { tenantId: ctx.tenant.id, id: row.id };
   try {
-    const opened = await openSession(call, row, ctx.now());
+    const opened = await provider.open(row, isOld(row, ctx.now()));
     if (!opened) throw wrongState("The provider has no page of this checkout.");
     await run(ctx.db, savePage, { ...values, ...opened });
   } catch (error) {
@@ -74,10 +73,10 @@ export async function openPage(ctx: Ctx, call: CallStripe, row: CheckoutRow): Pr
  * number of times: facts are only added, and states only advance. Errors: unavailable, wrongState.
  */
 export async function reconcile(ctx: Ctx, row: CheckoutRow): Promise<void> {
-  const call = openAccount(ctx, await requireAccount(ctx));
-  const { id, sessionId } = await openPage(ctx, call, row);
+  const provider = await openProvider(ctx);
+  const { id, sessionId } = await openPage(ctx, provider, row);
   if (sessionId === null) return;
-  const snapshot = await readSession(call, sessionId);
+  const snapshot = await provider.read(sessionId);
   const server: Ctx = { ...ctx, actor: { kind: "server" } };
   await inTransaction(server, (tx) => applySnapshot(tx, id, snapshot));
 }
@@ -140,14 +139,14 @@ export async function closeCheckout(ctx: Ctx, orderId: string): Promise<void> {
 
 /** Closes an open page, and records what the provider knows about it. Errors: unavailable, wrongState. */
 export async function closePage(ctx: Ctx, open: CheckoutRow): Promise<void> {
-  const call = openAccount(ctx, await requireAccount(ctx));
+  const provider = await openProvider(ctx);
   // If the provider refused to open the page, there is nothing to close.
-  const row = await openPage(ctx, call, open).catch((error: unknown) => {
+  const row = await openPage(ctx, provider, open).catch((error: unknown) => {
     if (isRefusal(error)) return undefined;
     throw error;
   });
   if (row?.sessionId == null) return;
-  await expireSession(call, row.sessionId);
+  await provider.close(row.sessionId);
   await reconcile(ctx, row);
 }
 

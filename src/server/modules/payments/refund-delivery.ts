@@ -11,11 +11,10 @@ import type { SchedulerPolicy } from "../../delivery/scheduler.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { orderRefunds, payments } from "../orders/table.ts";
 import { tenantForWork, tenants } from "../tenants/table.ts";
-import { openAccount, requireAccount } from "./accounts.ts";
+import { openProvider } from "./accounts.ts";
 import type { PaymentDeps } from "./jobs.ts";
+import { isOld, isRefusal } from "./provider.ts";
 import { advance, findRefund } from "./refunds.ts";
-import { createRefund } from "./stripe/calls.ts";
-import { isRefusal } from "./stripe/client.ts";
 import { refundDeliveries } from "./table.ts";
 
 const delaysMs = [5, 30, 120, 600, 1800, 3600, 7200, 21_600].map((seconds) => seconds * 1000);
@@ -80,8 +79,8 @@ export function createRefundEngine(deps: PaymentDeps & ChannelDeps): DeliveryEng
 
 /** Requests a refund from the provider. Records the answer or refusal before the delivery ends. */
 async function request(ctx: Ctx, task: RefundTask): Promise<Answer> {
-  const answer = await requireAccount(ctx)
-    .then((account) => createRefund(openAccount(ctx, account), task, ctx.now()))
+  const answer = await openProvider(ctx)
+    .then((provider) => provider.refund(task, isOld(task, ctx.now())))
     .catch((error: unknown) => {
       if (!isRefusal(error)) throw error;
       return { id: null, state: "failed", error: error.message } as const;

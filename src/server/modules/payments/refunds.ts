@@ -15,12 +15,11 @@ import { requireRow } from "../orders/read.ts";
 import { insertRefund, moneyOnly } from "../orders/refund.ts";
 import { bumpOrder } from "../orders/statements.ts";
 import { orderRefunds, payments } from "../orders/table.ts";
-import type { Snapshot } from "./stripe/calls.ts";
+import type { ProviderDispute, ProviderRefund, Snapshot } from "./provider.ts";
 import { disputes } from "./table.ts";
 
 export type PaymentRow = typeof payments.$inferSelect;
 type RefundRow = typeof orderRefunds.$inferSelect;
-type ProviderRefund = Snapshot["refunds"][number];
 /** Money that the provider has paid back, and the reason if it is known. */
 type Returned = Omit<ProviderRefund, "currency"> & { reason: string | null };
 
@@ -158,7 +157,7 @@ async function addRefund(tx: Ctx, { id: paymentId, ...refund }: NewRefund): Prom
 }
 
 /** Records a dispute. The order keeps its status and stock. Returns whether the dispute is new or has advanced. */
-async function recordDispute(tx: Ctx, { orderId, id: paymentId }: PaymentRow, dispute: Snapshot["disputes"][number]) {
+async function recordDispute(tx: Ctx, { orderId, id: paymentId }: PaymentRow, dispute: ProviderDispute) {
   const values = { ...dispute, tenantId: tx.tenant.id, orderId, paymentId, now: toTimestamp(tx.now()) };
   if ((await run(tx.db, upsertDispute, values)) === 0) return false;
   const { id, amountMinor, currency, status, reason, dueAt } = dispute;

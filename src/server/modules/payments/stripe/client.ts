@@ -1,6 +1,7 @@
 import type { Stripe } from "stripe";
 import type { PaymentOptions } from "../../../context.ts";
-import { AppError, unavailable, wrongState } from "../../../errors.ts";
+import { type AppError, unavailable, wrongState } from "../../../errors.ts";
+import { accountFault, statusOf } from "../provider.ts";
 
 export const stripeVersion = "2026-08-26.dahlia";
 
@@ -48,23 +49,6 @@ function describeFault(cause: StripeFault): AppError {
   }
   return wrongState(`Stripe refused: ${message}`, { cause, remedy: "Remove the cause, and try again." });
 }
-
-const reply = "Card payments are not available now.";
-
-/** Returns an error that the store's owner must fix. Buyers get a general reply; the log and `doctor` say more. */
-export function accountFault(message: string, cause?: unknown): AppError {
-  const remedy = "Connect the store with a valid key: bodega payment connect stripe -n <namespace> --key-file <file>";
-  return unavailable(message, { reply, remedy, cause });
-}
-
-export const isAccountFault = (error: unknown) => error instanceof AppError && error.reply === reply;
-
-export const isRefusal = (error: unknown): error is AppError =>
-  error instanceof AppError && error.kind === "wrongState";
-
-/** Returns the HTTP status of the reply that caused an error; undefined without a reply. */
-export const statusOf = (error: unknown): number | undefined =>
-  ((error as Error).cause as StripeFault | undefined)?.statusCode;
 
 /** Ignores an error with this HTTP status, such as 404 for something that no longer exists, and throws others. */
 export const expectStatus = (status: number) => (error: unknown) => {

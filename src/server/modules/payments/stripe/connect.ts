@@ -7,10 +7,11 @@ import { toTimestamp } from "../../../values/stamps.ts";
 import { recordAudit } from "../../audit/service.ts";
 import { checkouts } from "../../orders/checkouts/table.ts";
 import { orders } from "../../orders/table.ts";
-import { type Account, findAccount, openAccount, placeOf, requireAccount } from "../accounts.ts";
+import { type Account, findAccount, isAccount, keyOf, placeOf, requireAccount } from "../accounts.ts";
+import { isAccountFault } from "../provider.ts";
 import { closePage } from "../reconcile.ts";
 import { paymentAccounts, paymentEvents } from "../table.ts";
-import { type CallStripe, expectStatus, isAccountFault, openStripe, stripeVersion } from "./client.ts";
+import { type CallStripe, expectStatus, openStripe, stripeVersion } from "./client.ts";
 import { eventTypes } from "./events.ts";
 import { factorOf } from "./units.ts";
 
@@ -29,7 +30,7 @@ const save = statement((q) =>
     .values({ ...columns, ...times, provider: "stripe" })
     .onConflictDoUpdate({ target: [paymentAccounts.tenantId, paymentAccounts.provider], set: columns }),
 );
-const remove = statement((q) => q.delete(paymentAccounts).where(ofStore(paymentAccounts)));
+const remove = statement((q) => q.delete(paymentAccounts).where(isAccount));
 const isOpen = and(ofStore(checkouts), eq(checkouts.state, "open"));
 const selectOpen = statement((q) => q.select().from(checkouts).where(isOpen));
 const endOpen = statement((q) =>
@@ -56,6 +57,7 @@ const selectUnbooked = statement((q) =>
 const isOther = and(ofStore(paymentEvents), sql`${paymentEvents.isLive} <> ${param("isLive")}`);
 const selectOther = statement((q) => q.select({ id: paymentEvents.id }).from(paymentEvents).where(isOther).limit(1));
 
+const stripeOf = (ctx: Ctx, account: Account) => openStripe(keyOf(ctx, account), ctx.payments);
 const sealedAt = ({ vault, tenant }: Ctx, field: "key" | "secret", text: string) =>
   vault.seal("payment", placeOf(tenant.id, field), text);
 const modeOf = ({ isLive }: Pick<Account, "isLive">) => (isLive ? "live" : "test");
@@ -147,7 +149,7 @@ export const registerAgain = "Connect the store again, with BODEGA_PUBLIC_URL se
 /** Returns the account, and the `problems` of its key and endpoint at Stripe. Errors: unavailable, wrongState. */
 export async function checkAccount(ctx: Ctx) {
   const account = await requireAccount(ctx);
-  const call = openAccount(ctx, account);
+  const call = stripeOf(ctx, account);
   const { endpointId, isLive } = account;
   const url = endpointUrl(ctx);
   // Checks the key. If the store has no endpoint, no other call checks the key.
@@ -172,7 +174,7 @@ export async function disconnectStripe(ctx: Ctx): Promise<void> {
   const values = { tenantId: ctx.tenant.id };
   try {
     for (const row of await all(ctx.db, selectOpen, values)) await closePage(ctx, row);
-    if (account.endpointId !== null) await removeEndpoint(openAccount(ctx, account), account.endpointId);
+    if (account.endpointId !== null) await removeEndpoint(stripeOf(ctx, account), account.endpointId);
   } catch (error) {
     if (!isAccountFault(error)) throw error;
   }
@@ -185,7 +187,7 @@ export async function disconnectStripe(ctx: Ctx): Promise<void> {
 
 /** Returns the orders of the last week that were paid at Stripe but not booked. Errors: unavailable, wrongState. */
 export async function findUnbooked(ctx: Ctx): Promise<{ number: number }[]> {
-  const call = openAccount(ctx, await requireAccount(ctx));
+  const call = stripeOf(ctx, await requireAccount(ctx));
   const created = { gte: Math.floor((ctx.now() - recentMs) / 1000), lte: Math.floor((ctx.now() - quietMs) / 1000) };
   const query = { status: "complete", created, limit: 100 } as const;
   const found = await call(({ checkout }) => checkout.sessions.list(query).autoPagingToArray({ limit: 1000 }));

@@ -1,5 +1,6 @@
 import type { Stripe } from "stripe";
 import { malformedRequest } from "../../../errors.ts";
+import type { ProviderEvent, SignedCall } from "../provider.ts";
 
 /** The types of events that Stripe reports to the server. */
 export const eventTypes = [
@@ -20,22 +21,12 @@ const toleranceSeconds = 300;
 
 type EventObject = Record<"id" | "object", string> & { payment_intent?: string | null };
 
-/** The body and the `Stripe-Signature` of a webhook call, and the secrets that may have signed it. */
-type SignedCall = { body: Uint8Array; signature: string; secrets: readonly string[]; now: number };
-
-/**
- * Converts an event of Stripe. An event says that a page or payment has changed: `about` is its id. The new state is
- * then read at Stripe.
- */
-export function toEvent({ id, type, livemode: isLive, data }: Stripe.Event) {
+export function toEvent({ id, type, livemode: isLive, data }: Stripe.Event): ProviderEvent {
   const { id: object, object: kind, payment_intent: intent = null } = data.object as EventObject;
   return { id, type, isLive, object, about: kind === "checkout.session" ? object : intent };
 }
 
-/**
- * Returns the event of a webhook call; undefined unless one of the secrets has signed it in the last five minutes.
- * @throws malformedRequest for a signed body that is no event.
- */
+/** Verifies a webhook call, as `ProviderKind` says. Any of the secrets may have signed the call. */
 export async function verifyEvent({ body, signature, secrets, now }: SignedCall) {
   const { webhooks, errors } = (await import("stripe")).Stripe;
   const verify = (secret: string) =>

@@ -2,14 +2,11 @@ import type { Stripe } from "stripe";
 import { sumOf } from "../../../values/money.ts";
 import type { OrderRow } from "../../orders/read.ts";
 import type { orderLines } from "../../orders/table.ts";
-import type { CheckoutInput } from "../model.ts";
+import type { NewPage } from "../provider.ts";
 import { toStripe } from "./units.ts";
 
 type Line = typeof orderLines.$inferSelect;
 type LineItem = Stripe.Checkout.SessionCreateParams.LineItem;
-
-/** The parameters of a new page. `expiresAt` is in epoch milliseconds. */
-type NewPage = CheckoutInput & { id: string; due: number; methods: string[]; expiresAt: number };
 
 /** Stripe accepts a hundred lines. Ten of them are reserved for shipping and tax. */
 const maxLines = 90;
