@@ -20,15 +20,15 @@ const selectStores = statement((q) =>
   q.select(workFields).from(tenants).where(eq(tenants.status, "active")).orderBy(tenants.namespace),
 );
 
-/** Checks backups, replica, disk and certificate every five minutes, and mails errors to the staff of all stores. */
+/** Checks backups, replica, disk and certificate every five minutes. Logs errors, and mails them to staff. */
 export function startAlerts(subject: StoreSubject, notice: LogWriter["notice"]) {
-  return runEvery(everyMs, createAlerts(subject), () =>
-    notice("warn", "backups, replica, disk and certificate could not be checked"),
+  return runEvery(everyMs, createAlerts(subject, notice), () =>
+    notice("warn", "errors of backups, replica, disk and certificate could not be checked or mailed"),
   );
 }
 
-/** Returns a function that runs the checks, and mails the error of a check that failed twice in a row, once a day. */
-export function createAlerts(subject: StoreSubject): () => Promise<void> {
+/** Returns a function that runs the checks. An error is logged at once; after the next check, it is mailed once a day. */
+export function createAlerts(subject: StoreSubject, notice: LogWriter["notice"]): () => Promise<void> {
   let before = new Set<string>();
   return async () => {
     const found = new Map<string, Finding>();
@@ -36,7 +36,10 @@ export function createAlerts(subject: StoreSubject): () => Promise<void> {
       const first = (await Array.fromAsync(list(subject))).find(({ severity }) => severity === "error");
       if (first) found.set(check, first);
     }
-    for (const [check, problem] of found) if (before.has(check)) await mailProblem(subject, check, problem);
+    for (const [check, problem] of found) {
+      if (before.has(check)) await mailProblem(subject, check, problem);
+      else notice("error", problem.message);
+    }
     before = new Set(found.keys());
   };
 }
