@@ -2,12 +2,10 @@ import { t } from "./words.js";
 
 const isNone = (value) => (value ?? false) === false;
 
-/** Sets attributes. `text` sets the text, and names such as `onclick` add listeners. No value becomes HTML. */
+/** Sets the attributes that have a value. */
 export function set(element, attributes) {
   for (const [name, value] of Object.entries(attributes)) {
-    if (name === "text") element.textContent = value;
-    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
-    else if (!isNone(value)) element.setAttribute(name, value === true ? "" : value);
+    if (!isNone(value)) element.setAttribute(name, value === true ? "" : value);
   }
   return element;
 }
@@ -35,19 +33,15 @@ export function translate(root, values) {
 
 const toasts = document.querySelector("#toast");
 let fading;
-let isForNext = false;
+let place;
+addEventListener("hashchange", () => place !== location.hash && toasts.replaceChildren());
 
-/** Shows a text for six seconds, or until the user leaves the page. With `next`, it stays on the next page. */
-export function toast(text, { next = false } = {}) {
-  isForNext = next;
+/** Shows a text for six seconds, or until the user leaves the page. */
+export function toast(text) {
+  place = location.hash;
   toasts.replaceChildren(h("p", text));
   clearTimeout(fading);
   fading = setTimeout(() => toasts.replaceChildren(), 6000);
-}
-
-export function leaveToasts() {
-  if (!isForNext) toasts.replaceChildren();
-  isForNext = false;
 }
 
 export function focusOn(element) {

@@ -1,13 +1,16 @@
 import { h, toast } from "./dom.js";
-import { hasWords, t } from "./words.js";
+import { amountText, hasWords, t } from "./words.js";
 
-/** Quoted names, placeholders, emails, ids, numbers and amounts in messages of the server. */
-const variables = /"[^"]*"|\{[^{}]*\}|\S+@[^\s@]+\.\w+|\b[a-z]{3}_[0-9a-z]{26}|\d+(?:\.\d+)?(?: [A-Z]{3})?/g;
+/** Quoted names, placeholders, emails, ids, numbers, sizes and amounts in messages of the server. */
+const variables = /"[^"]*"|\{[^{}]*\}|\S+@[^\s@]+\.\w+|\b[a-z]{3}_[0-9a-z]{26}|\d+(?:\.\d+)?(?: [A-Z]{3}| [KMG]iB)?/g;
+/** Parts of messages that translations leave out. */
+const ends = / or null$|(?<=^needs) (?:an?|at) .*| by product .*| of zone .*| the class .*|\. (?:Known|Begin|Save)\b.*/;
 
 /** Translates a message of the server. In the names of translations, `#` stands for a variable part. */
 function translateMessage(message) {
-  const name = `fault.${message.replace(/ or null$|\. Known: .*/, "").replace(variables, "#")}`;
-  return hasWords(name) && t(name, message.match(variables) ?? []);
+  const name = `fault.${message.replace(ends, "").replace(variables, "#")}`;
+  const values = (message.match(variables) ?? []).map((text) => (/^\d/.test(text) ? amountText(text) : text));
+  return hasWords(name) && t(name, values);
 }
 
 /** Returns a sentence about an error. */
@@ -28,13 +31,16 @@ export const explainField = (message) => translateMessage(message) || t("form.re
 
 /** Returns a sentence about a wrong field, which begins with the name of the field. */
 export function nameFault({ field, message }) {
-  const name = `field.${field.split(".").at(-1)}`;
-  return `${hasWords(name) ? t(name) : field}: ${explainField(message)}`;
+  const name = field.split(".").findLast((part) => hasWords(`field.${part}`));
+  return `${name ? t(`field.${name}`) : field}: ${explainField(message)}`;
 }
+
+/** Returns a sentence about an error, and one about each wrong field. */
+export const explainAll = (error) => [explain(error), ...(error.details ?? []).map(nameFault)].join(" ");
 
 export function apology(error, retry) {
   const title = t(error.code === 5301 ? "error.missing" : "error.title");
-  const button = h("button.button", { type: "button", onclick: retry }, t("error.retry"));
+  const button = actionButton("error.retry", retry, "");
   return h("section.narrow", h("h1", { tabindex: -1 }, title), h("p", explain(error)), button);
 }
 
@@ -45,7 +51,7 @@ export async function act(button, action) {
   try {
     await action();
   } catch (error) {
-    toast([explain(error), ...(error.details ?? []).map(nameFault)].join(" "));
+    toast(explainAll(error));
   } finally {
     button.ariaBusy = null;
   }
@@ -55,6 +61,11 @@ export function actionButton(word, action, look = "is-quiet") {
   const button = h("button", { type: "button", class: `button ${look}` }, t(word));
   button.addEventListener("click", () => act(button, action));
   return button;
+}
+
+/** Refuses a save if a colleague has changed the stored value since it was shown. */
+export function requireSame(stored, shown) {
+  if (JSON.stringify(stored) !== JSON.stringify(shown)) throw coded(5303);
 }
 
 export const coded = (code) => Object.assign(new Error(), { code });

@@ -131,7 +131,7 @@ function mark(control, fault) {
 export function watchChanges() {
   for (const name of ["input", "change"]) {
     addEventListener(name, ({ target }) => {
-      const root = target.closest(".form");
+      const root = target.closest("form");
       if (root) root.dataset.changed = "";
     });
   }

@@ -1,5 +1,5 @@
 import { address, go, parse } from "./address.js";
-import { focusOn, leaveToasts } from "./dom.js";
+import { focusOn } from "./dom.js";
 import { apology, coded } from "./errors.js";
 import { hasChanges, mayLeave, watchChanges } from "./form.js";
 import { drawFrame } from "./frame.js";
@@ -48,7 +48,6 @@ async function render() {
   controller = new AbortController();
   const { signal } = controller;
   const route = { ...parse(location.hash), signal };
-  leaveToasts();
   try {
     if (!open.includes(route.name) && !(await isSignedIn())) {
       return go(address("sign-in", { next: location.hash }), { replace: true });

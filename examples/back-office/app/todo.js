@@ -26,7 +26,10 @@ export async function show({ signal }) {
   const recent = kept("unknown_withdrawal", ({ id }) => id);
   const unknown = unmatched.data.filter(({ id }) => recent.includes(id)).map(drawUnmatched);
   const drawLow = ({ id, detail, count }) => row(address("products", id), detail, t("stock.left", { count }));
-  const drawFailed = ({ detail, since }) => line(t(`mails.${detail.split(":")[0]}`), joined(formatDate(since), detail));
+  const drawFailed = ({ detail, since }) => {
+    const [kind, ...reason] = detail.split(": ");
+    return line(t(`mails.${kind}`), joined(formatDate(since), reason.join(": ")));
+  };
   const failed = kept("failed_mail", drawFailed);
   return page(
     t("todo.title"),

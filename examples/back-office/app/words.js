@@ -30,8 +30,6 @@ export function formatDate(date, style = { dateStyle: "medium", timeStyle: "shor
 
 export const formatDay = (date) => formatDate(date, { dateStyle: "medium" });
 
-export const formatNumber = (number) => new Intl.NumberFormat(current).format(number);
-
 const nameOf = (type, code) => new Intl.DisplayNames(current, { type }).of(code);
 
 export const countryName = (code) => nameOf("region", code);
@@ -41,9 +39,6 @@ export const languageName = (code) => nameOf("language", code);
 export function formatMoney(amount, currency, style) {
   return new Intl.NumberFormat(current, { style: "currency", currency, ...style }).format(amount);
 }
-
-/** Formats an amount for the axis of a chart, such as `€2K`. */
-export const shortMoney = (amount, currency) => formatMoney(amount, currency, { notation: "compact" });
 
 /** Formats an amount as people type it: `12,5` in German. */
 export const amountText = (amount) => (amount ?? "") && String(amount).replace(".", current === "de" ? "," : ".");

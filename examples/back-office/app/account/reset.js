@@ -33,7 +33,7 @@ function codeStep(email, code) {
   const save = async ({ code: typed, password }) => {
     await shop.auth.resetPassword({ email, code: typed.replace(/\s/g, ""), password });
     go(address("sign-in", { email }), { replace: true });
-    toast(t("reset.done"), { next: true });
+    toast(t("reset.done"));
   };
   return narrowPage(
     "reset.choose",

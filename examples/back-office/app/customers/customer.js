@@ -47,7 +47,7 @@ function drawManagement({ id, email, status, version }, redraw) {
     if (typed.toLowerCase() !== email.toLowerCase()) throw coded("otherEmail");
     await shop.users.erase(id);
     go("#/customers", { replace: true });
-    toast(t("customer.erased"), { next: true });
+    toast(t("customer.erased"));
   };
   return section(
     "customer.data",

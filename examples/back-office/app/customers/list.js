@@ -29,5 +29,5 @@ function drawUser({ id, name, email, role, status }) {
 async function invite(values) {
   const { id, email } = await shop.users.invite({ ...given(values), role: "staff" }, { query: { lang: language() } });
   go(address("customers", id));
-  toast(t("invite.done", { email }), { next: true });
+  toast(t("invite.done", { email }));
 }

@@ -1,6 +1,6 @@
 import { address, go } from "../address.js";
 import { badge, h, page, toast } from "../dom.js";
-import { actionButton } from "../errors.js";
+import { actionButton, coded } from "../errors.js";
 import { form, omit } from "../form.js";
 import { replace } from "../replace.js";
 import { readProfile, shop } from "../store.js";
@@ -19,15 +19,17 @@ function draw(product) {
   const save = async (values) => {
     const fields = { ...values, images: pictures.read() };
     if (id) {
-      const changed = onlyChanged(fields, product);
-      // Each sale increases the version, so a stock that was typed before a sale is refused.
-      const options = "stock" in changed ? { ifVersion: product.version } : {};
-      const saved = await shop.products.update(id, changed, options);
+      const names = Object.keys(fields).filter((name) => textOf(fields, name) !== textOf(product, name));
+      const present = await shop.products.get(id);
+      // A sale changes the version, too, so only these fields are compared.
+      if (names.some((name) => textOf(present, name) !== textOf(product, name))) throw coded(5303);
+      const changed = Object.fromEntries(names.map((name) => [name, fields[name]]));
+      const saved = await shop.products.update(id, changed, { ifVersion: present.version });
       return replace(content, draw(saved), t("product.saved"));
     }
     const made = await shop.products.create({ ...fields, status: "draft" });
     go(address("products", made.id), { replace: true });
-    toast(t("product.created"), { next: true });
+    toast(t("product.created"));
   };
   const root = form("product", save, product, { pictures: pictures.parts });
   if (variants.length > 0) omit(root, "stock", "sku");
@@ -40,10 +42,9 @@ function draw(product) {
   return content;
 }
 
-function onlyChanged(fields, product) {
-  const now = { ...product, images: product.images.map(asWritten) };
-  const isChanged = ([name, value]) => JSON.stringify(value) !== JSON.stringify(now[name] ?? null);
-  return Object.fromEntries(Object.entries(fields).filter(isChanged));
+/** Returns a field of a product as JSON, to compare it. */
+function textOf(product, name) {
+  return JSON.stringify(name === "images" ? product.images.map(asWritten) : (product[name] ?? null));
 }
 
 /** Draws the status, and a button that changes it immediately. Input in the form is kept, but not saved. */
@@ -51,9 +52,8 @@ function drawStatus(product) {
   const isPublished = product.status === "published";
   const status = isPublished ? "draft" : "published";
   const change = async () => {
-    const { version, stock } = await shop.products.update(product.id, { status });
-    // If pieces were sold meanwhile, the old version is kept, so that a typed stock is refused.
-    Object.assign(product, { status }, stock === product.stock && { version });
+    await shop.products.update(product.id, { status });
+    product.status = status;
     replace(root, drawStatus(product), t(`product.now.${status}`));
   };
   const root = h(

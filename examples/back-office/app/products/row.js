@@ -2,7 +2,7 @@ import { address } from "../address.js";
 import { badge, h } from "../dom.js";
 import { row } from "../list.js";
 import { shop } from "../store.js";
-import { formatMoney, formatNumber, t } from "../words.js";
+import { formatMoney, t } from "../words.js";
 
 export const listFields = "title,price,currency,images,status,available,variants";
 
@@ -15,7 +15,7 @@ export function picture(image, width = 320) {
 }
 
 export function productRow({ id, title, price, currency, images, status, available }) {
-  const stock = available === null ? t("stock.uncounted") : t("stock.left", { count: formatNumber(available) });
+  const stock = available === null ? t("stock.uncounted") : t("stock.left", { count: available });
   const mark = status !== "published" && badge(`product.${status}`);
   const item = row(address("products", id), title, stock, formatMoney(price, currency), mark);
   item.firstElementChild.prepend(picture(images[0]));

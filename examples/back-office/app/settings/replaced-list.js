@@ -1,5 +1,5 @@
 import { h, page } from "../dom.js";
-import { actionButton, coded } from "../errors.js";
+import { actionButton, requireSame } from "../errors.js";
 import { fold, form } from "../form.js";
 import { none } from "../list.js";
 import { replace } from "../replace.js";
@@ -9,8 +9,7 @@ import { t } from "../words.js";
 export function drawReplacedList(kind, rates, parts) {
   const { name, fill, read, load, save } = parts;
   const redraw = async (next) => {
-    // A colleague may have changed the rates meanwhile.
-    if (JSON.stringify(await load()) !== JSON.stringify(rates)) throw coded(5303);
+    requireSame(await load(), rates);
     replace(content, drawReplacedList(kind, await save(next), parts), t("product.saved"));
   };
   const drawRate = (rate, index) => {

@@ -3,7 +3,7 @@ import { h, joined, page, set } from "../dom.js";
 import { choice } from "../form.js";
 import { line, none } from "../list.js";
 import { readProfile, shop } from "../store.js";
-import { formatDate, formatMoney, shortMoney, t } from "../words.js";
+import { formatDate, formatMoney, t } from "../words.js";
 
 const styles = {
   day: { day: "numeric", month: "short" },
@@ -66,7 +66,11 @@ function drawChart(periods, data, by, currency) {
   const step = (width - left) / slots;
   const lines = [0, highest / 2, highest].flatMap((amount) => [
     svg("line", { x1: left, x2: width, y1: yOf(amount), y2: yOf(amount) }),
-    svg("text", { x: left - 8, y: yOf(amount) + 4, "text-anchor": "end" }, shortMoney(amount, currency)),
+    svg(
+      "text",
+      { x: left - 8, y: yOf(amount) + 4, "text-anchor": "end" },
+      formatMoney(amount, currency, { notation: "compact" }),
+    ),
   ]);
   const bars = periods.map((period, index) => {
     const sums = found.get(period) ?? { orders: 0, sold: 0, returned: 0, currency };
