@@ -102,6 +102,10 @@ export function describeBackOffice(stage: Stage): void {
         refunds: [{ amount: 5, reason: hostile, lines: [{ line_id: line, quantity: 1 }] }],
       });
       await expectUsable(page);
+      // Nothing is left to send, so the slip of the order shows what was sent.
+      await click(page, ".page > .buttons a", "Packing slip");
+      await find(page, "tr:has(td:first-child)", `2${hostile}`);
+      await click(page, "a", "Back to the order");
       await click(page, ".lines a", "Packing slip");
       await find(page, "td", hostile);
       await expectUsable(page);
