@@ -13,6 +13,7 @@ import acme from "../../../drizzle/0007_acme.sql" with { type: "text" };
 import storeMails from "../../../drizzle/0008_store_mails.sql" with { type: "text" };
 import discountUses from "../../../drizzle/0009_discount_uses.sql" with { type: "text" };
 import checkoutColumns from "../../../drizzle/0010_checkout_columns.sql" with { type: "text" };
+import refundParts from "../../../drizzle/0011_refund_parts.sql" with { type: "text" };
 import { AppError, conflict, unavailable, wrongState } from "../errors.ts";
 import { isUniqueViolation } from "./db-errors.ts";
 import { Connection } from "./local/connection.ts";
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
   { name: "0008_store_mails", sql: storeMails },
   { name: "0009_discount_uses", sql: discountUses },
   { name: "0010_checkout_columns", sql: checkoutColumns },
+  { name: "0011_refund_parts", sql: refundParts },
 ];
 
 /** A table that the database of a libSQL server has during a restore. A database with this table must not be used. */

@@ -114,13 +114,12 @@ onDatabase("file", (suite) => {
     expect((await invoice(own, ada.call)).data).toHaveLength(1);
   });
 
-  test("each refund gets a credit note in the same series; the credit notes together return the tax of the invoice", async () => {
+  test("each refund, even of the same millisecond, gets a credit note in the same series; the credit notes together return the tax of the invoice", async () => {
     const { shop, paid, invoice, ctx } = await open(suite);
     const order = await paid();
     const [mugs, book] = order.items as [OrderReply["items"][number], OrderReply["items"][number]];
     const [issued] = (await invoice(order)).data;
     await refund(shop, order, { lines: [{ line_id: mugs.id, quantity: 1 }], amount: 1.01 });
-    shop.app.clock.advance(1000);
     const { data: afterOne } = await invoice(order);
     expect(afterOne.map(({ number, kind, total_minor }) => [number, kind, total_minor])).toEqual([
       [1, "invoice", 3940],
@@ -138,7 +137,6 @@ onDatabase("file", (suite) => {
       expect(text).toContain(part);
     }
     await refund(shop, order, { lines: [{ line_id: book.id, quantity: 1 }] });
-    shop.app.clock.advance(1000);
     await refund(shop, order, {});
     expect((await invoice(order)).data.map(({ total_minor }) => total_minor)).toEqual([3940, 1291, 1070, 1579]);
     const rows = await accounting(ctx);

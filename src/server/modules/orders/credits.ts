@@ -25,6 +25,13 @@ export const selectRefunds = statement((q) => q.select().from(orderRefunds).wher
 const selectPayments = statement((q) => q.select().from(payments).where(ofOrder).orderBy(payments.id));
 const selectIssued = statement((q) => q.select().from(invoices).where(ofOrder).orderBy(invoices.number));
 
+/** Returns the id of the refund to which a row belongs: the id of the refund's first row. */
+export const refundOf = ({ id, partOf }: Refund): string => partOf ?? id;
+
+/** Returns the refunded pieces. Only the first row of a refund has pieces, and its shipping is that of all rows. */
+export const refundedPieces = ({ lines }: Refund) =>
+  JSON.parse(lines) as (Record<"quantity" | "amount_minor", number> & { line_id: string })[];
+
 /** Reads an order's lines, payments, refunds and invoices, and splits its total and its credits by tax rate. */
 export async function readSale(ctx: Pick<Ctx, "db" | "tenant">, order: OrderRow) {
   const values = { tenantId: ctx.tenant.id, id: order.id };
@@ -80,49 +87,38 @@ function taxPartsOf({ taxLines, totalMinor, taxMinor }: OrderRow): TaxPart[] {
 
 /**
  * Returns the credit of each refund, oldest first, split by tax rate. If the whole order was credited, the credits of a
- * rate add up to the order's amount at that rate. A refund has a row for each payment, all with the same time. A row
- * that repeats a failed one belongs to the refund of the failed row.
+ * rate add up to the order's amount at that rate.
  */
 function creditsOf(lines: readonly Line[], refunds: readonly Refund[], parts: readonly TaxPart[]) {
-  const timeOf = ({ retryOf, createdAt }: Refund): string => {
-    const failed = refunds.find(({ id }) => id === retryOf);
-    return failed ? timeOf(failed) : createdAt;
-  };
   const left = parts.map(({ gross }) => gross);
-  return [...Map.groupBy(refunds, timeOf)]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([at, rows]) => {
-      const amount = sumOf(rows, (row) => (row.state === "failed" ? 0 : row.creditedMinor));
-      const [first] = rows;
-      if (!first || amount === 0) return [];
-      const original = rows.filter(({ retryOf }) => retryOf === null);
-      const pieces = original.flatMap((row) => {
-        const stored = JSON.parse(row.lines) as (Record<"quantity" | "amount_minor", number> & { line_id: string })[];
-        return stored.map(({ line_id, quantity, amount_minor }) => {
-          return { line: lines.find((line) => line.id === line_id) as Line, quantity, amount: amount_minor };
-        });
-      });
-      const shipping = sumOf(original, (row) => row.shippingMinor);
-      const ofPart = (part: TaxPart, amounts: { line: Line; amount: number }[]) =>
-        sumOf(amounts, (one) => ([null, one.line.taxClass].includes(part.taxClass) ? one.amount : 0));
-      const goods = lines.map((line) => ({ line, amount: line.totalMinor }));
-      const shipped = splitAmount(
-        shipping,
-        parts.map((part) => part.gross - ofPart(part, goods)),
-      );
-      const amounts = splitCredit(
-        amount,
-        left,
-        parts.map((part, index) => ofPart(part, pieces) + (shipped[index] ?? 0)),
-      );
-      const taxParts = parts.map((part, index): TaxPart => {
-        const [gross, rest] = [amounts[index] as number, left[index] as number];
-        left[index] = rest - gross;
-        const taxUpTo = (credited: number) => (part.gross === 0 ? 0 : divideRounded(part.tax, credited, part.gross));
-        return { ...part, gross, tax: taxUpTo(part.gross - rest + gross) - taxUpTo(part.gross - rest) };
-      });
-      return [{ id: first.id, at, amount, pieces, shipping, providerId: first.providerId, taxParts }];
+  return [...Map.groupBy(refunds, refundOf).values()].flatMap((rows) => {
+    const amount = sumOf(rows, (row) => (row.state === "failed" ? 0 : row.creditedMinor));
+    const first = rows.find(({ partOf }) => partOf === null);
+    if (!first || amount === 0) return [];
+    const { id, createdAt: at, shippingMinor: shipping, providerId } = first;
+    const pieces = refundedPieces(first).map(({ line_id, quantity, amount_minor }) => {
+      return { line: lines.find((line) => line.id === line_id) as Line, quantity, amount: amount_minor };
     });
+    const ofPart = (part: TaxPart, amounts: { line: Line; amount: number }[]) =>
+      sumOf(amounts, (one) => ([null, one.line.taxClass].includes(part.taxClass) ? one.amount : 0));
+    const goods = lines.map((line) => ({ line, amount: line.totalMinor }));
+    const shipped = splitAmount(
+      shipping,
+      parts.map((part) => part.gross - ofPart(part, goods)),
+    );
+    const amounts = splitCredit(
+      amount,
+      left,
+      parts.map((part, index) => ofPart(part, pieces) + (shipped[index] ?? 0)),
+    );
+    const taxParts = parts.map((part, index): TaxPart => {
+      const [gross, rest] = [amounts[index] as number, left[index] as number];
+      left[index] = rest - gross;
+      const taxUpTo = (credited: number) => (part.gross === 0 ? 0 : divideRounded(part.tax, credited, part.gross));
+      return { ...part, gross, tax: taxUpTo(part.gross - rest + gross) - taxUpTo(part.gross - rest) };
+    });
+    return [{ id, at, amount, pieces, shipping, providerId, taxParts }];
+  });
 }
 
 /** Splits a credit: each rate gets `asked`, at most `left`. The rest is split in proportion to the remaining `left`. */

@@ -107,7 +107,7 @@ async function isBooked(tx: Ctx, { id }: OrderRow, reference: string, field: str
 }
 
 /** Computes the payment status of an order from the sums of its payments and refunds. */
-export function paymentStatusOf(order: Parameters<typeof dueOf>[0]): OrderRow["paymentStatus"] {
+function paymentStatusOf(order: Parameters<typeof dueOf>[0]): OrderRow["paymentStatus"] {
   const { receivedMinor: received, refundedMinor: returned, creditedMinor: credited } = order;
   if (received > 0 && returned === received) return "refunded";
   if (dueOf(order) > 0) return received === 0 ? "unpaid" : "partially_paid";
@@ -147,7 +147,8 @@ export async function refreshPaymentStatus(
   return commitTransition(tx, id, { event, first: setStatus(order, { paymentStatus }), mail });
 }
 
-async function updateSums(tx: OrderCtx, id: string): Promise<OrderRow> {
+/** Computes the sums of an order's payments and refunds again, and returns the order. */
+export async function updateSums(tx: OrderCtx, id: string): Promise<OrderRow> {
   await run(tx.db, sumUp, { tenantId: tx.tenant.id, id });
   return requireRow(tx, id);
 }
@@ -155,7 +156,7 @@ async function updateSums(tx: OrderCtx, id: string): Promise<OrderRow> {
 const setStatus = (order: OrderRow, changed: Partial<OrderRow>) => [bind(setStates, { ...order, ...changed })];
 
 /** Returns the payment status. Asks staff about surplus money if `mayBeOverpaid`. Without any, ends that question. */
-async function currentStatus(tx: OrderCtx, order: OrderRow, mayBeOverpaid: boolean) {
+export async function currentStatus(tx: OrderCtx, order: OrderRow, mayBeOverpaid: boolean) {
   if (dueOf(order) >= 0) await endAttention(tx, order.id, ["overpaid"]);
   else if (mayBeOverpaid) await needAttention(tx, order.id, "overpaid");
   const isUndecided =

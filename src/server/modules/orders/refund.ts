@@ -16,7 +16,7 @@ import { endAttention } from "./attention/attention.ts";
 import type { RefundInput } from "./change-model.ts";
 import { changeOrder, type OrderChange, returnSpentPoints } from "./commit-transition.ts";
 import { computeFulfillment } from "./fulfillments/fulfillments.ts";
-import { paymentStatusOf } from "./payments.ts";
+import { currentStatus, updateSums } from "./payments.ts";
 import { type OrderRow, ofOrder, selectLines } from "./read.ts";
 import { planLines } from "./refund-lines.ts";
 import { orderStateError } from "./statements.ts";
@@ -49,16 +49,16 @@ export const insertRefund = statement((q) =>
   q.insert(orderRefunds).values({
     ...{ id: param("refundId"), orderId: param("id"), createdAt: param("now") },
     ...params("tenantId", "amountMinor", "shippingMinor", "creditedMinor", "paymentId", "lines", "reason"),
-    ...params("pointsReturned", "pointsReversed", "state", "providerId", "retryOf"),
+    ...params("pointsReturned", "pointsReversed", "state", "providerId", "partOf", "retryOf"),
   }),
 );
 const noPoints: Points = { pointsReturned: 0, pointsReversed: 0 };
 /** The fields of a refund that has no points, shipping and lines, and no id at a provider. */
-export const moneyOnly = { ...noPoints, shippingMinor: 0, lines: "[]", reason: null, providerId: null, retryOf: null };
-const changed = {
-  ...params("refundedMinor", "creditedMinor", "pointsReturned", "pointsReversed"),
-  ...params("status", "paymentStatus", "cancelledAt"),
+export const moneyOnly = {
+  ...{ ...noPoints, shippingMinor: 0, lines: "[]" },
+  ...{ reason: null, providerId: null, partOf: null, retryOf: null },
 };
+const changed = params("pointsReturned", "pointsReversed", "status", "paymentStatus", "cancelledAt");
 const updateOrder = statement((q) => q.update(orders).set(changed).where(byId(orders)));
 
 type Plan = Awaited<ReturnType<typeof planRefund>>;
@@ -85,41 +85,37 @@ export function refundOrder(
     }
     const refundId = newId("ref");
     const points = await movePoints(tx, refundId, order, plan);
-    const whole = { ...points, refundId, shippingMinor: plan.shipping, lines: linesText(order, plan) };
+    const whole = { ...points, refundId, partOf: null, shippingMinor: plan.shipping, lines: linesText(order, plan) };
     let credited = plan.credited;
-    const refundIds: string[] = [];
     const inserts = (await splitOverPayments(tx, order, plan.amount)).map((part, index) => {
       // Each part credits its own share, because a provider may refuse one of the parts.
       const creditedMinor = Math.min(credited, part.amountMinor);
       credited -= creditedMinor;
-      const row = { ...moneyOnly, refundId: newId("ref"), ...values, ...part, creditedMinor, reason };
-      const refund = { ...row, ...(index === 0 && whole) };
-      refundIds.push(refund.refundId);
-      return bind(insertRefund, refund);
+      const row = { ...moneyOnly, refundId: newId("ref"), partOf: refundId, ...values, ...part, creditedMinor, reason };
+      return bind(insertRefund, { ...row, ...(index === 0 && whole) });
     });
+    await tx.db.batch(inserts);
+    const after = await afterRefund(tx, order, { plan, points, now: values.now });
+    if (after.refundedMinor === order.receivedMinor) await endAttention(tx, id, ["late_payment", "partial_payment"]);
     const restocked = plan.lines.filter((line) => line.restocked > 0);
     const items = restocked.map(({ item, restocked: quantity }) => ({ ...item, quantity }));
-    const after = rowAfter(order, plan, points, values.now);
-    if (dueOf(after) >= 0) await endAttention(tx, id, ["overpaid"]);
-    if (after.refundedMinor === order.receivedMinor) await endAttention(tx, id, ["late_payment", "partial_payment"]);
     return {
       event: "order.refunded",
       first: [
         ...plan.lines.map((line) => bind(refundLine, { ...values, ...line })),
-        ...inserts,
         bind(updateOrder, { ...after, ...values }),
         ...(after.status === "paid" ? [bind(computeFulfillment, values)] : []),
         ...(after.status === order.status ? [] : [releaseDiscount(tx, id)]),
         ...moveStock(tx, "restock", items, "restock"),
       ],
-      mail: mailOf(order, after, refundIds),
+      mail: mailOf(order, after, refundId),
     };
   });
 }
 
 /** Chooses the mail: about the refund if money was refunded; else about the cancellation, if there was one. */
-function mailOf(order: OrderRow, after: OrderRow, refundIds: string[]): OrderChange["mail"] {
-  if (after.refundedMinor > order.refundedMinor) return ["order_refunded", refundIds.join()];
+function mailOf(order: OrderRow, after: OrderRow, refundId: string): OrderChange["mail"] {
+  if (after.refundedMinor > order.refundedMinor) return ["order_refunded", refundId];
   return after.status !== order.status && after.status === "cancelled" ? ["order_cancelled"] : undefined;
 }
 
@@ -198,18 +194,22 @@ function linesText({ currencyDigits }: OrderRow, { lines }: Plan): string {
 }
 
 /** Returns the order after its refund. A refund of all pieces cancels the order, unless something was sent. */
-function rowAfter(order: OrderRow, plan: Plan, points: Points, now: string): OrderRow {
-  const after = {
-    ...order,
-    refundedMinor: order.refundedMinor + plan.amount,
-    creditedMinor: order.creditedMinor + plan.credited,
+async function afterRefund(
+  tx: Ctx,
+  order: OrderRow,
+  made: { plan: Plan; points: Points; now: string },
+): Promise<OrderRow> {
+  const { plan, points, now } = made;
+  const after = await updateSums(tx, order.id);
+  const ofFree = plan.isWhole ? "refunded" : "partially_refunded";
+  const isCancelled = plan.isWhole && order.status === "paid" && order.fulfillmentStatus === "unfulfilled";
+  return {
+    ...after,
+    paymentStatus: order.totalMinor === 0 ? ofFree : await currentStatus(tx, after, false),
     pointsReturned: order.pointsReturned + points.pointsReturned,
     pointsReversed: order.pointsReversed + points.pointsReversed,
+    ...(isCancelled && { status: "cancelled", cancelledAt: now }),
   };
-  const ofFree = plan.isWhole ? "refunded" : "partially_refunded";
-  const paymentStatus = order.totalMinor === 0 ? ofFree : paymentStatusOf(after);
-  const isCancelled = plan.isWhole && order.status === "paid" && order.fulfillmentStatus === "unfulfilled";
-  return { ...after, paymentStatus, ...(isCancelled && { status: "cancelled", cancelledAt: now }) };
 }
 
 /** Returns used points to the customer, and takes back earned points, as far as the balance allows. */

@@ -188,6 +188,8 @@ export const orderRefunds = sqliteTable(
     pointsReversed: amount("points_reversed"),
     /** The provider's id of the refund, or of a lost dispute. */
     providerId: text("provider_id"),
+    /** The first row of the refund, which has a row for each payment and each repetition; null for the first row. */
+    partOf: text("part_of"),
     /** The failed refund that this refund repeats. */
     retryOf: text("retry_of"),
     /** Why the refund failed at the provider. */

@@ -9,6 +9,7 @@ import { bindEvent } from "../events/service.ts";
 import type { OrderMailKind } from "../mail/kinds.ts";
 import { dueOf } from "../orders/amounts.ts";
 import { endAttention, needAttention } from "../orders/attention/attention.ts";
+import { refundOf } from "../orders/credits.ts";
 import { requireStore } from "../orders/input.ts";
 import { refreshPaymentStatus } from "../orders/payments.ts";
 import { requireRow } from "../orders/read.ts";
@@ -137,8 +138,8 @@ export function retryRefund(
     if (rows.some(({ retryOf }) => retryOf === id)) throw wrongState(`Refund ${id} was repeated already.`);
     if (leftOf(payment, rows) < amountMinor) throw wrongState(`Too little of the payment of refund ${id} is left.`);
     await endAttention(tx, orderId, ["refund_failed"]);
-    const again = { amountMinor, shippingMinor, creditedMinor, reason, state: "requested", retryOf: id } as const;
-    return addRefund(tx, { ...payment, ...again });
+    const again = { amountMinor, shippingMinor, creditedMinor, reason, partOf: refundOf(failed), retryOf: id };
+    return addRefund(tx, { ...payment, ...again, state: "requested" });
   });
 }
 

@@ -10,7 +10,7 @@ import { countHit } from "../../rate-limits/service.ts";
 import { selectSettings } from "../../tenants/table.ts";
 import { dueOf } from "../amounts.ts";
 import type { Tracking } from "../change-model.ts";
-import { selectRefunds } from "../credits.ts";
+import { refundedPieces, refundOf, selectRefunds } from "../credits.ts";
 import { accessToken } from "../guests/access-token.ts";
 import { type OrderRow, ofOrder, requireRow, selectLines } from "../read.ts";
 import { unsentOf } from "../refund-lines.ts";
@@ -176,22 +176,20 @@ async function describeParcel(tx: OrderCtx, { order, lines, cause }: Subject): P
 
 async function describeRefund(tx: OrderCtx, { order, lines, cause }: Subject): Promise<Described> {
   const refunds = await all(tx.db, selectRefunds, { tenantId: tx.tenant.id, id: order.id });
-  // A refund has a row for each payment. `cause` contains their ids, or is null for the newest refund.
-  const newest = refunds.at(-1)?.createdAt;
-  const rows = refunds.filter((row) => (cause === null ? row.createdAt === newest : cause.includes(row.id)));
-  if (rows.length === 0) throw wrongState(`Order ${order.number} has no refund yet.`);
+  const wanted = cause ?? refunds.map(refundOf).at(-1);
+  const rows = refunds.filter((row) => refundOf(row) === wanted);
+  const first = rows.find(({ partOf }) => partOf === null);
+  if (!first) throw wrongState(`Order ${order.number} has no refund yet.`);
   const paid = sumOf(rows, (row) => (row.state === "succeeded" ? row.amountMinor : 0));
   const pending = sumOf(rows, (row) => (["requested", "pending"].includes(row.state) ? row.amountMinor : 0));
-  const shipping = sumOf(rows, (row) => row.shippingMinor);
-  const refunded = rows.flatMap((row) => JSON.parse(row.lines) as Record<string, string | number>[]);
   return {
     values: {},
     amounts: { refund_paid: paid, refund_pending: pending },
-    lines: refunded.map(({ line_id, quantity, amount_minor }) => ({
-      ...{ quantity: Number(quantity), total: Number(amount_minor), title: titleById(lines, String(line_id)) },
-    })),
+    lines: refundedPieces(first).map(({ line_id, quantity, amount_minor: total }) => {
+      return { quantity, total, title: titleById(lines, line_id) };
+    }),
     sums: [
-      ...(shipping > 0 ? [{ label: "shipping" as const, amount: shipping }] : []),
+      ...(first.shippingMinor > 0 ? [{ label: "shipping" as const, amount: first.shippingMinor }] : []),
       { label: "refunded", amount: paid + pending },
     ],
   };
