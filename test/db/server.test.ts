@@ -124,6 +124,28 @@ describe.if(hasSqld)("a libSQL server", () => {
     expect(await namesIn(db)).toEqual(["relaxed", "strong"]);
   });
 
+  test("while a server answers but commits no writes for twice the deadline of a write, the check of writes fails", async () => {
+    const db = await connect({ lockDeadlineMs: 500 });
+    await db.execute(insertRow("first"));
+    const other = await connect();
+    const [held, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const holding = other.transaction(async (tx) => {
+      await tx.execute(insertRow("held"));
+      held.resolve();
+      await free.promise;
+    });
+    await held.promise;
+    await expect(db.execute(insertRow("refused"))).rejects.toMatchObject({ code: 5001 });
+    await db.checkWrites();
+    const reason = await until("no write was committed for long", () => db.checkWrites().then(() => undefined, String));
+    expect(reason).toContain("answers, but commits no writes");
+    expect(await namesIn(db)).toEqual(["first"]);
+    free.resolve();
+    await holding;
+    await db.checkWrites();
+    expect(await namesIn(db)).toContain("held");
+  });
+
   test("the token is read again at each connection, and the error says if the server refused the token", async () => {
     let token = "one";
     const seen = new Set<string | null>();

@@ -145,6 +145,7 @@ export function locateFailure(error: unknown, place: Place, command: CommandLine
 
 function remedyFor(message: string, { databaseUrl }: Place, command: CommandLine): string {
   if (/token/.test(message)) return "Correct BODEGA_DATABASE_AUTH_TOKEN.";
+  if (/commits no writes/.test(message)) return "Check the disk of the database server, then restart the server.";
   if (databaseUrl !== undefined) {
     return "Start the database server, or correct its address in --database-url or BODEGA_DATABASE_URL.";
   }

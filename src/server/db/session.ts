@@ -44,8 +44,8 @@ export interface Database extends Session {
   /** Returns a number that changes with each commit to the local file, by any process; null for a server. */
   dataVersion(): number | null;
   /**
-   * On a file, tries a harmless write if an earlier write was lost. On a server, connects again if there is a `warning`
-   * or the connection was not used recently. Errors: unavailable, also for a damaged file.
+   * Tries a harmless write if an earlier write was lost; on a server, only if writes have failed for a while. Connects to
+   * a server again if there is a `warning` or no recent call. Errors: unavailable, also for a damaged file.
    */
   checkWrites(): Promise<void>;
   /** The reason why acknowledged writes may be lost, if there is one. */

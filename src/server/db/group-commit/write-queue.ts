@@ -49,8 +49,8 @@ export class WriteQueue {
   #driving: Promise<void> | undefined;
   /** The number of committed groups that changed something. */
   commits = 0;
-  /** Whether a write could not be committed, or did not get the lock in time. Set to false when writes work again. */
-  hasLost = false;
+  /** When a write first was not committed, or not in time, since the last commit; undefined if writes work. */
+  lostSince: number | undefined;
 
   constructor(writer: Writer, options: Partial<WriteQueueOptions> = {}) {
     this.#writer = writer;
@@ -125,7 +125,7 @@ export class WriteQueue {
         else if (await this.#begin()) await this.#runGroup();
       } catch (error) {
         // Only a statement of the queue itself can fail here. The first job gets its error; the others run later.
-        this.hasLost = true;
+        this.lostSince ??= performance.now();
         this.#jobs.shift()?.reject(mapDbError(error));
       }
       await this.#writer.yieldLock?.();
@@ -137,8 +137,10 @@ export class WriteQueue {
   async #runGroup(): Promise<void> {
     const waiting = { take: (most: number) => this.#takeUnits(most), isEmpty: () => this.waiting === 0 };
     const outcome = await runGroup(this.#writer, waiting, this.#options);
-    if (outcome === "changed") this.commits++;
-    if (outcome === "lost") this.hasLost = true;
+    if (outcome === "lost") this.lostSince ??= performance.now();
+    if (outcome !== "changed") return;
+    this.commits++;
+    this.lostSince = undefined;
   }
 
   async #runExclusive({ exclusive, resolve, reject }: QueuedJob): Promise<void> {
@@ -166,7 +168,7 @@ export class WriteQueue {
     let to = from;
     while ((this.#jobs[to]?.deadline ?? Number.POSITIVE_INFINITY) <= now) to++;
     for (const { reject } of this.#jobs.splice(from, to - from)) {
-      this.hasLost = true;
+      this.lostSince ??= now;
       reject(unavailable("The database is busy.", { isInternal: true }));
     }
   }

@@ -123,9 +123,7 @@ export class FileDatabase implements Database {
       const message = "The database file is damaged. Stop the server and check it with: bodega db check";
       throw unavailable(message, { isInternal: true });
     }
-    if (!this.queue.hasLost) return;
-    await this.execute(probe);
-    this.queue.hasLost = false;
+    if (this.queue.lostSince !== undefined) await this.execute(probe);
   }
 
   /** Whether the WAL may be emptied. The replicator may have to read more of the WAL first. */

@@ -1,6 +1,7 @@
 import { createClient } from "@libsql/client/http";
 import type { Client, InStatement } from "@libsql/core/api";
-import { validationFailed } from "../../errors.ts";
+import { withTimeout } from "../../concurrency/with-timeout.ts";
+import { unavailable, validationFailed } from "../../errors.ts";
 import { sqlOf } from "../bind-args.ts";
 import { retryWhileBusy } from "../db-errors.ts";
 import { WriteQueue, type WriteQueueOptions } from "../group-commit/write-queue.ts";
@@ -14,6 +15,8 @@ import { SharedReads } from "./shared-reads.ts";
 const limits = { groupMs: 20, writeTimeoutMs: 1000 };
 /** A check connects again if the server has answered no write for this long. It waits equally long for the answer. */
 const checkMs = 5000;
+/** The time limit of a write that shows whether writes work. Readiness probes wait for three seconds in all. */
+const probeMs = 2000;
 
 type ServerOptions = Pick<ServerAddress, "readToken"> & Pick<WriteQueueOptions, "lockDeadlineMs" | "beforeCommit">;
 
@@ -72,11 +75,18 @@ export class ServerDatabase implements Database {
 
   async checkWrites(): Promise<void> {
     const { isDurable, usedAt } = this.#writes;
-    if (isDurable && performance.now() - usedAt < checkMs) return;
-    // A new connection shows whether the server answers, and reads the server's durability mode again.
-    await this.queue.exclusive(() => {
-      this.#writes.close();
-      return this.#writes.open(performance.now() + checkMs);
+    if (!isDurable || performance.now() - usedAt >= checkMs) {
+      // A new connection shows whether the server answers, and reads the server's durability mode again.
+      await this.queue.exclusive(() => {
+        this.#writes.close();
+        return this.#writes.open(performance.now() + checkMs);
+      });
+    }
+    const { lostSince = Number.POSITIVE_INFINITY } = this.queue;
+    if (performance.now() - lostSince < 2 * this.#options.lockDeadlineMs) return;
+    // sqld can deadlock, see ../group-commit/README.md. A unit without statements still writes to `write_groups`.
+    await withTimeout(this.queue.run([]), probeMs).catch((cause) => {
+      throw unavailable("The database server answers, but commits no writes.", { cause, isInternal: true });
     });
   }
 
