@@ -46,7 +46,7 @@ test("after kill -9 and the loss of the data directory, the replica lacks at mos
   }
 }, 120_000);
 
-test("a backup that is restored for a test does not take over the replica of the live server", async () => {
+test("a server with a restored backup does not replace the replica of the live server", async () => {
   const place = makeDir();
   const live = installBinary();
   await openShop(live);
@@ -63,8 +63,7 @@ test("a backup that is restored for a test does not take over the replica of the
   mkdirSync(target, { mode: 0o700 });
   copyFileSync(join(defaultDataDir(live.dir), "secret.key"), join(target, "secret.key"));
   drill.env.BODEGA_REPLICATE_TO = place;
-  const { warnings } = await drill.json<{ warnings: string[] }>("db", "restore", backup, "--yes");
-  expect(warnings.join()).toContain("has newer changes");
+  await drill.json("db", "restore", backup, "--yes");
   const refused = await drill.run("serve", "--port", "0");
   expect(refused).toMatchObject({ code: 4, stdout: "" });
   expect(refused.stderr).toContain("is not in this database");

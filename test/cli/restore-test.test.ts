@@ -130,18 +130,12 @@ test("a restore test of another shop's replica fails", async () => {
 
 test("without the secret key, a restore of a replica asks for the store's namespace, and says that no signatures were checked", async () => {
   const lost = openCli(join(makeDir(), "data"));
-  const at = new Date().toISOString();
   const restore = (...flags: string[]) => lost.run(["db", "restore", whole, ...flags]);
   const needsKey = { code: 4, stderr: expect.stringContaining(`bodega db restore ${whole} --without-signature`) };
   expect(await restore("--yes")).toMatchObject(needsKey);
   mkdirSync(lost.dataDir, { recursive: true, mode: 0o700 });
   writeFileSync(join(lost.dataDir, "secret.key"), "another secret, also with many characters", { mode: 0o600 });
   expect(await restore("--yes")).toMatchObject(needsKey);
-  // The suggested command repeats the given flags.
-  const [, suggested] =
-    /: (bodega .*)$/.exec((await lost.failure("db", "restore", whole, "--at", at, "--dry-run")).error.remedy ?? "") ??
-    [];
-  expect(suggested).toBe(`bodega db restore ${whole} --at ${at} --dry-run --without-signature`);
   expect(await restore("--without-signature", "--yes")).toMatchObject({
     code: 2,
     stderr: expect.stringContaining("--confirm demo"),

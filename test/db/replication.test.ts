@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
-import { randomBytes } from "node:crypto";
 import {
   copyFileSync,
   mkdirSync,
@@ -25,7 +24,6 @@ import { describeShared } from "../../src/server/replication/place-health.ts";
 import { beginRestore, rebuild } from "../../src/server/replication/rebuild.ts";
 import { Replicator } from "../../src/server/replication/replicator.ts";
 import type { SegmentHeader } from "../../src/server/replication/segment.ts";
-import { SnapshotCopy } from "../../src/server/replication/snapshot.ts";
 import { openReplica, type ReplicaTarget } from "../../src/server/replication/target.ts";
 import { failureOf } from "../support/failure.ts";
 import { type S3ServerUnderTest, startS3Server } from "../support/s3-server.ts";
@@ -171,10 +169,7 @@ describe("a replica", () => {
     expect(await rowsOf()).toEqual(["a", "b", "c"]);
   });
 
-  test.each([
-    ["of one server", false],
-    ["of the next server, which begins a new generation", true],
-  ])("a replica can restore any moment, even if the clock %s was wrong for some time", async (_, isRestarted) => {
+  test("a replica can restore any moment, and a clock that was wrong for some time loses no commit", async () => {
     const place = openReplica(folder, config);
     const start = Date.parse("2026-11-22T10:00:00Z");
     const day = 86_400_000;
@@ -189,25 +184,14 @@ describe("a replica", () => {
     await notice("snapshot made");
     await insertAt("a", start);
     await insertAt("b", start + 1000);
-    if (isRestarted) {
-      await replicator.stop();
-      setSystemTime(new Date(start + day));
-      await db.close();
-      rmSync(join(dir, "replication.json"));
-      db = await open();
-      startReplicator(undefined, undefined, true);
-      await until("the snapshot", () => objects("snapshot-").length === 2);
-      count = objects("segment-").length;
-    }
     await insertAt("c: a day ahead", start + day);
     await insertAt("d: set back", start + 3000);
-    await insertAt("e", start + 5000);
     await replicator.stop();
     setSystemTime();
-    const all = ["a", "b", "c: a day ahead", "d: set back", "e"];
+    const all = ["a", "b", "c: a day ahead", "d: set back"];
+    expect(await rowsOf(place, start + 500)).toEqual(all.slice(0, 1));
     expect(await rowsOf(place, start + 2000)).toEqual(all.slice(0, 2));
-    expect(await rowsOf(place, start + 4000)).toEqual(all.slice(0, 4));
-    expect(await rowsOf(place, start + 5000)).toEqual(all);
+    expect(await rowsOf(place, start + day + 1)).toEqual(all);
     expect(await rowsOf(place)).toEqual(all);
   });
 
@@ -281,34 +265,6 @@ describe("a replica", () => {
     await until("no lag", () => replicator.status().lag_seconds < 0.5);
     await replicator.stop();
     expect(await rowsOf()).toEqual(["a", "b", "unseen"]);
-  });
-
-  test("if the copy of a snapshot starts again, only the changed parts are sent", async () => {
-    const large = Array.from({ length: 450 }, (_, number) => randomBytes(5000).toString("hex") + number);
-    await insert(...large);
-    await db.checkpoint();
-    mkdirSync(folder);
-    const place = onFolder();
-    const copies: string[] = [];
-    const first = new SnapshotCopy(place, db.path, { generation: 1, sequence: 1, claimed: "" });
-    while (!first.isCopied) await first.copyPart();
-    const second = new SnapshotCopy(
-      { ...place, put: async (name) => void copies.push(name) },
-      db.path,
-      { generation: 1, sequence: 3, claimed: "" },
-      first,
-    );
-    while (!second.isCopied) await second.copyPart();
-    expect([first.bytes > 2 ** 21, second.bytes, copies]).toEqual([true, 0, []]);
-    await insert("changed");
-    await db.checkpoint();
-    const third = new SnapshotCopy(place, db.path, { generation: 1, sequence: 5, claimed: "" }, second);
-    while (!third.isCopied) await third.copyPart();
-    expect(objects("part-0000000001-000000000005").length).toBeWithin(
-      1,
-      objects("part-0000000001-000000000001").length,
-    );
-    startReplicator();
   });
 
   test("a replica gets a new snapshot after a restore test has found damage", async () => {

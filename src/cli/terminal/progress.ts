@@ -1,7 +1,7 @@
 import type { Console } from "./console.ts";
 import { truncateText } from "./text.ts";
 
-export type ShowProgress = (done: number, note: string) => void;
+type ShowProgress = (done: number, note: string) => void;
 
 const barWidth = 30;
 const minIntervalMs = 100;

@@ -25,9 +25,8 @@ export interface ChainState extends SegmentId {
 interface Limits {
   /** From this sequence on, the file is consistent. */
   consistentFrom: number;
-  /** Epoch milliseconds. Later segments are not applied, except up to the sequence `replayUntil`. */
+  /** Epoch milliseconds. The first segment of a later time, and those after it, are not applied. */
   until?: number | undefined;
-  replayUntil?: number;
   onApply?: () => void;
   signal: AbortSignal;
 }
@@ -42,7 +41,7 @@ export async function* applyChain(
   file: FileHandle,
   place: ReplicaTarget,
   from: ChainState,
-  { consistentFrom, until = Number.POSITIVE_INFINITY, replayUntil = 0, onApply, signal }: Limits,
+  { consistentFrom, until = Number.POSITIVE_INFINITY, onApply, signal }: Limits,
 ): AsyncGenerator<ChainState, boolean> {
   const ids = mainChain(await listIds(place, "segment", segmentName(from)));
   const overtaken = ids.find(({ sequence }) => sequence <= from.sequence);
@@ -51,12 +50,11 @@ export async function* applyChain(
   if (overtaken) throw damagedReplica(`${segmentName(overtaken)} replaced segments that were applied here`);
   let state = from;
   for await (const { id, object } of fetchAhead(place, ids, signal)) {
-    if (state.sequence >= Math.max(consistentFrom, replayUntil) && Date.parse(state.at) >= until) return false;
+    if (state.sequence >= consistentFrom && Date.parse(state.at) >= until) return false;
     const segment = await decodeSegment(await object, segmentName(id));
     const { header } = segment;
     const isBeyond = header.isBase && !follows(state, header);
-    const isLater = id.sequence > replayUntil && Date.parse(header.at) > until;
-    if (id.sequence > consistentFrom && (isBeyond || isLater)) return false;
+    if (id.sequence > consistentFrom && (isBeyond || Date.parse(header.at) > until)) return false;
     requireNext(state, id, segment);
     onApply?.();
     state = await applySegment(file, segment);
@@ -121,7 +119,6 @@ export function createChainWriter(place: ReplicaTarget, origin: Origin, lastSegm
     id: { ...lastId, claimed: lastHeader?.claimed ?? "" },
     hash: lastSegment?.hash,
   };
-  let last = lastHeader;
   let checks = 0;
   return {
     last: () => previous.id,
@@ -147,22 +144,19 @@ export function createChainWriter(place: ReplicaTarget, origin: Origin, lastSegm
     /** Writes the next segment and returns its size. The segment contains all commits until `at`. */
     async append({ pages, pageCount, end }: Changes, at: Date): Promise<number> {
       const { id, hash } = previous;
-      const { at: before = "", clockRewinds = [] } = last ?? {};
-      const now = { sequence: id.sequence + 1, at: at.toISOString() };
       const header: SegmentHeader = {
         format: 1,
         ...origin,
-        ...now,
+        sequence: id.sequence + 1,
         previous: hash === undefined ? null : { ...id, hash },
         isBase: hash === undefined,
-        clockRewinds: now.at < before ? [...clockRewinds.slice(-20), now] : clockRewinds,
+        at: at.toISOString(),
         pageCount,
         end,
       };
       const { hash: own, size } = await putObject(place, segmentName(header), header, await encodePages(pages));
       const { generation, sequence, claimed } = header;
       previous = { id: { generation, sequence, claimed }, hash: own };
-      last = header;
       return size;
     },
   };

@@ -9,7 +9,7 @@ import { pageBytes } from "../db/local/wal-frames.ts";
 import { AppError, notFound } from "../errors.ts";
 import { storageError } from "../object-store/storage.ts";
 import { applyChain, type ChainState } from "./chain.ts";
-import { readLastSegment, readNewestClaim, readNewestGeneration, readPlace } from "./generation.ts";
+import { readNewestGeneration, readPlace } from "./generation.ts";
 import { listIds, segmentName, snapshotName } from "./names.ts";
 import { decompressAtMost, getObject, limitSize } from "./objects.ts";
 import { openReplica, type ReplicaTarget, writeReplicaState } from "./target.ts";
@@ -43,10 +43,7 @@ interface RebuildOptions {
  */
 export async function rebuild(place: ReplicaTarget, path: string, options: RebuildOptions) {
   const { until = Number.POSITIVE_INFINITY, onStep, signal } = options;
-  const { clockRewinds = [] } = (await readLastSegment(place))?.header ?? {};
-  // If the clock was set back, it may have passed the time `until` twice. The second time is meant.
-  const replayUntil = clockRewinds.findLast(({ at }) => Date.parse(at) <= until)?.sequence ?? 0;
-  const { snapshot, older } = await findSnapshot(place, until, replayUntil);
+  const { snapshot, older } = await findSnapshot(place, until);
   const { generation, sequence, database, claimed, version, consistentFrom, at, parts } = snapshot;
   let state: ChainState = { generation, sequence, hash: undefined, database, claimed, at };
   const file = await open(path, "wx+", 0o600);
@@ -60,12 +57,11 @@ export async function rebuild(place: ReplicaTarget, path: string, options: Rebui
       done += bytes;
       onStep({ step: "reading", done, total });
     }
-    for await (const next of applyChain(file, place, state, { consistentFrom, until, replayUntil, signal }))
-      state = next;
+    for await (const next of applyChain(file, place, state, { consistentFrom, until, signal })) state = next;
     await file.sync();
   } catch (error) {
     // Until the file is consistent, only an older snapshot contains a state to restore.
-    const isWhole = state.hash !== undefined && state.sequence >= Math.max(consistentFrom, replayUntil);
+    const isWhole = state.hash !== undefined && state.sequence >= consistentFrom;
     const offer = isWhole ? state.at : older && new Date(Date.parse(at) - 1).toISOString();
     throw signal.aborted
       ? error
@@ -76,8 +72,8 @@ export async function rebuild(place: ReplicaTarget, path: string, options: Rebui
   return { state, version };
 }
 
-/** Finds the newest snapshot that was consistent at `until`, or with the segment `replayUntil`. */
-async function findSnapshot(place: ReplicaTarget, until: number, replayUntil: number) {
+/** Finds the newest snapshot that was consistent at `until`. */
+async function findSnapshot(place: ReplicaTarget, until: number) {
   const segments = await listIds(place, "segment");
   const snapshots = await listIds(place, "snapshot");
   for (const [index, id] of [...snapshots.entries()].reverse()) {
@@ -86,9 +82,7 @@ async function findSnapshot(place: ReplicaTarget, until: number, replayUntil: nu
     // A forged segment could hide all snapshots. So the segment is read, which throws an error if it is forged.
     if (later && (await getObject(place, segmentName(later)))) continue;
     const snapshot = (await getObject<SnapshotHeader>(place, snapshotName(id)))?.header;
-    if (snapshot === undefined) continue;
-    if (Date.parse(snapshot.at) <= until || snapshot.consistentFrom <= replayUntil)
-      return { snapshot, older: index > 0 };
+    if (snapshot && Date.parse(snapshot.at) <= until) return { snapshot, older: index > 0 };
   }
   const remedy =
     snapshots.length === 0 ? "Check the place. A replica begins with its first snapshot." : "Choose a later --at.";
@@ -115,10 +109,10 @@ function suggestEarlierState(error: unknown, { address, isUnchecked }: ReplicaTa
 export async function findReplica(
   source: BackupLocation,
   config: Pick<Config, "s3" | "secret" | "dataDir">,
-  options: Parameters<typeof openReplica>[2] = {},
+  isUnchecked = false,
 ): Promise<ReplicaTarget | undefined> {
   if (source.name !== undefined) return undefined;
-  const place = openReplica(formatLocation(source), config, options);
+  const place = openReplica(formatLocation(source), config, { isUnchecked });
   return (await readNewestGeneration(place)) > 0 ? place : undefined;
 }
 
@@ -130,25 +124,10 @@ export async function fetchReplica(place: ReplicaTarget, options: RebuildOptions
   return { ...(await verifyFetched(folder, { created_at: state.at, version })), state };
 }
 
-const timeoutMs = 5000;
-
 /** Reads the name of the newest object. Returns a function to call after the restore, which records this name. */
 export async function beginRestore(place: ReplicaTarget): Promise<(dataDir: string) => void> {
   // A damaged claim must not prevent a restore, so its error is ignored.
   const { newest: restored } = await readPlace(place).catch(() => ({ newest: "" }));
   const state = { place: place.address, generation: 0, end: null, restored };
   return (dataDir) => writeReplicaState(databaseFile(dataDir), state);
-}
-
-export async function describeNewer(config: Config, stateAt: string | undefined): Promise<string | undefined> {
-  if (config.replicateTo === undefined || config.databaseUrl !== undefined) return undefined;
-  const place = openReplica(config.replicateTo, config, { timeoutMs });
-  const { claim } = (await readNewestClaim(place).catch(() => undefined)) ?? {};
-  const lastSegment = claim && (await readLastSegment(place).catch(() => undefined));
-  const until = lastSegment?.header?.at ?? claim?.at;
-  if (claim === undefined || until === undefined || (stateAt !== undefined && until <= stateAt)) return undefined;
-  return (
-    `The replica ${place.address} of the server on ${claim.host} (${claim.data_dir}) has newer changes, until ${until}. ` +
-    `For a drill, unset BODEGA_REPLICATE_TO. To restore the newest state instead: bodega db restore ${place.address}`
-  );
 }

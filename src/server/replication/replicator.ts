@@ -186,8 +186,7 @@ export class Replicator {
     this.#baseLostAt ??= this.#sentAt;
     this.#tail.restart();
     this.#writeState(null);
-    this.#purge.stop();
-    this.#snapshot = new SnapshotCopy(this.#options.place, this.#db.path, chain.beginBase(), this.#snapshot);
+    this.#snapshot = new SnapshotCopy(this.#options.place, this.#db.path, chain.beginBase());
     return true;
   }
 

@@ -19,8 +19,6 @@ export interface SegmentHeader {
   isBase: boolean;
   /** The database contains all commits until this time. */
   at: string;
-  /** The latest segments that are dated earlier than the segment before them, because the clock was set back. */
-  clockRewinds?: { sequence: number; at: string }[];
   pageCount: number;
   end: WalPosition;
 }

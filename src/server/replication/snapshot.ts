@@ -26,35 +26,26 @@ export class SnapshotCopy {
   readonly id: ClaimedSegmentId;
   bytes = 0;
   isCopied = false;
-  readonly #earlier: SnapshotHeader["parts"];
 
-  /** `id` is the last segment that is certainly in the file. Parts that equal those of `earlier` are not sent again. */
-  constructor(place: ReplicaTarget, databasePath: string, id: ClaimedSegmentId, earlier?: SnapshotCopy) {
+  /** `id` is the last segment that is certainly in the file. */
+  constructor(place: ReplicaTarget, databasePath: string, id: ClaimedSegmentId) {
     this.#place = place;
     this.id = id;
-    this.#earlier = earlier ? [...earlier.#parts, ...earlier.#earlier.slice(earlier.#parts.length)] : [];
     const file = openFiles.get(databasePath) ?? openSync(databasePath, "r");
     openFiles.set(databasePath, file);
     this.#file = file;
   }
 
   async copyPart(): Promise<void> {
-    const number = this.#parts.length + 1;
     const at = this.#parts.length * partBytes;
     const { bytesRead, buffer } = await readAt(this.#file, new Uint8Array(partBytes), 0, partBytes, at);
     this.isCopied = bytesRead < partBytes;
     if (bytesRead === 0) return;
     const part = buffer.subarray(0, bytesRead);
-    const sha256 = Bun.SHA256.hash(part, "hex");
-    const earlier = this.#earlier[number - 1];
-    if (earlier?.sha256 === sha256) {
-      this.#parts.push(earlier);
-      return;
-    }
     const compressed = await Bun.zstdCompress(part, { level: zstdLevel });
-    const name = partName(this.id, number);
+    const name = partName(this.id, this.#parts.length + 1);
     await this.#place.put(name, compressed);
-    this.#parts.push({ name, sha256, bytes: bytesRead });
+    this.#parts.push({ name, sha256: Bun.SHA256.hash(part, "hex"), bytes: bytesRead });
     this.bytes += compressed.length;
   }
 
@@ -74,11 +65,6 @@ export function createPurge(place: ReplicaTarget, keepMs: number) {
   return {
     begin() {
       isDue = true;
-    },
-    /** Stops removing, because a new snapshot may need parts of an unfinished one. */
-    stop() {
-      names = [];
-      isDue = false;
     },
     async step(): Promise<boolean> {
       if (isDue) names = await findOld(place, keepMs);

@@ -20,18 +20,18 @@ export interface ReplicaTarget extends BoundedStorage {
 }
 
 /**
- * Opens a replica. The secret key is read at the first use. If a call to the place fails, it throws unavailable. For
- * `db restore`, `flags` are the flags of that command. Throws as `openStorage`.
+ * Opens a replica. The secret key is read at the first use. If a call to the place fails, it throws unavailable. Throws
+ * as `openStorage`.
  */
 export function openReplica(
   address: string,
   config: Parameters<typeof copySecret>[0] & Pick<Config, "s3">,
-  { timeoutMs, isUnchecked = false, flags = "" }: { timeoutMs?: number; isUnchecked?: boolean; flags?: string } = {},
+  { timeoutMs, isUnchecked = false }: { timeoutMs?: number; isUnchecked?: boolean } = {},
 ): ReplicaTarget {
   const keyRemedy =
     `Copy the secret.key that it was signed with to ${config.dataDir ?? "the data directory"}, or set BODEGA_SECRET, and ` +
     "start this command again. States from before db rekey need the key of that time. If that key is lost: " +
-    `bodega db restore ${address}${flags} --without-signature`;
+    `bodega db restore ${address} --without-signature`;
   const vault = createVault(() => {
     const secret = copySecret(config);
     if (secret !== null) return secret;

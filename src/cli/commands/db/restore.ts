@@ -15,7 +15,7 @@ import {
   printRecord,
   warn,
 } from "../../terminal/console.ts";
-import { type ShowProgress, withProgress } from "../../terminal/progress.ts";
+import { withProgress } from "../../terminal/progress.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 import { onExit } from "../../terminal/terminal.ts";
 import { layOutTable } from "../../terminal/text.ts";
@@ -77,13 +77,17 @@ export default defineCommand({
       if (isDryRun) return await printDryRun(console, summary, plan);
       await confirmRestore(args, console, plan);
       const actor = { kind: "terminal", account: accountName() } as const;
-      const kept = await showProgress(console, signal, (show) => {
+      const kept = await withProgress(console, 100, (show) => {
         const onProgress = (done: number, total: number) => show(percentOf(done, total), "loading");
         const onWait = (holders: string) => void info(console, `Waiting for ${holders}.`);
         return applyRestore(plan, config, { actor, signal, onProgress, onWait });
       });
       if (config.databaseUrl === undefined) noteRestored?.(config.dataDir);
       await printResult(console, { ...summary, restored: true, kept }, plan);
+    } catch (error) {
+      // After ctrl-C, a step may fail with an error of its own. The reason of the signal is reported instead.
+      signal.throwIfAborted();
+      throw error;
     } finally {
       forget();
       remove();
@@ -95,17 +99,15 @@ type Origin = Values & { source: BackupLocation; config: Config; folder: string 
 
 async function makePlan(origin: Origin, console: Console, signal: AbortSignal) {
   const { source, config, folder, at: until, "without-signature": isUnchecked } = origin;
-  const at = until === undefined ? "" : ` --at ${new Date(until).toISOString()}`;
-  const flags = `${at}${origin["dry-run"] ? " --dry-run" : ""}`;
   const { fetchBackup } = await import("../../../server/backup/restore/fetch-backup.ts");
   const rebuild = await import("../../../server/replication/rebuild.ts");
   const { planRestore, stopIfAborted } = await import("../../../server/backup/restore/restore.ts");
-  return showProgress(console, signal, async (show) => {
+  return withProgress(console, 100, async (show) => {
     const onStep = (step: FetchStep) => {
       if (step.step === "checking") show(100, "checking");
       else show(percentOf(step.done, step.total), "reading");
     };
-    const replica = await rebuild.findReplica(source, config, { isUnchecked, flags });
+    const replica = await rebuild.findReplica(source, config, isUnchecked);
     if (replica === undefined && (until !== undefined || isUnchecked)) {
       throw invalidFlag(until !== undefined ? "--at" : "--without-signature", "works only with a replica");
     }
@@ -115,13 +117,11 @@ async function makePlan(origin: Origin, console: Console, signal: AbortSignal) {
       : await fetchBackup(source, { config, folder, onStep, signal });
     await stopIfAborted(signal);
     const plan = await planRestore(fetched, config);
-    const newer = await rebuild.describeNewer(config, fetched.manifest?.created_at);
     const unchecked =
-      isUnchecked &&
       `The signatures in ${source.place} were not checked. Anyone who can write there may have changed the data. ` +
-        "Check users, roles, keys, webhooks and prices before you start the server.";
-    const warnings = [...plan.warnings, newer, unchecked].filter((one) => typeof one === "string");
-    return { plan: { ...plan, warnings }, noteRestored };
+      "Check users, roles, keys, webhooks and prices before you start the server.";
+    if (isUnchecked) plan.warnings.push(unchecked);
+    return { plan, noteRestored };
   });
 }
 
@@ -145,16 +145,6 @@ async function confirmRestore(args: Values, console: Console, plan: RestorePlan)
 }
 
 const percentOf = (done: number, total: number) => (done / Math.max(total, 1)) * 100;
-
-async function showProgress<T>(console: Console, signal: AbortSignal, work: (show: ShowProgress) => Promise<T>) {
-  signal.throwIfAborted();
-  try {
-    return await withProgress(console, 100, work);
-  } catch (error) {
-    signal.throwIfAborted();
-    throw error;
-  }
-}
 
 function nameStore({ namespace, title }: { namespace: string; title: string }): string {
   return `${namespace} (${title})`;
