@@ -57,10 +57,9 @@ const list = (args: CommandCall["args"], more: Partial<CommandCall> = {}): Comma
   ...more,
 });
 
-const newShop =
-  "-n opened --title Opened --currency EUR --language en --country DE --key-name web --no-origins --no-serve".split(
-    " ",
-  );
+const newShop = "-n opened --title Opened --currency EUR --language en --country DE --key-name web --no-serve".split(
+  " ",
+);
 
 /** Writes an executable of this same version. Returns its path and checksum as arguments. */
 function makeProgram(dir: string): string[] {
@@ -80,13 +79,7 @@ export const commandCalls: Record<string, CommandCall> = {
     needsNoShop: true,
   }),
   init: record(() => [...newShop, "--owner-email", "eve@example.com", "--owner-name", "Eve"], {
-    asks: () => [
-      ...passwordTwice,
-      ...confirmed("Publish the key now?"),
-      // Selects the second choice: print the secret on the screen.
-      ["Where should the key's secret go?", "\u001b[B\r"],
-      ...confirmed("Create the store?"),
-    ],
+    asks: () => [...passwordTwice, ["Sites whose pages may use the key", "\r"], ...confirmed("Publish the key now?")],
     instead: () => ["--password-stdin", "--publish"],
     input: `${typedSecret}\n`,
     needsNoShop: true,

@@ -43,12 +43,10 @@ export const initFlags = {
     field: "key_name",
   }),
   publish: { type: "boolean", description: "Publish the key now" },
-  "no-publish": { type: "boolean", description: "Leave the key unpublished" },
   origin: valueArg("host", "Site whose pages may use the key, such as shop.example.com or *.example.com", {
     multiple: true,
     field: "origins",
   }),
-  "no-origins": { type: "boolean", description: "Allow no site to use the key from a browser" },
   "save-secret-to": fileArg("Write the key's secret to this new file (mode 0600) and do not print it"),
   "smtp-url-file": fileArg("File with the URL of the mail server, such as smtps://user:password@mail.example.com"),
   ...withVariables({ "mail-from": valueArg("address", "Sender address of all mail") }),
@@ -87,10 +85,6 @@ export function checkFlags(args: InitArgs): void {
   args.origin.forEach(parseOriginPattern);
 }
 
-export function hasPassword(args: InitArgs): boolean {
-  return Object.keys(passwordFlags).some((name) => isGiven(args[name as keyof typeof passwordFlags]));
-}
-
 export function readSender(args: InitArgs, console: Console): string | undefined {
   return args["mail-from"] ?? readVariable(console.env, "BODEGA_MAIL_FROM");
 }
@@ -112,11 +106,12 @@ export function requireFlags(args: InitArgs, console: Console, namespace: string
   const isUnnamed = namespace === undefined;
   const hasTitle = args.title !== undefined;
   const needsOwner = shop.owner === null && !args["no-owner"];
+  const hasPassword = Object.keys(passwordFlags).some((name) => isGiven(args[name as keyof typeof passwordFlags]));
   const isMissing = {
     namespace: isUnnamed && hasTitle,
     title: isUnnamed && !hasTitle,
     "owner-email": needsOwner && args["owner-email"] === undefined,
-    "password-stdin": needsOwner && !hasPassword(args),
+    "password-stdin": needsOwner && !hasPassword,
     "mail-from": args["smtp-url-file"] !== undefined && readSender(args, console) === undefined,
   };
   const missing = Object.entries<Arg>(initFlags).filter(([name]) => isMissing[name as keyof typeof isMissing]);

@@ -26,8 +26,6 @@ export default defineCommand({
     ["print-unit", "title"],
     ...passwordGroups,
     ["no-owner", "owner-email"],
-    ["no-origins", "origin"],
-    ["publish", "no-publish"],
     ["serve", "no-serve"],
   ],
   async run(args, console) {

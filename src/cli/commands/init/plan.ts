@@ -11,10 +11,9 @@ import { reservePort } from "../../../server/runtime/port.ts";
 import { readCertificate } from "../../../server/tls/certificate.ts";
 import { beginContext, readCliConfig, withContext } from "../../context/context.ts";
 import { planSecretFile, readSecretFile } from "../../secrets/secrets.ts";
-import { CancelledError, type Console, info, invalidFlag, warn } from "../../terminal/console.ts";
+import { type Console, info, invalidFlag } from "../../terminal/console.ts";
 import { askYesNo } from "../../terminal/prompt.ts";
-import { escapeControls, renderFields } from "../../terminal/text.ts";
-import { checkFlags, hasPassword, type InitArgs, readSender, readSettings, requireFlags } from "./flags.ts";
+import { checkFlags, type InitArgs, readSender, readSettings, requireFlags } from "./flags.ts";
 import { askNamespace, findNamespace, resolveKey, resolveOwner, resolveStore } from "./questions.ts";
 
 export type Outcome = Awaited<ReturnType<typeof createShop>>;
@@ -28,14 +27,14 @@ export async function planShop(given: InitArgs, console: Console) {
   const mail = readMail(given, console);
   const place = given["replicate-to"] && requireApart(given["replicate-to"], preset.dataDir);
   const answers = await gatherAnswers(given, console, preset);
-  if (console.canAsk && !console.assumeYes) await confirmAnswers(console, answers);
   const { serve, key, owner } = answers;
   let config = preset;
   // The port is chosen now, because the printed guide names it before the server listens.
   if (serve && config.port === 0) config = { ...config, port: await reservePort(config) };
+  const keyPath = key ? given["save-secret-to"] : undefined;
   const passwordPath = owner?.isRandom ? given["save-password-to"] : undefined;
   const files = {
-    key: key?.secretFile === undefined ? undefined : planSecretFile(key.secretFile),
+    key: keyPath === undefined ? undefined : planSecretFile(keyPath),
     password: passwordPath === undefined ? undefined : planSecretFile(passwordPath, "--save-password-to"),
   };
   if (place) await tryTarget(place, config);
@@ -67,7 +66,12 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
       : { store: null, owner: null, key: null };
   // Asks the running server for its URL, because its flags may differ from the settings.
   const runningUrl = config.databaseUrl === undefined ? (await readServerStatus(config.dataDir))?.url : undefined;
-  if (console.canAsk) await greet(console, config, { isNew, mayServe: !args["no-serve"] && runningUrl === undefined });
+  if (console.canAsk) {
+    const found = `Database found in ${config.dataDir}. Missing parts are added; nothing that exists is changed.`;
+    await info(console, isNew ? `This creates a store in ${config.dataDir}.` : found);
+    await info(console, "Nothing is written before the last answer. Press ctrl-C to cancel.");
+    await info(console, "");
+  }
   const found = findNamespace(args, existing);
   if (!console.canAsk) requireFlags(args, console, found, await readShop(found));
   const named = console.canAsk
@@ -77,40 +81,10 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
   const shop = await readShop(namespace);
   const store = shop.store === null ? await resolveStore(args, console, named) : null;
   const owner = shop.owner === null && !args["no-owner"] ? await resolveOwner(args, console) : null;
-  const key = shop.key === null ? await resolveKey(args, console, namespace) : null;
+  const key = shop.key === null ? await resolveKey(args, console) : null;
   const asksServe = console.canAsk && runningUrl === undefined && !args.serve && !args["no-serve"];
   const serve = asksServe ? await askYesNo("Start the server in this terminal when done?", true) : args.serve;
   return { namespace, store, owner, key, serve, runningUrl };
-}
-
-async function greet(console: Console, config: Config, { isNew, mayServe }: { isNew: boolean; mayServe: boolean }) {
-  if (mayServe) await reservePort(config).catch(({ message }: Error) => warn(console, message));
-  const found = `Database found in ${config.dataDir}. Missing parts are added; nothing that exists is changed.`;
-  await info(console, isNew ? `This creates a store in ${config.dataDir}.` : found);
-  await info(console, "Nothing is written before the last answer. Press ctrl-C to cancel.");
-  await info(console, "");
-}
-
-async function confirmAnswers(
-  console: Console,
-  { namespace, store, owner, key, serve }: Awaited<ReturnType<typeof gatherAnswers>>,
-): Promise<void> {
-  const facts = {
-    Store: store && [
-      ...[`${store.title} (${namespace})`, `prices in ${store.currency}`],
-      store.pricesIncludeTax === "yes" ? "with tax" : "without tax",
-      ...[store.country && `country ${store.country}`, `language ${store.language}`],
-    ],
-    Owner: owner && [owner.name, owner.email, owner.isRandom && "generated password"],
-    Key: key && [key.name, key.publish ? "published" : "unpublished", ...key.origins, key.secretFile],
-    Server: [serve ? "starts now" : "does not start yet"],
-  };
-  const fields = Object.entries(facts).flatMap(([label, parts]): [string, string][] =>
-    parts ? [[label, escapeControls(parts.filter(Boolean).join(", "))]] : [],
-  );
-  await console.writeError(`\n${renderFields(fields, { width: console.screen?.columns, color: console.color })}`);
-  const question = store ? "Create the store?" : `Update store ${namespace}?`;
-  if (!(await askYesNo(question, true))) throw new CancelledError();
 }
 
 /** Saves the settings, creates what is missing in one transaction, then writes the secrets to their files. */
@@ -134,7 +108,7 @@ export async function createShop(console: Console, plan: Awaited<ReturnType<type
   const files: { key?: string; password?: string } = {};
   const kept = [
     ...settings.kept.map((name) => `${name} stays as it is in ${settings.path}; to change it, edit that file`),
-    ...listKept(args, setup, console.command),
+    ...listKept(setup, console.command),
   ];
   for (const name of ["key", "password"] as const) {
     const [secret, file] = [secrets[name], plan.files[name]];
@@ -146,18 +120,13 @@ export async function createShop(console: Console, plan: Awaited<ReturnType<type
   return { config, setup, secrets, files, settings, serve, runningUrl, kept };
 }
 
-/** Returns a sentence for each part whose flags have no effect, because the part already exists. */
-function listKept(args: InitArgs, { store, owner, key, made }: Setup, command: Console["command"]): string[] {
+/** Returns a sentence for each part that existed before, because flags do not change it. */
+function listKept({ store, owner, key, made }: Setup, command: Console["command"]): string[] {
   const { namespace } = store;
-  const saleFlags = args.country ?? args["prices-include-tax"];
-  const storeFlags = args.title ?? args.currency ?? args.language ?? saleFlags;
-  const ownerFlags = args["owner-email"] ?? args["owner-name"] ?? (hasPassword(args) || undefined);
-  const keyFlags =
-    args["key-name"] ?? args["save-secret-to"] ?? args.origin[0] ?? (args.publish || args["no-publish"] || undefined);
   const keep = (part: string, words: string) => `${part} exists and stays as it is; to change it: ${command(words)}`;
   return [
-    ...(made.store || storeFlags === undefined ? [] : [keep(`Store ${namespace}`, `tenant update ${namespace} -h`)]),
-    ...(made.owner || ownerFlags === undefined || !owner ? [] : [keep(`Owner ${owner.email}`, "user update -h")]),
-    ...(made.key || keyFlags === undefined || !key ? [] : [keep(`Key ${key.name}`, "key update -h")]),
+    ...(made.store ? [] : [keep(`Store ${namespace}`, `tenant update ${namespace} -h`)]),
+    ...(made.owner || !owner ? [] : [keep(`Owner ${owner.email}`, "user update -h")]),
+    ...(made.key || !key ? [] : [keep(`Key ${key.name}`, "key update -h")]),
   ];
 }

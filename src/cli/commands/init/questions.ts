@@ -1,10 +1,8 @@
-import { resolve } from "node:path";
 import { invalidField } from "../../../server/errors.ts";
 import { slugFrom } from "../../../server/modules/catalogue/products/slug.ts";
 import { requireStrongPassword } from "../../../server/modules/passwords/password-policy.ts";
-import { attempt } from "../../../server/values/attempt.ts";
 import { spellPlainly } from "../../../server/values/fold-letters.ts";
-import { askStrongPassword, planSecretFile, readPassword } from "../../secrets/secrets.ts";
+import { askStrongPassword, readPassword } from "../../secrets/secrets.ts";
 import { type Console, info } from "../../terminal/console.ts";
 import { askChoice, askText, askYesNo } from "../../terminal/prompt.ts";
 import { askOrigins } from "../key/key.ts";
@@ -86,23 +84,13 @@ const keyIntroduction =
   "A website, an app or an importer needs an app key to use the store. If you name a site, it is a storefront key.";
 const pages = "Sites whose pages may use the key, such as shop.example.com (optional)";
 
-/** Returns the settings of the first app key. `secretFile` is undefined if the secret is printed. */
-export async function resolveKey(args: InitArgs, console: Console, namespace: string) {
-  const { origin, "save-secret-to": secretFile } = args;
+/** Returns the settings of the first app key. */
+export async function resolveKey(args: InitArgs, console: Console) {
   if (console.canAsk) await info(console, keyIntroduction);
-  const isAsked = console.canAsk && !args["no-origins"] && origin.length === 0;
-  const origins = isAsked ? await askOrigins(pages, true) : origin;
+  const origins = console.canAsk && args.origin.length === 0 ? await askOrigins(pages, true) : args.origin;
   const suggestion = origins.length > 0 ? "storefront" : "backend";
   const name = await asker(args, console)("key-name", "Name of the first app key", { suggestion });
-  if (!console.canAsk) return { name, publish: args.publish, origins, secretFile };
   const question = "Publish the key now? Requests with an unpublished key fail.";
-  const isGiven = args.publish || args["no-publish"];
-  const publish = isGiven ? args.publish : await askYesNo(question, true);
-  const file = `${namespace}-${slugFrom(name) || "key"}.secret`;
-  if (secretFile !== undefined || !attempt(() => planSecretFile(file))) return { name, publish, origins, secretFile };
-  const chosen = await askChoice<string | undefined>("Where should the key's secret go?", [
-    { value: resolve(file), name: `to the file ${file}` },
-    { value: undefined, name: "to the screen, once" },
-  ]);
-  return { name, publish, origins, secretFile: chosen };
+  const isAsked = console.canAsk && !args.publish;
+  return { name, publish: isAsked ? await askYesNo(question, true) : args.publish, origins };
 }
