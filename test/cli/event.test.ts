@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { createClient } from "../../src/client/client.ts";
+import { failureOf } from "../support/failure.ts";
 import { until } from "../support/until.ts";
-import { command, makeDir, openCli, useServers } from "./run-bodega.ts";
+import { command, openCli, useServers } from "./run-bodega.ts";
 
 const { json, failure, here, environment } = openCli();
 const serve = useServers();
 const demo = ["-n", "demo"];
-const keyFile = join(makeDir(), "shop.key");
 const tails: Bun.Subprocess[] = [];
+let app = { id: "", secret: "" };
 
 interface TailedEvent {
   id: string;
@@ -27,8 +27,18 @@ function tail(...flags: string[]) {
     for await (const chunk of child.stdout) text += decoder.decode(chunk, { stream: true });
   };
   void read();
-  const events = () => text.split("\n").flatMap((line) => (line ? [JSON.parse(line) as TailedEvent] : []));
-  return { child, events };
+  return { events: () => text.split("\n").flatMap((line) => (line ? [JSON.parse(line) as TailedEvent] : [])) };
+}
+
+/** Follows the stream of a server. `ended` rejects when the stream ends with an error. */
+function follow(url: string, since: string) {
+  const found: TailedEvent[] = [];
+  const read = async () => {
+    for await (const event of createClient({ url, namespace: "demo", app }).events({ since })) found.push(event);
+  };
+  const ended = read();
+  ended.catch(() => {});
+  return { events: () => found, ended };
 }
 
 const create = async (title: string) =>
@@ -43,7 +53,8 @@ beforeAll(async () => {
     ...demo,
     ..."--name tail --scope events:read --publish -q".split(" "),
   ]);
-  writeFileSync(keyFile, stdout);
+  const [id = "", secret = ""] = stdout.trim().split(":");
+  app = { id, secret };
   await create("First");
 });
 
@@ -63,13 +74,14 @@ test("event tail without --follow prints the events of the last day, or the even
   expect((await failure("event", "tail", ...demo, "--types", "lamp.lit")).error.message).toContain("--types");
 });
 
-test("event tail --follow prints events of other processes, both from the database and from a server with two workers", async () => {
+test("event tail --follow prints the events of other processes, and streams of a server with two workers deliver them", async () => {
   const server = await serve(["serve", "--port", "0", "--workers", "2"], { env: environment() });
   const [first] = await feed();
   // The tails begin at the first event, because an event before their start would be lost.
-  const since = ["--since", "2020-01-01"];
-  const remote = ["--url", server.url, "--key-file", keyFile];
-  const following = [tail(...since), ...[1, 2].map(() => tail(...since, ...remote))];
+  const begin = "2020-01-01T00:00:00Z";
+  const since = ["--since", begin];
+  const streams = [1, 2].map(() => follow(server.url, begin));
+  const following = [tail(...since), ...streams];
   for (const { events } of following) await until("the first event", () => events()[0]?.id === first?.id);
   const made = [await create("One"), await create("Two")];
   for (const { events } of following) {
@@ -86,24 +98,8 @@ test("event tail --follow prints events of other processes, both from the databa
     await until("the event after the restart", () => events().at(-1)?.subject === third);
     expect(events()).toHaveLength((started[index] as number) + 1);
   }
-  // When the key is revoked, the streams end, and the commands end with its error.
-  const [key] = await json<{ app_id: string }[]>("key", "list", ...demo);
-  await json("key", "revoke", key?.app_id as string, "--yes");
-  for (const { child } of following.slice(1)) {
-    expect(await child.exited).toBe(1);
-    expect(JSON.parse(await child.stderr.text())).toMatchObject({ error: { code: 5203 } });
-  }
+  // When the key is revoked, the streams end with its error.
+  await json("key", "revoke", app.id, "--yes");
+  for (const { ended } of streams) expect(await failureOf(ended)).toMatchObject({ code: 5203 });
   expect(next.log()).not.toContain("ERROR");
 }, 60_000);
-
-test("event tail --url needs a key, and refuses wrong addresses and keys", async () => {
-  const bad = join(makeDir(), "bad.key");
-  writeFileSync(bad, "secret\n");
-  for (const flags of [
-    ["--url", "http://127.0.0.1:9"],
-    ["--url", "http://127.0.0.1:9?token=x", "--key-file", keyFile],
-    ["--url", "http://127.0.0.1:9", "--key-file", bad],
-  ]) {
-    expect((await failure("event", "tail", ...demo, ...flags)).code).toBe(2);
-  }
-});
