@@ -1,11 +1,11 @@
 import type { SystemCtx } from "../../../server/context.ts";
-import { parseNamespace, type TenantInput } from "../../../server/modules/tenants/input.ts";
+import { parseNamespace } from "../../../server/modules/tenants/input.ts";
 import type { TenantDetails } from "../../../server/modules/tenants/service.ts";
 import { formatBytes, formatDuration } from "../../../server/values/units.ts";
 import { beginContext, withContext } from "../../context/context.ts";
 import { choiceArg, namespaceArg, type SharedValues, valueArg, wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { type Console, formatValue, printList, printRecord } from "../../terminal/console.ts";
+import { type Console, printList, printRecord } from "../../terminal/console.ts";
 import { confirmAction, confirmName } from "../../terminal/prompt.ts";
 import { readTenantFlags, tenantFlags, updateFlags } from "./flags.ts";
 
@@ -72,20 +72,6 @@ function toFields(tenant: TenantDetails): object {
   };
 }
 
-/** Asks before tax settings or reservation times change, because the change affects all later orders. */
-async function confirmOrders(console: Console, input: TenantInput, before: TenantDetails): Promise<void> {
-  const { country, pricesIncludeTax, hold, transferHold } = input;
-  const next = { country, prices_include_tax: pricesIncludeTax, hold, transfer_hold: transferHold };
-  const changed = Object.entries(next).filter(
-    ([name, value]) => value !== undefined && value !== before[name as keyof typeof next],
-  );
-  if (changed.length === 0) return;
-  const shown = new Map(Object.entries(toFields({ ...before, ...Object.fromEntries(changed) })));
-  const parts = changed.map(([name]) => `${name.replaceAll("_", " ")} ${formatValue(shown.get(name))}`);
-  const { namespace } = before;
-  await confirmAction(console, `Update store ${namespace}? This affects only later orders: ${parts.join(", ")}.`);
-}
-
 export const showCommand = defineCommand({
   description: "Show a store",
   args: tenantArgs,
@@ -106,10 +92,8 @@ export const updateCommand = defineCommand({
   anyOf: Object.keys(updateFlags),
   async run(args, console) {
     const { "resource-type": declare = [], "remove-resource-type": remove = [] } = args;
-    const input = readTenantFlags(args);
-    const { getTenant, updateTenant } = await service();
-    await confirmOrders(console, input, await onTenant(args, console, getTenant));
-    const patch = { ...input, types: { declare, remove } };
+    const { updateTenant } = await service();
+    const patch = { ...readTenantFlags(args), types: { declare, remove } };
     await printTenant(console, await onTenant(args, console, (ctx, name) => updateTenant(ctx, name, patch)));
   },
 });
