@@ -3,12 +3,13 @@ import { existsSync, readFileSync } from "node:fs";
 import {
   type Config,
   type DatabaseConfig,
+  paymentOptions,
   readConfig,
   readDatabaseConfig,
   readInheritedConfig,
 } from "../../server/config/config.ts";
 import { databaseFile, refuseStandby } from "../../server/config/data-dir.ts";
-import { type ConfigFlags, type Options, openOptions } from "../../server/config/environment.ts";
+import { type ConfigFlags, openOptions } from "../../server/config/environment.ts";
 import type { Ctx, SystemCtx } from "../../server/context.ts";
 import type { Database } from "../../server/db/session.ts";
 import { notFound, wrongState } from "../../server/errors.ts";
@@ -57,21 +58,14 @@ export function withTenant<T>(flags: StoreArgs, console: Console, work: (ctx: Ct
 
 export function withPictures<T>(flags: StoreArgs, console: Console, work: (ctx: Ctx) => Promise<T>): Promise<T> {
   return withTenant(flags, console, async (ctx) => {
-    const { readMediaConfig } = await import("../../server/config/config.ts");
     const { openMediaBucket } = await import("../../server/modules/media/service.ts");
-    return work({ ...ctx, media: openMediaBucket(readMediaConfig(openCliOptions(flags, console))) });
+    return work({ ...ctx, media: openMediaBucket(readCliConfig(flags, console)) });
   });
 }
 
 /** Runs one service call in a store, with the settings of the payment providers in its context. */
 export function withPayments<T>(flags: StoreArgs, console: Console, work: (ctx: Ctx) => Promise<T>): Promise<T> {
-  return withTenant(flags, console, async (ctx) => {
-    const { readPaymentConfig } = await import("../../server/config/config.ts");
-    const { readServerConfig } = await import("../../server/config/server-config.ts");
-    const options = openCliOptions(flags, console);
-    const { publicUrl } = readServerConfig(options);
-    return work({ ...ctx, payments: { ...readPaymentConfig(options), publicUrl } });
-  });
+  return withTenant(flags, console, (ctx) => work({ ...ctx, payments: paymentOptions(readCliConfig(flags, console)) }));
 }
 
 /**
@@ -176,13 +170,8 @@ export function readCliConfig(flags: DatabaseFlags, console: Console): Config {
   return readConfig(toConfigFlags(flags), console.env);
 }
 
-/** Returns a reader of flags and environment variables, for commands that need only some settings. */
-export function openCliOptions(flags: DatabaseFlags, console: Pick<Console, "env">): Options {
-  return openOptions(toConfigFlags(flags), console.env);
-}
-
 export function readDatabaseFlags(flags: DatabaseFlags, console: Console): DatabaseConfig {
-  return readInheritedConfig(console.env) ?? readDatabaseConfig(openCliOptions(flags, console));
+  return readInheritedConfig(console.env) ?? readDatabaseConfig(openOptions(toConfigFlags(flags), console.env));
 }
 
 function toConfigFlags(flags: DatabaseFlags): ConfigFlags {

@@ -69,13 +69,13 @@ export function readDatabaseConfig(options: Options) {
 }
 
 /** Without the URL, mail stays in the outbox. With the URL, the sender `mailFrom` is required. */
-export function readMailConfig(options: Options) {
+function readMailConfig(options: Options) {
   const url = smtpUrl(options.get("BODEGA_SMTP_URL"));
   return { smtpUrl: url, mailFrom: mailFrom(options.get("BODEGA_MAIL_FROM"), url !== undefined) };
 }
 
 /** Returns the URL of Stripe's API; undefined means the real one. Tests and the demo use a stand-in. */
-export function readPaymentConfig({ get }: Options) {
+function readPaymentConfig({ get }: Options) {
   const readUrl = (value: string) => parseUrl(value, ["http:", "https:"])?.origin;
   return { stripeUrl: parseOption(get("BODEGA_STRIPE_URL"), readUrl, "must be an http or https URL") };
 }
@@ -137,7 +137,7 @@ function readBackupConfig(options: Options) {
 }
 
 /** In the result, `media` is where pictures are stored, such as `s3://bucket/prefix`; undefined means the database. */
-export function readMediaConfig({ get }: Options) {
+function readMediaConfig({ get }: Options) {
   const option = get("BODEGA_MEDIA");
   const { value = "database", source } = option;
   const isDatabase = value === "database";

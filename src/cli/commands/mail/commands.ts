@@ -1,6 +1,6 @@
 import { type AnyMailKind, mailKinds } from "../../../server/modules/mail/kinds.ts";
 import { parseEmail } from "../../../server/values/email.ts";
-import { openCliOptions, withContext, withTenant } from "../../context/context.ts";
+import { readCliConfig, withContext, withTenant } from "../../context/context.ts";
 import { limitArg, namespaceFilterArg, sinceArg } from "../../context/list-args.ts";
 import { choiceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
@@ -75,13 +75,11 @@ export const testCommand = defineCommand({
   examples: ["bodega mail test -n demo --to ada@example.com --language ar"],
   notes: ["Uses the mail server of BODEGA_SMTP_URL and the sender of BODEGA_MAIL_FROM."],
   async run(args, console) {
-    const { readMailConfig } = await import("../../../server/config/config.ts");
     const { testMail } = await import("../../../server/modules/mail/test-mail.ts");
     const { to, language } = args;
-    const sent = await withTenant(args, console, (ctx) => {
-      const { smtpUrl, mailFrom } = readMailConfig(openCliOptions(args, console));
-      return testMail(ctx, { to, language, mailFrom, smtp: smtpUrl === undefined ? {} : { url: smtpUrl } });
-    });
+    const { smtpUrl, mailFrom } = readCliConfig(args, console);
+    const smtp = smtpUrl === undefined ? {} : { url: smtpUrl };
+    const sent = await withTenant(args, console, (ctx) => testMail(ctx, { to, language, mailFrom, smtp }));
     await printRecord(console, sent, "message_id");
   },
 });

@@ -10,7 +10,6 @@ import { askText, confirmAction, confirmName } from "../../terminal/prompt.ts";
 
 const users = () => import("../../../server/modules/users/service.ts");
 const personalData = () => import("../../../server/modules/personal-data/service.ts");
-const guests = () => import("../../../server/modules/personal-data/service.ts");
 
 export type User = Awaited<ReturnType<typeof getUser>>;
 
@@ -52,7 +51,7 @@ export const exportCommand = defineCommand({
   oneOf: ["user", "email"],
   async run({ user: named, email, ...args }, console) {
     if (email !== undefined) {
-      const { exportGuest } = await guests();
+      const { exportGuest } = await personalData();
       return printJson(console, await withTenant(args, console, (ctx) => exportGuest(ctx, email)));
     }
     const { exportPerson } = await personalData();
@@ -109,7 +108,7 @@ export const eraseCommand = defineCommand({
     if (email !== undefined) {
       const warning = `This permanently removes ${email} from the orders, withdrawals and mails of guests.`;
       await confirmName(console, warning, email, args.confirm);
-      const { eraseGuest } = await guests();
+      const { eraseGuest } = await personalData();
       await withTenant(args, console, (ctx) => eraseGuest(ctx, email));
       return printRecord({ ...console, done: "Erased {email}." }, { email, status: "erased" });
     }
