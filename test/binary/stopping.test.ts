@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { rmSync } from "node:fs";
-import { connect } from "node:net";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { join } from "node:path";
 import { isServerRunning } from "../../src/server/db/local/file-lock.ts";
 import { readServerStatus } from "../../src/server/monitoring/listeners.ts";
 import { openShop, useBinaries } from "../support/binary.ts";
@@ -209,17 +210,43 @@ describe.skipIf(process.platform !== "linux")("a server whose clients open a con
     timeoutMs,
   );
 
-  test(
-    "a server that cannot restart, because its executable was removed, continues without refusing a connection",
-    async () => {
+  test.each([1, 2])(
+    "a server with %d worker(s) that cannot restart continues without refusing or resetting a connection, and the log names the reason",
+    async (workers) => {
       const binary = installBinary();
       await openShop(binary);
-      const server = await binary.serve("--port", String(findPort()));
-      rmSync(binary.path);
-      const ends = await askDuring(server.port, async () => {
+      const server = await binary.serve("--port", String(findPort()), "--workers", String(workers));
+      const dataDir = defaultDataDir(binary.dir);
+      const [key, settings] = [join(dataDir, "secret.key"), join(dataDir, "bodega.env")];
+      const taken = createServer().listen(findPort(), "127.0.0.1");
+      const { port } = taken.address() as AddressInfo;
+      const acme = `BODEGA_ACME=shop.test\nBODEGA_HOST=127.0.0.1\nBODEGA_ACME_HTTP_PORT=${port}`;
+      const refused = async (reason: string) => {
+        const refusals = () => server.log().split("cannot start, so the present one goes on").length;
+        const before = refusals();
         server.signal("SIGUSR2");
-        await until("the line of the log", () => server.log().includes("does not listen, so the present one goes on"));
+        await until(`the refusal: ${reason}`, () => refusals() > before);
+        expect(server.log()).toContain(reason);
+      };
+      const ends = await askDuring(server.port, async () => {
+        renameSync(key, `${key}.away`);
+        await refused(`${key} is missing. Put the right secret.key`);
+        writeFileSync(key, "x".repeat(32));
+        await refused("made with another secret key");
+        renameSync(`${key}.away`, key);
+        for (const [text, reason] of [
+          ["BODEGA_MEDIA=s3://pictures", "set BODEGA_S3_ACCESS_KEY_ID"],
+          ["BODEGA_DATABASE_URL=http://127.0.0.1:1", "cannot be reached"],
+          ["BODEGA_TLS_CERT=/none\nBODEGA_TLS_KEY=/none", "/none cannot be read"],
+          [acme, `127.0.0.1:${port} is in use by another program. Stop it, or let it forward port 80`],
+        ] as const) {
+          writeFileSync(settings, text);
+          await refused(reason);
+        }
+        rmSync(binary.path);
+        await refused("");
       });
+      taken.close();
       expect([...ends]).toEqual(["HTTP/1.1 200"]);
       expect(await server.end()).toBe(0);
     },

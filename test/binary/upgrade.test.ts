@@ -117,13 +117,16 @@ test(
   timeoutMs,
 );
 
-test.each(["0", "1"])(
-  "if a new version ends at its start, after %s migrations, the previous version is restored, and no acknowledged product is lost",
-  async (migrations) => {
-    Object.assign(binary.env, { NEXT_FAILS: "1", NEXT_SCHEMA: migrations });
+test.each([
+  ["before it takes over", { NEXT_FAILS: "early" }, "The new server cannot start, so the present one goes on."],
+  ["after a migration", { NEXT_FAILS: "late", NEXT_SCHEMA: "1" }, "The started server ended."],
+])(
+  "if a new version ends %s, the previous version is restored, and no acknowledged product is lost",
+  async (_when, faults, reason) => {
+    Object.assign(binary.env, faults);
     const { outcome, load } = await underLoad(() => binary.run("upgrade", file, "--yes"));
     expect(outcome.code).toBe(1);
-    expect(outcome.stderr).toContain(`version ${present} is back: The started server ended.`);
+    expect(outcome.stderr).toContain(`version ${present} is back: ${reason}`);
     expect(outcome.stderr).toContain("journalctl -u bodega.service");
     expect(await readVersions()).toEqual([present, present, 200]);
     const { products } = await inspectDatabase(defaultDataDir(binary.dir));

@@ -135,7 +135,8 @@ export async function migrationStatus(db: Database, steps: readonly Migration[] 
   return names.map((name) => ({ name, appliedAt: applied.get(name)?.applied_at ?? null, isKnown: isKnown(name) }));
 }
 
-async function findPending(db: Database, steps: readonly Migration[]): Promise<Migration[]> {
+/** Lists the migrations that this program would apply. Throws unavailable if the schema is of a newer or other build. */
+export async function findPending(db: Database, steps = migrations): Promise<Migration[]> {
   const { pending, newer, altered } = compareMigrations((await appliedIn(db)).values(), steps);
   if (newer[0] !== undefined) {
     throw unavailable(

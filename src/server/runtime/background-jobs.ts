@@ -124,7 +124,7 @@ async function startCertificateRenewal(config: Config, deps: RenewDeps, isForced
   if (acme === undefined) return undefined;
   const { startRenewal } = await import("../tls/acme/renew.ts");
   const { openHttpPort } = await import("./http-port.ts");
-  const port = openHttpPort(config, acme, deps.db);
+  const port = await openHttpPort(config, acme, deps.db, isForced || config.databaseUrl !== undefined);
   const renewal = await startRenewal(acme, deps, isForced);
   return { stop: () => Promise.all([port.stop(), renewal.stop()]) };
 }

@@ -102,17 +102,20 @@ async function closeAfter(answer: Response | Promise<Response>): Promise<Respons
 }
 
 /** Returns the port, or a free one for port 0, after a check that no program uses it. Throws as `openPort`. */
-export async function reservePort({ host: hostname, port }: Config): Promise<number> {
-  const options = { hostname, port, reusePort: false, fetch: () => new Response(null) };
-  const socket = bindPort({ host: hostname, port }, () => Bun.serve(options));
-  const { port: picked = port } = socket;
+export async function reservePort(place: PortPlace): Promise<number> {
+  const options = { hostname: place.host, port: place.port, reusePort: false, fetch: () => new Response(null) };
+  const socket = bindPort(place, () => Bun.serve(options));
+  const { port = place.port } = socket;
   await socket.stop(true);
-  return picked;
+  return port;
 }
 
-/** Calls `bind`, and explains its errors. The messages name `flag`, the option for the port. Throws as `openPort`. */
-export function bindPort<T>(config: Pick<Config, "host" | "port"> & { flag?: string }, bind: () => T): T {
-  const { flag = "--port" } = config;
+/** `flag` is the option for the port. `wayOut` says what to do if another program uses the port. */
+type PortPlace = Pick<Config, "host" | "port"> & { flag?: string; wayOut?: string };
+
+/** Calls `bind`, and explains its errors. Throws as `openPort`. */
+export function bindPort<T>(config: PortPlace, bind: () => T): T {
+  const { flag = "--port", wayOut = `Choose another port with ${flag}.` } = config;
   try {
     return bind();
   } catch (cause) {
@@ -120,7 +123,7 @@ export function bindPort<T>(config: Pick<Config, "host" | "port"> & { flag?: str
     // If a name cannot be resolved, Bun reports the code of an earlier error. So codes are only used for addresses.
     const isAddress = isIP(config.host) !== 0 || config.host === "localhost";
     const reasons: Record<string, string> = {
-      EADDRINUSE: `${where} is in use by another program. Choose another port with ${flag}.`,
+      EADDRINUSE: `${where} is in use by another program. ${wayOut}`,
       EACCES: `This account may not listen on ${where}. Choose a ${flag} of 1024 or above.`,
     };
     const other = `The port is in use, or the host is not an address of this machine. Check --host and ${flag}.`;

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
-import { openConfiguredDatabase } from "../admin/open-database.ts";
+import { openConfiguredDatabase, withConfiguredDatabase } from "../admin/open-database.ts";
 import { removeStaleRestores } from "../backup/restore/temp-dir.ts";
+import { scheduleBackups } from "../backup/schedule.ts";
 import type { Config } from "../config/config.ts";
 import { databaseFile, refuseStandby, standbyFile } from "../config/data-dir.ts";
 import { findUnknownSettings } from "../config/environment.ts";
@@ -8,18 +9,22 @@ import { locateFailure } from "../db/db-errors.ts";
 import { BallastFile } from "../db/local/ballast-file.ts";
 import { FileDatabase } from "../db/local/file-database.ts";
 import { acquireServerLock } from "../db/local/file-lock.ts";
+import { findPending } from "../db/migrate.ts";
 import type { Database } from "../db/session.ts";
 import { AppError, unavailable, validationFailed } from "../errors.ts";
 import { createLogWriter, type LogWriter } from "../logging/logger.ts";
 import { describeFault } from "../logging/request-log.ts";
+import { openMediaBucket } from "../modules/media/service.ts";
 import { shareCores } from "../modules/passwords/password-hash.ts";
 import { hasTenants } from "../modules/tenants/service.ts";
 import { requestServer } from "../monitoring/listeners.ts";
+import { openReplica } from "../replication/target.ts";
 import { claimDatabase, isKeyOpen, openVault } from "../security/secret-key.ts";
 import type { Vault } from "../security/vault.ts";
 import { type CertificateWatcher, watchCertificate } from "../tls/watch-certificate.ts";
 import { quoteWord } from "../values/shell-quote.ts";
 import { type JobOptions, startBackgroundJobs } from "./background-jobs.ts";
+import { openHttpPort } from "./http-port.ts";
 import { listen } from "./listen.ts";
 import { type ServerMonitor, startMonitor, startWorkerMonitor } from "./monitor.ts";
 import { addressOf, openPort, othersOf, type Port, reservePort } from "./port.ts";
@@ -84,12 +89,33 @@ export async function runServer(config: Config, self: ServerProcess): Promise<nu
   }
 }
 
-/** Shares the port with the running server, and waits until that server ends. Throws unavailable if it refuses. */
+/** Shares the port with the running server, and waits until that server ends. Throws as `checkStart`. */
 async function openBeside(config: Config, log: LogWriter): Promise<Port> {
-  const port = openPort(config, (await openTls(config, log))?.current() ?? null);
+  const certificate = await openTls(config, log);
+  // All checks come before the port is open: requests that wait in this process would be lost with it.
+  await checkStart(config);
+  const port = openPort(config, certificate?.current() ?? null);
   const refusal = await requestServer(config.dataDir, `/listening?pid=${process.pid}`, lastStopMs);
   if (refusal) throw unavailable("The running server did not start this process as its successor.");
   return port;
+}
+
+/**
+ * Checks, while the present server still runs, that this process could serve in its place: database, key, accounts for
+ * S3, and the port for certificates. Throws the error with which this process would end.
+ */
+async function checkStart(config: Config): Promise<void> {
+  const { databaseUrl, dataDir, replicateTo, acme } = config;
+  const file = databaseFile(dataDir);
+  if (databaseUrl === undefined && !existsSync(file)) throw unavailable(`${file} is missing. Put it back.`);
+  openMediaBucket(config);
+  scheduleBackups(config);
+  if (replicateTo !== undefined) openReplica(replicateTo, config);
+  await withConfiguredDatabase(config, async (db) => {
+    await findPending(db);
+    (await openVault(config, db)).fingerprint();
+    if (acme) await (await openHttpPort(config, acme, db, true)).stop();
+  });
 }
 
 async function becomeServer(config: Config, { log: { notice }, stopSignal }: Run): Promise<Config> {

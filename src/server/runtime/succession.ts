@@ -22,7 +22,7 @@ export function prepareSuccession(command: readonly string[], env: Environment, 
     if (starting) return starting.promise;
     starting = Promise.withResolvers<number>();
     const { promise, reject } = starting;
-    const onExit = () => reject(unavailable("The next server does not listen, so the present one goes on."));
+    const onExit = () => reject(unavailable("The next server cannot start, so the present one goes on."));
     // When the shell ends, systemd becomes the successor's parent. systemd stops only its own children gracefully.
     const shell = Bun.spawn(["/bin/sh", "-c", '"$@" & wait', "sh", ...command, ...process.argv.slice(2)], {
       ...{ env: { ...env, SUCCEEDS_SERVER: "1" }, stdio: ["inherit", "inherit", "inherit"] },

@@ -97,11 +97,14 @@ export async function changeVersion(file: string, plan: Plan, config: DatabaseCo
     if (unit !== null) await startServer(unit, config.dataDir);
   };
   const goBack = async () => {
-    if (unit !== null) runSystemctl("stop", unit);
+    const stillRuns = unit !== null && findMainProcess(unit) === running;
+    if (unit !== null && !stillRuns) runSystemctl("stop", unit);
     fs.renameSync(previousOf(installed), installed);
+    if (stillRuns) return;
     await start(kept ?? (await inspectVersion(installed, true, config)).restores);
   };
   if (unit !== null && restores !== null) runSystemctl("stop", unit);
+  const running = unit !== null && restores === null && findMainProcess(unit);
   replaceExecutable(installed, file);
   try {
     await start(restores);
@@ -121,7 +124,8 @@ export async function changeVersion(file: string, plan: Plan, config: DatabaseCo
 async function startServer(unit: string, dataDir: string): Promise<void> {
   const reply = await requestServer(dataDir, "/succeed", readyMs);
   if (reply === null) runSystemctl("start", unit);
-  // The reply is the successor's process id, or an error if the successor did not start.
+  if (reply?.ok === false) throw unavailable("The new server cannot start, so the present one goes on.");
+  // The reply is the successor's process id.
   const pid = reply === null ? findMainProcess(unit) : Number(await reply.text());
   const deadline = performance.now() + readyMs;
   while ((await readServerStatus(dataDir))?.pid !== pid) {
