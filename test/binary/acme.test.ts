@@ -102,7 +102,7 @@ describe("a server and a certificate authority", () => {
   );
 
   test(
-    "a new machine with the restored database presents the same certificate",
+    "a new machine with the restored database presents the same certificate from its start",
     async () => {
       const [binary, elsewhere] = [installBinary(), makeDir()];
       const server = await serveNames(binary, pebble, "shop.test");
@@ -113,14 +113,14 @@ describe("a server and a certificate authority", () => {
       const restored = await binary.run("db", "restore", "shop.tar.gz", "--data-dir", elsewhere, "--yes");
       expect(restored).toMatchObject({ code: 0 });
       const other = await serveNames(binary, pebble, "shop.test", "--data-dir", elsewhere);
-      expect(await seeIssued(other)).toEqual(first);
+      expect(await seeCertificate(other)).toEqual(first);
       expect(await other.end()).toBe(0);
     },
     timeoutMs,
   );
 
   test(
-    "if DNS does not lead to the server, its log and doctor name the failed step; after a restart with another email, the server tries again at once",
+    "if DNS does not lead to the server, its log and doctor name the failed step, also after a restart; after a restart with another email, the server tries again at once",
     async () => {
       const [binary, name, step] = [installBinary(), "nowhere.test", "(DNS)"];
       let server = await serveNames(binary, pebble, name);
@@ -132,6 +132,11 @@ describe("a server and a certificate authority", () => {
       });
       const [finding] = await tlsFindings(binary, pebble, name);
       expect(finding).toMatchObject({ severity: "error", message: expect.stringContaining(step) });
+      expect(await server.end()).toBe(0);
+      server = await serveNames(binary, pebble, name);
+      const again = await until("the warning", () => server.log().match(/WARN No certificate .*/g));
+      expect(again).toEqual([line.replace("ERROR", "WARN")]);
+      expect(line).toMatch(/The next try is at 20\S+Z, or at once after: systemctl reload bodega$/);
       await pebble.set("add-a", { host: `${name}.`, addresses: ["127.0.0.1"] });
       expect(await server.end()).toBe(0);
       server = await serveNames(binary, pebble, name, "--acme-email", "other@shop.test");

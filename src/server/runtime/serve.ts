@@ -142,6 +142,8 @@ async function runMain(given: Config, run: Run): Promise<number> {
     await run.prepare?.(db, vault);
     const jobs = await startBackgroundJobs(config, db, { ...run, vault });
     const options = { ...jobs, ...succession, version, log, certificate: () => certificate?.current() };
+    // In a restored or promoted copy, the first job has just written the stored certificate.
+    if (!run.port) await certificate?.poll(() => {});
     const monitor = startMonitor(config, db, options);
     const answering = await startAnswering({ ...config, port }, db, { run, vault, monitor, certificate });
     jobs.beginReplication();

@@ -65,11 +65,7 @@ export async function watchCertificate(files: TlsFiles, options: WatchOptions) {
     /** Logs the certificate, then watches the files. */
     start(use: (certificate: Certificate) => void) {
       void logCertificate(current, files, options);
-      polling = runEvery(
-        pollMs,
-        () => poll(use),
-        () => {},
-      );
+      polling = runEvery(pollMs, () => poll(use));
     },
     stop: () => void polling?.stop(),
   };

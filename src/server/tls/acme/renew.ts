@@ -37,12 +37,15 @@ export interface RenewDeps extends Pick<SystemCtx, "vault" | "now"> {
 export async function startRenewal(config: AcmeConfig, deps: RenewDeps, isForced: boolean) {
   const stopping = new AbortController();
   const row = openRow(deps.db, config);
-  const { failure } = (await row.read()) ?? {};
-  if (isForced || (failure && JSON.parse(failure).email !== config.email)) await row.hasten();
+  const { failure, nextAt = "" } = (await row.read()) ?? {};
+  const last = failure ? JSON.parse(failure) : null;
+  if (isForced || (last && last.email !== config.email)) await row.hasten();
+  else if (last && Date.parse(nextAt) > deps.now()) deps.notice("warn", `${last.message} ${last.remedy}`);
   const renew = () => renewIfDue(config, { ...deps, row, signal: stopping.signal });
   const renewing = runEvery(pollMs, renew, () =>
     deps.notice("warn", "the certificate could not be checked; the server tries again"),
   );
+  void renewing.run();
   return {
     stop() {
       stopping.abort();
@@ -56,7 +59,7 @@ type CheckDeps = RenewDeps & { row: ReturnType<typeof openRow>; signal: AbortSig
 /** Writes the newest certificate, which another server may have obtained, to the file. Renews it if this is due. */
 async function renewIfDue(config: AcmeConfig, deps: CheckDeps): Promise<void> {
   const { row, vault, now, signal } = deps;
-  const { sealed = null, nextAt = "", failures = 0 } = (await row.read()) ?? {};
+  const { sealed = null, nextAt = "", failures = 0, failure } = (await row.read()) ?? {};
   const pem = sealed === null ? null : vault.open("certificate", row.id, sealed);
   if (pem !== null && attempt(() => readFileSync(config.file, "utf8")) !== pem) {
     writeWhole(config.dataDir, config.file, pem);
@@ -66,7 +69,7 @@ async function renewIfDue(config: AcmeConfig, deps: CheckDeps): Promise<void> {
   // After `db rekey`, the stored certificate cannot be decrypted, so another one is obtained.
   const present = pem === null ? undefined : parsePem(pem, config);
   const result = await replaceCertificate(config, present, deps).catch((error) =>
-    signal.aborted ? { nextAt: now(), failures } : reportError(error, config, { ...deps, failures }),
+    signal.aborted ? { nextAt: now(), failures, failure } : reportError(error, config, { ...deps, failures }),
   );
   await row.save(result);
 }
