@@ -177,7 +177,7 @@ test("routes are found for any requested host", async () => {
   expect(await server.end()).toBe(0);
 });
 
-test("an unusable certificate is refused before anything is changed; a certificate with warnings is served", async () => {
+test("an unusable certificate is refused before anything is changed; an expired certificate is served, and doctor exits with 1", async () => {
   const [binary, dir] = [installBinary(), makeDir()];
   const flags = writePair(dir, { ...makeCertificate(), key: makeCertificate().key });
   const refused = await binary.run("serve", "--port", "0", ...flags);
@@ -192,6 +192,9 @@ test("an unusable certificate is refused before anything is changed; a certifica
   expect(server.log()).toContain("expired on");
   expect(server.log()).toContain("covers localhost, 127.0.0.1, but --public-url is https://shop.example.com");
   expect(server.log()).toContain("Every account of this machine can read");
+  // Without the server's flags, doctor asks the server.
+  const { code, stdout } = await binary.run("doctor", "--only", "tls");
+  expect([code, stdout]).toEqual([1, expect.stringContaining("tls: The server's certificate expired on")]);
   expect(await server.end()).toBe(0);
 }, 20_000);
 

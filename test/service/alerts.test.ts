@@ -94,6 +94,11 @@ onDatabase("file", (suite) => {
     expect(await mailed(30)).toEqual([]);
     const values = { message: expect.stringContaining("expires in 9 days"), remedy: "A CAA record forbids it." };
     expect(await mailed(9.5)).toMatchObject([{ kind: "server_alert", values }]);
+    // Even if no renewal failed, browsers reject an expired certificate.
+    await row.save({ nextAt: now(), sealed: "sealed" });
+    await mailed(-1);
+    const severities = await Array.fromAsync(checkTls({ ...program, ctx: app.system, config, now }));
+    expect(severities.map(({ severity }) => severity)).toEqual(["error"]);
     const others = readConfig({ "data-dir": dataDir }, {});
     const found = await Array.fromAsync(checkTls({ ...program, ctx: app.system, config: others, now }));
     const message = expect.stringContaining(`${acme.file} was not checked, because --acme`);

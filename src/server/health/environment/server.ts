@@ -141,10 +141,16 @@ export async function* checkMail({ config, command, timeoutMs }: CheckSubject): 
 }
 
 export async function* checkTls(subject: CheckSubject): AsyncGenerator<Finding> {
-  const { tls, acme, dataDir } = subject.config;
-  if (tls) yield* checkServedFiles(subject, tls);
+  const { tls, dataDir } = subject.config;
+  if (tls) return yield* checkServedFiles(subject, tls);
+  // The running server may have a certificate by flags that are not set here.
+  const end = (await readServerStatus(dataDir, subject.timeoutMs))?.certificate_expires_at;
+  if (end && Date.parse(end) <= subject.now()) {
+    const message = `The server's certificate expired on ${end}: browsers and apps reject it.`;
+    yield finding("error", dataDir, message, "Renew it; the server loads it without a restart.");
+  }
   const obtained = join(dataDir, "acme-certificate.pem");
-  if (acme || !existsSync(obtained)) return;
+  if (!existsSync(obtained)) return;
   const message = `${obtained} was not checked, because --acme (BODEGA_ACME) is not set here.`;
   yield finding("note", obtained, message, "Use the same flags and environment as for the server.");
 }
@@ -159,9 +165,10 @@ async function* checkServedFiles({ config, ctx, now }: CheckSubject, files: TlsF
     return yield finding("note", files.cert, message, "Start the server, which obtains it.");
   }
   try {
-    const problems = await checkCertificate(await readCertificate(files), files, { now: now(), publicUrl });
-    // With --acme, the server renews an old certificate. Its age is an error only if a renewal failed.
-    const severity = failure ? "error" : "note";
+    const certificate = await readCertificate(files);
+    const problems = await checkCertificate(certificate, files, { now: now(), publicUrl });
+    // With --acme, the server renews an old certificate. Its age is an error if a renewal failed, or if it has expired.
+    const severity = failure || certificate.until <= now() ? "error" : "note";
     const remedy = failure?.message ?? "The server renews it.";
     for (const problem of problems) {
       yield acme && problem.severity === "error" ? { ...problem, severity, remedy } : problem;
