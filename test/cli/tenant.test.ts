@@ -30,6 +30,13 @@ test("the first tenant creates the database, and has the documented defaults", a
   expect((await run(["tenant", "show", "demo"])).stdout).toMatch(/^Namespace +demo\nTitle +demo\nDomain +-\n/);
 });
 
+test("an address for a store's mails is stored once, in whatever case it is typed", async () => {
+  const { json } = openCli();
+  const notify = ["Ada@shop.example", "ada@SHOP.example", "bob@shop.example"].flatMap((one) => ["--notify", one]);
+  await json("tenant", "create", "demo", ...notify);
+  expect(await json("tenant", "show", "demo")).toMatchObject({ notify: ["ada@SHOP.example", "bob@shop.example"] });
+});
+
 test("an empty list of tenants is an empty array in JSON, and otherwise a note", async () => {
   const { json, here: run } = openCli();
   await json("db", "migrate");

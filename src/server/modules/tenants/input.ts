@@ -63,7 +63,8 @@ function requireTexts({ title, currencySign, domain, timezone, taxNote, ...given
 function parseNotify(given: string): string {
   const addresses = JSON.parse(given) as string[];
   if (addresses.length > maxNotified) throw invalidField("notify", `must be at most ${maxNotified} addresses`);
-  return JSON.stringify([...new Set(addresses.map((address) => parseEmail("notify", address).email))]);
+  const parsed = addresses.map((address) => parseEmail("notify", address));
+  return JSON.stringify([...new Map(parsed.map((one) => [one.emailKey, one.email])).values()]);
 }
 
 /** Adds named addresses to those of a store. An empty address removes the name. */
