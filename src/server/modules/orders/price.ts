@@ -69,7 +69,7 @@ function shippingOf(
   if (rateId !== null && lacksPostcode(rates, destination.country, destination.postcode)) {
     throw invalidField(
       "shipping_address.postal_code",
-      "is required in letters and digits, because shipping depends on it",
+      "must be a postcode of the country, because shipping depends on it",
     );
   }
   const weight = shipped.reduce((sum, item) => sum + (item.weight ?? 0) * item.quantity, 0);

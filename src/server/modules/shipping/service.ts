@@ -167,17 +167,12 @@ export function offersFor(
 export async function listOffers(ctx: Ctx, query: Static<typeof ShippingQuery>, lang: string | undefined) {
   const { country = "", postal_code: postcode = "", value = 0, weight_g: weight = 0 } = query;
   const goods = { value: parseMoney("value", value, currencyDigits(ctx.tenant.currency)), weight };
-  return offersFor(await keptShippingRates(ctx), { country, postcode }, goods).map((offer) =>
-    showOffer(ctx, offer, lang),
-  );
+  const offers = offersFor(await keptShippingRates(ctx), { country, postcode }, goods);
+  return offers.map((offer) => showOffer(ctx, offer, lang));
 }
 
 /** Returns an offer as replies show it, with the name in the language `lang` if the store has it. */
-export function showOffer(
-  ctx: Ctx,
-  { rate, priceMinor }: Offer,
-  lang: string | undefined,
-): Static<typeof ShippingOffer> {
+export function showOffer(ctx: Ctx, { rate, priceMinor }: Offer, lang?: string): Static<typeof ShippingOffer> {
   const price = toAmount(priceMinor, currencyDigits(ctx.tenant.currency));
   return { id: rate.id, name: nameIn(ctx, rate, lang), zone: rate.zone, price, price_minor: priceMinor };
 }

@@ -15,10 +15,17 @@ export function normalizePostcode(postcode: string): string {
     .toUpperCase();
 }
 
-/** Whether the zone depends on the postcode, and the postcode is missing or has other characters than A-Z and 0-9. */
+/** The form of normalized postcodes in countries that use only digits. Buyers may write the country before them. */
+const digitForms: [form: RegExp, countries: string][] = [
+  [/^[A-Z]{0,3}\d{4}$/, "AT AU BE BG CH DK HU LI LU LV NO NZ SI SJ"],
+  [/^[A-Z]{0,3}\d{5}$/, "AX CZ DE EE ES FI FR GR HR IT LT MC PL SE SK TR UA"],
+];
+
+/** Whether the zone depends on the postcode, and the postcode is missing or cannot be one of the country. */
 export function lacksPostcode(rates: readonly ZoneRate[], country: string, postcode: string): boolean {
-  const isDivided = rates.some((rate) => rate.postcodes.length > 0 && rate.countries.includes(country));
-  return isDivided && !/^[A-Z0-9]+$/.test(normalizePostcode(postcode));
+  if (!rates.some((rate) => rate.postcodes.length > 0 && rate.countries.includes(country))) return false;
+  const [form] = digitForms.find(([, countries]) => countries.includes(country)) ?? [/^[A-Z0-9]+$/];
+  return !form.test(normalizePostcode(postcode));
 }
 
 /**
