@@ -11,6 +11,9 @@ const orderAndPay = `${checkout} [data-slot=submit]:not([disabled])`;
 export function describeCard(stage: Stage): void {
   const isAtPayment = (page: Page) =>
     page.waitForFunction(`location.origin === "${stage.payment_url}"`, { timeout: 15_000 });
+  /** Pays without leading the buyer back to the shop. */
+  const payElsewhere = (pageOfPayment: string) =>
+    fetch(pageOfPayment, { method: "POST", body: new URLSearchParams({ act: "pay" }), redirect: "manual" });
   const order = async (page: Page, { add, email }: { add: string; email: string }) => {
     await page.goto(`${stage.shop_url}/#/p/enamel-mug`);
     await click(page, ".buying button", add);
@@ -49,7 +52,7 @@ export function describeCard(stage: Stage): void {
       await see(page, "Die Karte wurde abgelehnt");
       await click(page, "button[value=leave]");
 
-      await find(page, "[data-test=card]", "Es wurde nichts bezahlt.");
+      await find(page, "[data-test=card]", "Es ist keine Zahlung eingegangen.");
       await find(page, "[data-test=card]", `Bitte zahlen Sie ${amount}`);
       expect(await findBarriers(page)).toEqual([]);
       expect(await isWiderThanScreen(page)).toBe(false);
@@ -78,23 +81,41 @@ export function describeCard(stage: Stage): void {
       expect(list.split(`to ${email}`).length - 1).toBe(2);
     }, 60_000);
 
-    test("a guest who pays by card sees that the payment is being checked, and then that the order is paid", async () => {
-      const { page } = await stage.chromium.visit(stage.shop_url);
+    test("a guest who pays by card and comes back in another tab sees that the payment is being checked, and then that the order is paid", async () => {
+      const { page, context } = await stage.chromium.visit(stage.shop_url);
       await chooseLanguage(page, "en");
       await order(page, { add: "Add to basket", email: "late@example.com" });
       await click(page, orderAndPay);
       await isAtPayment(page);
       const pageOfPayment = page.url();
       const [placed] = await stage.call<{ id: string }[]>("GET", "/orders/");
-      // The buyer comes back before the payment has arrived.
-      await page.goto(`${stage.shop_url}/#/order/${placed?.id}?returned=true`);
-      await find(page, "[data-test=card]", "We are checking your payment.");
-      expect(await findBarriers(page)).toEqual([]);
-      await fetch(pageOfPayment, { method: "POST", body: new URLSearchParams({ act: "pay" }), redirect: "manual" });
+      // The buyer comes back in another tab, before the payment has arrived.
+      const tab = await context.newPage();
+      await tab.goto(`${stage.shop_url}/#/order/${placed?.id}?returned=true`);
+      await find(tab, "[data-test=card]", "We are checking your payment.");
+      expect(await findBarriers(tab)).toEqual([]);
+      await payElsewhere(pageOfPayment);
+      await find(tab, "[data-test=state]", "Paid");
+    }, 60_000);
+
+    test("a guest who pays by card in another tab and then cancels the order sees that it is paid", async () => {
+      const visit = await stage.chromium.visit(stage.shop_url);
+      const { page } = visit;
+      visit.allow(/status of 409/);
+      await chooseLanguage(page, "en");
+      await order(page, { add: "Add to basket", email: "cancels@example.com" });
+      await click(page, orderAndPay);
+      await isAtPayment(page);
+      const pageOfPayment = page.url();
+      await click(page, "button[value=leave]");
+      await find(page, "[data-test=card]", "No payment has arrived.");
+      await payElsewhere(pageOfPayment);
+      await click(page, "[data-slot=cancel]");
+      await click(page, "dialog [value=yes]");
       await find(page, "[data-test=state]", "Paid");
     }, 60_000);
 
-    test("a guest who pays by card sees an error if the payment page does not open, and can open it later", async () => {
+    test("a guest who pays by card sees an error if the payment page does not open, can open it later, and sees the payment after the Back button", async () => {
       const visit = await stage.chromium.visit(stage.shop_url);
       const { page } = visit;
       visit.allow(/status of 503/, /ERR_FAILED/);
@@ -115,6 +136,10 @@ export function describeCard(stage: Stage): void {
       isCut = false;
       await click(page, "[data-test=card] button", "Pay now");
       await isAtPayment(page);
+      await payElsewhere(page.url());
+      // The browser's Back button leads to the order.
+      await page.goBack();
+      await find(page, "[data-test=state]", "Paid");
     }, 60_000);
   });
 }

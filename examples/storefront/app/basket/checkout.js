@@ -169,7 +169,11 @@ function explainCode({ details = [] }) {
 }
 
 /** The order exists now, so its page shows the error if the payment cannot start. */
-const leadToPayment = (id) => pay(id).catch(() => go(address("order", id, { failed: true }), { replace: true }));
+const leadToPayment = (id) =>
+  pay(id).catch(({ code }) => {
+    const arrival = code === 5306 ? "refused" : "failed";
+    go(address("order", id, { [arrival]: true }), { replace: true });
+  });
 
 async function placeOrder({ note, remember, email, shipping_rate, payment_method, ...shipping_address }, sale) {
   if (readBasket().lines.length === 0) return go("#/basket", { replace: true });

@@ -1,6 +1,6 @@
 import { address } from "../address.js";
 
-/** The key in `sessionStorage` of the token of a guest's order. */
+/** The key of the token of a guest's order, in the storage of the tab or of the browser. */
 const name = (id) => `shop order ${id}`;
 
 export const readToken = (id) => sessionStorage.getItem(name(id)) ?? undefined;
@@ -8,6 +8,16 @@ export const readToken = (id) => sessionStorage.getItem(name(id)) ?? undefined;
 export const keepToken = (id, token) => sessionStorage.setItem(name(id), token);
 
 export const dropToken = (id) => sessionStorage.removeItem(name(id));
+
+/** Keeps the token for other tabs, too: the payment page may lead back to another one. */
+export const shareToken = (id) => readToken(id) && localStorage.setItem(name(id), readToken(id));
+
+/** Moves a shared token to this tab. */
+export function collectToken(id) {
+  const token = localStorage.getItem(name(id));
+  if (token) keepToken(id, token);
+  localStorage.removeItem(name(id));
+}
 
 /** The API does not show withdrawals to customers, so a tab notes its own: of the "whole" order, or "part" of it. */
 const withdrawn = (id) => `shop withdrawn ${id}`;

@@ -7,21 +7,22 @@ import { mailNote, nextStep } from "../form.js";
 import { config, isSignedIn, shop } from "../shop.js";
 import { readStore, taxNote } from "../store.js";
 import { countryName, formatDate, formatMinor, t, variantName } from "../words.js";
-import { dropToken, linkTo, readToken, readWithdrawn } from "./access.js";
+import { collectToken, dropToken, linkTo, readToken, readWithdrawn } from "./access.js";
 import { drawParcels } from "./parcels.js";
 import { isUndecided, pay, readPayment, waitForPayment } from "./pay.js";
 
 /** For its customer, or a guest who has its token. */
 export async function show({ id, query, signal }) {
+  collectToken(id);
   const orderToken = readToken(id);
   const askForLink = () => go(address("link", { next: location.hash }), { replace: true });
   if (!orderToken && !(await isSignedIn())) return askForLink();
   try {
-    const arrival = ["placed", "returned", "left", "failed"].find((one) => query.has(one));
-    const read = () => shop.orders.get(id, {}, { signal, orderToken });
-    // The provider may not have told the shop yet.
-    const readPaid = () => readPayment(id, signal).catch(read);
-    const [order, store] = await Promise.all([arrival === "returned" ? readPaid() : read(), readStore()]);
+    const arrival = ["placed", "returned", "left", "failed", "refused"].find((one) => query.has(one));
+    const [stored, store] = await Promise.all([shop.orders.get(id, {}, { signal, orderToken }), readStore()]);
+    // The payment provider may not have reported a payment yet.
+    const mayBePaid = stored.payment_method === "stripe" && isUndecided(stored);
+    const order = mayBePaid ? await readPayment(id, signal).catch(() => stored) : stored;
     // Once: a reload shows the order.
     if (arrival) history.replaceState(history.state, "", address("order", id));
     return draw(order, { store, orderToken, arrival, signal });
@@ -110,7 +111,7 @@ function drawPayment({ payment_method: method, transfer_reference, number, due_m
 function drawCard({ id, payment_method: method, payment_status, due_minor: due, currency }, arrival, isWaiting) {
   if (method !== "stripe" || due === 0) return null;
   const isProcessing = isWaiting || payment_status === "payment_processing";
-  const word = isProcessing ? "waiting" : arrival === "left" || arrival === "failed" ? arrival : "open";
+  const word = isProcessing ? "waiting" : ["left", "failed", "refused"].includes(arrival) ? arrival : "open";
   const note = take("card-payment", {
     title: t("card.title", { amount: formatMinor(due, currency) }),
     text: t(`card.${word}`),
@@ -136,10 +137,20 @@ function drawAddress({ name, company, line1, line2, postal_code = "", city, coun
   return lines.filter(Boolean).map((line) => h("span", {}, line));
 }
 
+/** An order that was paid meanwhile cannot be cancelled. */
+async function showPaid(error, id) {
+  const order = error.code === 5306 && (await readPayment(id));
+  if (!order || isUndecided(order)) throw error;
+  return order;
+}
+
 function startCancelling(content, { id }, redraw) {
   const dialog = content.querySelector("dialog");
   const button = slot(content, "cancel");
   button.addEventListener("click", () => dialog.showModal());
-  const cancel = async () => redraw(await shop.orders.cancel(id, undefined, { orderToken: readToken(id) }));
+  const cancel = async () => {
+    const cancelled = shop.orders.cancel(id, undefined, { orderToken: readToken(id) });
+    redraw(await cancelled.catch((error) => showPaid(error, id)));
+  };
   dialog.addEventListener("close", () => dialog.returnValue === "yes" && act(button, cancel));
 }

@@ -1,6 +1,6 @@
 import { address } from "../address.js";
 import { shop } from "../shop.js";
-import { readToken } from "./access.js";
+import { readToken, shareToken } from "./access.js";
 
 /** Sends the buyer to the page of the payment provider, which leads back to the order. */
 export async function pay(id) {
@@ -10,6 +10,7 @@ export async function pay(id) {
   // The browser's Back button leads to the order, too, even if the browser kept this page in memory.
   history.replaceState(null, "", pages.cancel_url);
   addEventListener("pageshow", ({ persisted }) => persisted && location.reload(), { once: true });
+  shareToken(id);
   location.assign(url);
 }
 
