@@ -58,14 +58,8 @@ export async function readPlace(place: ReplicaTarget) {
   return { generation, claim, lastSegment, newest };
 }
 
-/** Returns the error for a place with newer changes. `known` is the last generation of this database; 0 for none. */
-async function newerState(place: ReplicaTarget, { claim, lastSegment }: PlaceState, known: number) {
-  const { address } = place;
-  const { host, data_dir, at } = claim as Claim;
-  const own = known > 0 ? (await readClaim(place, known + 1))?.at : undefined;
-  const message = own
-    ? `The server on ${host} (${data_dir}) took over ${address} at ${own}.`
-    : `${address} is the replica of the server on ${host} (${data_dir}). Its state of ${lastSegment?.header?.at ?? at} is not in this database.`;
+function newerState(address: string, { host, data_dir, at }: Claim, lastSegment: LastSegment | undefined): AppError {
+  const message = `${address} is the replica of the server on ${host} (${data_dir}). Its state of ${lastSegment?.header?.at ?? at} is not in this database.`;
   return conflict(message, {
     remedy: `For a drill or a copy of the shop, unset BODEGA_REPLICATE_TO. ${describeChoice(address)}`,
   });
@@ -186,7 +180,7 @@ export class GenerationLease {
     const isOwn = claim.host === hostname() && isSameDirectory && wasHere;
     // A replaced server must not take the place back, even if the new server has written nothing.
     if (isOwn || (generation === 0 && this.#has(lastSegment))) return found;
-    throw await newerState(this.#place, found, generation);
+    throw newerState(this.#place.address, claim, lastSegment);
   }
 
   /** Whether the database, when it was opened, contained the last segment. */

@@ -16,7 +16,6 @@ import { fetchReplica } from "./rebuild.ts";
 import type { ReplicaTarget } from "./target.ts";
 
 const checkMs = 5000;
-const maxRetryMs = 10_000;
 
 export interface StandbyState {
   place: string;
@@ -87,18 +86,14 @@ export class Standby {
   async run(url: string): Promise<void> {
     const { signal, pollMs = 1000 } = this.#options;
     this.#write({ url });
-    for (let pauseMs = pollMs; !signal.aborted; ) {
+    while (!signal.aborted) {
+      let pauseMs = pollMs;
       try {
         await this.catchUp();
         this.#failures.end();
-        pauseMs = pollMs;
       } catch (error) {
         if (signal.aborted) break;
-        this.#failures.begin(error);
-        const isEmpty = error instanceof AppError && error.kind === "notFound";
-        const hasCopy = this.#known.state !== null && !this.#isBroken;
-        // To restore the whole state again and again would overload the place, so the pause doubles each time.
-        pauseMs = isEmpty || hasCopy ? pollMs : Math.min(pauseMs * 2, maxRetryMs);
+        pauseMs = this.#failures.begin(error);
       }
       await withSignal(Bun.sleep(pauseMs), signal).catch(() => {});
     }
