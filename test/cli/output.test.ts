@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findReason } from "../../src/cli/terminal/find-reason.ts";
 import { escapeControls, escapeJson, layOutTable, truncateText } from "../../src/cli/terminal/text.ts";
 import { makeDir, openCli, runAtTerminal } from "./run-bodega.ts";
 import { runHere } from "./run-here.ts";
@@ -141,22 +140,6 @@ test("JSON is one line in a pipe, and indented at a terminal", async () => {
 });
 
 describe("an unexpected error", () => {
-  const coded = (message: string, code: string) => Object.assign(new Error(message), { code });
-  test.each<[reason: string, error: unknown]>([
-    [
-      "SQLITE_IOERR: disk I/O error",
-      new Error("Failed query: select 1", { cause: coded("disk I/O error", "SQLITE_IOERR") }),
-    ],
-    ["Error", new Error("insert into app_keys failed")],
-    ["SQLITE_ERROR", coded('SQLITE_ERROR: no such column: x in "SELECT x"', "SQLITE_ERROR")],
-    ["Error", new Error("Cannot find module '/$bunfs/root/chunk.js'")],
-    ["TypeError: x is undefined", new TypeError("x is undefined\n    at run (/srv/src/cli/run.ts:3:1)")],
-    ["ENOSPC: no space left on device, write", coded("ENOSPC: no space left on device, write", "ENOSPC")],
-    ["unknown", "thrown text"],
-  ])("an unexpected error is printed as %j", (reason, error) => {
-    expect(findReason(error)).toBe(reason);
-  });
-
   test("an unexpected error is one line without a stack trace, SQL or a source path", async () => {
     const dataDir = makeDir();
     writeFileSync(join(dataDir, "bodega.db"), "This is not a database at all. ".repeat(200));

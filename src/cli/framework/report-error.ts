@@ -1,23 +1,19 @@
 import { AppError, codeOf, type ErrorKind, remedyOf, typeOf } from "../../server/errors.ts";
 import { commandLine, completeCommand, programName } from "../terminal/command-line.ts";
 import { CancelledError, fitSentence } from "../terminal/console.ts";
-import { findReason } from "../terminal/find-reason.ts";
 import { escapeJson } from "../terminal/text.ts";
 import { formatArg } from "./args.ts";
 import type { Run } from "./command.ts";
 import { isGiven } from "./parse-values.ts";
 
 const cancelledExitCode = 130;
-const maxCharacters = 1000;
 // The usual remedies of these kinds help only clients of the HTTP API.
 const apiOnly: ErrorKind[] = ["internalError", "malformedRequest", "unavailable", "validationFailed", "wrongState"];
 
 /** Prints an error on standard error, with `--json` as JSON. Returns the exit code. */
 export async function reportError(error: unknown, run: Run): Promise<number> {
   const { terminal } = run;
-  const { exit, kind, message: whole, remedy, details } = describeProblem(error, run);
-  // The message may repeat a long typed text.
-  const message = whole.length <= maxCharacters ? whole : `${whole.slice(0, maxCharacters)}…`;
+  const { exit, kind, message, remedy, details } = await describeProblem(error, run);
   const command = commandLine(run.values);
   if (run.json) {
     const complete = (text: string | undefined) => text && completeCommand(text, command);
@@ -40,10 +36,11 @@ export async function reportError(error: unknown, run: Run): Promise<number> {
   return exit;
 }
 
-function describeProblem(error: unknown, run: Run) {
+async function describeProblem(error: unknown, run: Run) {
   if (error instanceof CancelledError) return { exit: cancelledExitCode, message: error.message };
   if (!(error instanceof AppError)) {
-    return { exit: 1, kind: "internalError" as const, message: `Internal error: ${findReason(error)}` };
+    const { describeFault } = await import("../../server/logging/request-log.ts");
+    return { exit: 1, kind: "internalError" as const, message: `Internal error: ${describeFault(error)}` };
   }
   const { exit, kind } = error;
   const details = error.details?.map((detail) => ({ ...detail, flag: findArg(detail.field, run) }));
