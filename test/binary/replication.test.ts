@@ -77,7 +77,7 @@ test("a server with a restored backup does not replace the replica of the live s
   expect(kept.backup.stores).toBe(2);
 }, 60_000);
 
-test("doctor reports failing replication, and a setting that the server has not read yet", async () => {
+test("doctor reports failing replication", async () => {
   const binary = installBinary();
   await openShop(binary);
   const place = join(makeDir(), "file");
@@ -87,7 +87,5 @@ test("doctor reports failing replication, and a setting that the server has not 
   const doctor = await binary.run("doctor", "--json");
   const { findings } = JSON.parse(doctor.stdout) as { findings: unknown[] };
   expect(findings).toContainEqual(expect.objectContaining({ check: "replication", subject: place }));
-  const other = await binary.run("doctor", "--json", "--only", "replication", "--replicate-to", `${place}-2`);
-  expect(other.stdout).toContain(`replicates to ${place}, not to ${place}-2.`);
   expect(await server.end()).toBe(0);
 }, 30_000);

@@ -62,10 +62,6 @@ export async function* checkReplication({ config, timeoutMs, command }: CheckSub
   const last = status ? undefined : readReplicaState(databaseFile(dataDir))?.place;
   const { place = replicateTo ?? last, lag_seconds: lag = 0, failure } = status?.replication ?? {};
   if (place === undefined) return;
-  if (status && replicateTo !== undefined && replicateTo !== status.replication?.place) {
-    const other = `The server (process ${status.pid}) replicates to ${status.replication?.place ?? "no place"}, not to ${replicateTo}.`;
-    yield finding("warning", replicateTo, other, "Restart the server with this place, or correct the setting.");
-  }
   const shared = await describeShared(place, dataDir);
   if (shared) yield finding("warning", place, shared, "Use another disk, machine, or S3.");
   if (!failure && lag <= maxLagSeconds) return;
