@@ -37,7 +37,7 @@ test("help, version and completion load no database, server or prompts, so that 
   expect(packages).toEqual(["citty", "ipaddr.js"]);
 });
 
-test("a command reads only its part of the configuration", async () => {
+test("wrong settings of the server do not stop a command that needs none of them", async () => {
   const { json, here: run } = openCli();
   await json("tenant", "create", "demo");
   const { app_id } = await json<{ app_id: string }>("key", "issue", "-n", "demo", "--name", "web");
@@ -49,7 +49,4 @@ test("a command reads only its part of the configuration", async () => {
     BODEGA_STRIPE_URL: "none",
   };
   expect(await run(["key", "publish", app_id, "--json"], { env })).toMatchObject({ code: 0, stderr: "" });
-  expect((await run(["mail", "test", "-n", "demo", "--to", "ada@example.com"], { env })).stderr).toContain(
-    "BODEGA_SMTP_URL",
-  );
 });

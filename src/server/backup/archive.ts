@@ -94,17 +94,15 @@ export async function peekManifest(beginning: Uint8Array): Promise<Manifest | un
   const unzip = createGunzip({ finishFlush: zlib.Z_SYNC_FLUSH });
   const piping = pipeline(Readable.from([beginning]), unzip, archive).catch(() => {});
   try {
-    for await (const entry of archive) {
-      if (entry.header.name !== files.manifest) return undefined;
-      return parseManifest(await readText(entry, entry.header.size ?? 0));
-    }
+    const { value: entry } = await archive[Symbol.asyncIterator]().next();
+    if (entry?.header.name !== files.manifest) return undefined;
+    return parseManifest(await readText(entry, entry.header.size ?? 0));
   } catch {
     return undefined;
   } finally {
     archive.destroy();
     await piping;
   }
-  return undefined;
 }
 
 function countBytes(onBytes: (bytes: number) => void): Transform {

@@ -49,7 +49,8 @@ function readOptions(options: Options) {
     ...readMailConfig(options),
     /** Permits Web Push endpoints that are on a private network or use http. */
     allowPrivatePush: onOrOff(options.get("BODEGA_PUSH_PRIVATE", "allow-private-push")),
-    ...readPaymentConfig(options),
+    /** The URL of Stripe's API; undefined means the real one. Tests and the demo use a stand-in. */
+    stripeUrl: parseOption(options.get("BODEGA_STRIPE_URL"), originOf, "must be an http or https URL"),
   };
 }
 
@@ -74,11 +75,7 @@ function readMailConfig(options: Options) {
   return { smtpUrl: url, mailFrom: mailFrom(options.get("BODEGA_MAIL_FROM"), url !== undefined) };
 }
 
-/** Returns the URL of Stripe's API; undefined means the real one. Tests and the demo use a stand-in. */
-function readPaymentConfig({ get }: Options) {
-  const readUrl = (value: string) => parseUrl(value, ["http:", "https:"])?.origin;
-  return { stripeUrl: parseOption(get("BODEGA_STRIPE_URL"), readUrl, "must be an http or https URL") };
-}
+const originOf = (value: string) => parseUrl(value, ["http:", "https:"])?.origin;
 
 export const paymentOptions = ({ stripeUrl, publicUrl }: Pick<Config, "stripeUrl" | "publicUrl">) => ({
   stripeUrl,
