@@ -75,7 +75,7 @@ describe("origin check prints whether the server allows the origin, and exits wi
 describe("a usage error ends with exit code 2 and changes nothing", () => {
   test.each([
     [["set"], "Give at least one of <origin...>, --allow-no-origin, --any."],
-    [["set", "shop.example.com", "--any"], "--any cannot be combined"],
+    [["set", "shop.example.com", "--any"], "--any and <origin...> cannot be used together."],
     [["add", "*.com"], "<origin...> "],
     [["check", "https://a.example.com", "--none"], "Give exactly one of <origin>, --none."],
   ])("origin %j", async ([command, ...rest], message) => {

@@ -104,7 +104,7 @@ describe("a new password", () => {
   });
 
   test.concurrent.each([
-    [[], "Missing --password-stdin, --password-file, --random-password, --save-password-to or --no-password"],
+    [[], "Missing --password-stdin, --password-file, --random-password or --save-password-to"],
     [["--password-stdin", "--random-password"], "cannot be used together"],
     [["--password-file", "x", "--random-password"], "--password-file and --random-password cannot be used together"],
     [["--no-password", "--save-password-to", "x"], "--save-password-to"],

@@ -32,16 +32,11 @@ type PasswordChoice = ArgValues<typeof passwordFlags>;
 
 type NewPassword = { password: string; isRandom: boolean };
 
-/** Reads, generates or asks for a new password. The error for a missing password also names `others`. */
-export async function resolvePassword(
-  args: PasswordChoice,
-  console: Console,
-  others: readonly string[] = [],
-): Promise<NewPassword> {
+/** Reads, generates or asks for a new password. */
+export async function resolvePassword(args: PasswordChoice, console: Console): Promise<NewPassword> {
   const given = await readPassword(args, console);
   if (given !== undefined || console.canAsk) return given ?? askStrongPassword();
-  const ways = ["--password-stdin", "--password-file", "--random-password", "--save-password-to", ...others];
-  throw malformedRequest(`Missing ${ways.slice(0, -1).join(", ")} or ${ways.at(-1)}.`, {
+  throw malformedRequest("Missing --password-stdin, --password-file, --random-password or --save-password-to.", {
     details: [{ field: "--password-stdin", message: "or one of the other flags is required without a terminal" }],
   });
 }
@@ -53,14 +48,11 @@ export async function readPassword(args: PasswordChoice, console: Console): Prom
   }
   const file = args["password-file"];
   if (file !== undefined) return { password: readSecretFile(file, "--password-file"), isRandom: false };
+  const flag = "--password-stdin";
   if (!args["password-stdin"]) return undefined;
-  return { password: await readSecretLine(console, "--password-stdin"), isRandom: false };
-}
-
-/** Reads one line of standard input. Refuses a terminal, because it would show the typed secret. */
-async function readSecretLine(console: Console, flag: string): Promise<string> {
+  // A terminal would show the typed password.
   if (console.stdinIsTerminal) throw invalidFlag(flag, "needs a pipe or a file on standard input");
-  return requireLine(flag, await console.readInput(maxBytes), "standard input");
+  return { password: requireLine(flag, await console.readInput(maxBytes), "standard input"), isRandom: false };
 }
 
 export function readSecretFile(path: string, flag: string): string {

@@ -116,12 +116,10 @@ export const rekeyCommand = defineCommand({
   args: {},
   examples: ["bodega db rekey", "bodega db rekey --yes --json"],
   notes: [
-    "Stop all servers of the database first. Queued mail and reset codes are dropped, because only the old key decrypts " +
-      "them. Users with two-factor sign-in cannot sign in until it is reset: bodega user reset-two-factor. Webhooks send " +
-      "nothing until they have a new secret: bodega webhook rotate. Stores take no card payments until they are connected " +
-      "again: bodega payment connect. Browsers and devices must register again for push " +
-      "notifications. Visitors count as new ones and cannot undo earlier likes and bookmarks. Passwords, user tokens and app keys " +
-      "do not depend on the key.",
+    "Stop all servers of the database first. Queued mail and reset codes are dropped, because only the old key decrypts them. " +
+      "The command prints the commands for two-factor sign-in, webhooks and card payments, which do not work until then. " +
+      "Browsers and devices must register again for push notifications. Visitors count as new ones and cannot undo earlier " +
+      "likes and bookmarks. Passwords, user tokens and app keys do not depend on the key.",
   ],
   async run(args, console) {
     const { isServerRunning } = await import("../../../server/db/local/file-lock.ts");

@@ -51,8 +51,7 @@ export default defineCommand({
     "If a store of the present database is not in the backup, the backup may be from another shop. The command then asks " +
       "for the namespace of this store, even with --yes.",
     "A replica is verified with the server's secret key: copy secret.key to the data directory first. If the key is lost, " +
-      "--without-signature restores the replica unverified, and asks for the namespace of the replica's first store. Check the users and keys " +
-      "before you start the server, and replace the key: bodega db rekey",
+      "--without-signature restores the replica unverified, and asks for the namespace of its first store.",
     "The previous database is kept as backups/before-restore-<time>.db in the data directory. Only that file contains the orders, " +
       "users and keys that are newer than the backup. Keys and tokens that were revoked after the backup are valid again.",
     "With --database-url, the libSQL server's database must be empty.",

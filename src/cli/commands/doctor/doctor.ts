@@ -35,9 +35,7 @@ export default defineCommand({
   },
   examples: ["bodega doctor", "bodega doctor -n demo --fix", "bodega doctor --strict --only mail,backups --json"],
   notes: [
-    "Environment: data directory, disk, settings, server, secret key, clock, backups, replica, restore test, mail server, certificate, public URL and proxy, " +
-      "stores, taxes, accounts, keys, mail queues, webhooks. Database: damage, references, schema. Records: stock, totals, balances, " +
-      "counts and search are recomputed and compared with the stored values. Each finding says what to do.",
+    "Stock, totals, balances, counts and search are recomputed and compared with the stored values. Each finding says what to do.",
     "The exit code is 1 if an error remains, and otherwise 0. A server may be running; use the same flags and environment as for " +
       "the server. Entries of the points ledger and order numbers are never changed.",
     "--only and --ignore take the names that the report shows. The data directory and the schema are always checked.",

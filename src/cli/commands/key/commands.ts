@@ -1,4 +1,4 @@
-import { isInUse, keyState, keyStates, type StoredSecret } from "../../../server/modules/app-keys/model.ts";
+import { keyState, keyStates } from "../../../server/modules/app-keys/model.ts";
 import { parseScopes } from "../../../server/security/scopes.ts";
 import { withContext } from "../../context/context.ts";
 import { defineList } from "../../context/store-command.ts";
@@ -49,23 +49,16 @@ export const showCommand = defineCommand({
     const key = await loadKey(args, console);
     await printKey(console, key);
     if (console.quiet || console.json || key.secrets.length === 0) return;
-    const [newest, ...old] = key.secrets as [StoredSecret, ...StoredSecret[]];
     await console.write("\n");
     await printList(console, key.secrets, {
       empty: "No secrets.",
       columns: [
-        { header: "SECRET", value: (secret) => (secret === newest ? "current" : "old") },
+        { header: "SECRET", value: (secret) => (secret === key.secrets[0] ? "current" : "old") },
         "created_at",
         "last_used_at",
         { header: "VALID UNTIL", value: ({ expires_at }) => expires_at ?? "the key is rotated" },
       ],
     });
-    const valid = old.filter(({ expires_at }) => Date.parse(expires_at ?? "") > Date.now());
-    if (valid.length === 0) return;
-    const advice = valid.some((secret) => isInUse(secret, newest))
-      ? "Clients may still use an old secret. Retire it after all of them use the current one."
-      : `Clients use only the current secret. Retire the old one: bodega key retire ${key.app_id}`;
-    await info(console, advice);
   },
 });
 

@@ -1,9 +1,9 @@
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { attempt } from "../../../server/values/attempt.ts";
-import { namespaceArg, valueArg } from "../../framework/args.ts";
+import { requiredNamespaceArg, valueArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { invalidFlag, warn } from "../../terminal/console.ts";
+import { warn } from "../../terminal/console.ts";
 import { type CallApi, withLocalApi } from "../api/local-api.ts";
 import { buildInfo } from "../version.ts";
 
@@ -13,8 +13,7 @@ const versions = ["2025-06-18", "2025-03-26", "2024-11-05"];
 export default defineCommand({
   description: "Serve the API of a store to an agent, over the Model Context Protocol",
   args: {
-    // An agent cannot answer questions, so this command never asks which store to use.
-    namespace: namespaceArg,
+    namespace: requiredNamespaceArg,
     "allow-writes": { type: "boolean", description: "Also offer tools that change the store" },
     as: valueArg("id|email", "Act as this user (default: as the operator of the store)", { completes: "user" }),
   },
@@ -23,12 +22,11 @@ export default defineCommand({
     "An agent starts this command, and speaks JSON-RPC with it on standard input and output until the agent closes the input. Each " +
       "endpoint of the API for staff is a tool. Without --allow-writes, no tool can change the store.",
   ],
-  async run({ namespace, ...args }, console) {
-    if (namespace === undefined) throw invalidFlag("--namespace", "is required");
+  async run(args, console) {
     if (console.stdinIsTerminal) {
       await warn(console, "This command is for agents, which start it themselves. Press ctrl-D to end.");
     }
-    return withLocalApi({ ...args, namespace }, console, async (call) => {
+    return withLocalApi(args, console, async (call) => {
       const { createTools } = await import("../../../server/runtime/api-tools.ts");
       const tools = createTools(args["allow-writes"]);
       const input = Readable.from(console.streamInput());

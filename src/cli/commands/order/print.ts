@@ -1,7 +1,7 @@
 import type { OrderDocument as Order } from "../../../server/modules/orders/list.ts";
 import { decimalsOf } from "../../../server/values/currency.ts";
 import { formatMinor } from "../../../server/values/money.ts";
-import { type Console, printJson, printList, printRecord } from "../../terminal/console.ts";
+import { type Console, printList, printRecord } from "../../terminal/console.ts";
 
 export function toOrderRecord({ id, ...rest }: Order) {
   return { order_id: id, ...rest };
@@ -40,8 +40,7 @@ function toFields(order: Order): object {
 }
 
 export async function printOrder(console: Console, order: Order): Promise<void> {
-  if (console.json) return printJson(console, toOrderRecord(order));
-  if (console.quiet) return printRecord(console, toOrderRecord(order));
+  if (console.json || console.quiet) return printRecord(console, toOrderRecord(order));
   await printRecord(console, toFields(order));
   for (const rows of toTables(order)) {
     if (rows.length === 0) continue;

@@ -2,7 +2,7 @@ import { parseOriginPattern } from "../../../server/modules/app-keys/origin-patt
 import { wordArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
 import { completeCommand } from "../../terminal/command-line.ts";
-import { type Console, fitSentence, info, invalidFlag, printJson, printList } from "../../terminal/console.ts";
+import { type Console, fitSentence, info, printJson, printList } from "../../terminal/console.ts";
 import { aboutKey, confirmInUse, confirmPages, describeKey, loadKey, printKey, withKey } from "../key/key.ts";
 
 const service = () => import("../../../server/modules/app-keys/origins.ts");
@@ -82,6 +82,7 @@ export const setCommand = defineCommand({
     any: { type: "boolean", description: "Allow every origin: empty the list and stop enforcing it" },
   }),
   anyOf: ["origin", "allow-no-origin", "any"],
+  exclusive: ["origin", "allow-no-origin"].map((flag) => ["any", flag]),
   examples: ["bodega origin set -n demo web shop.example.com '*.example.org'", "bodega origin set -n demo web --any"],
   notes: [
     "Without --allow-no-origin, requests without an Origin header are rejected. With --allow-no-origin and no origins, no " +
@@ -90,8 +91,6 @@ export const setCommand = defineCommand({
   done: "Replaced the origins of key {name}.",
   async run(args, console) {
     const { any, origin: origins, "allow-no-origin": allowNoOrigin } = args;
-    if (any && (origins.length > 0 || allowNoOrigin))
-      throw invalidFlag("--any", "cannot be combined with origins or --allow-no-origin");
     await confirmOrigins(args, console);
     const { setOrigins } = await service();
     const input = { origins, allowNoOrigin, enforce: !any };

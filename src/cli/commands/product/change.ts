@@ -132,7 +132,6 @@ export const deleteCommand = defineCommand({
   description: "Delete a product; orders keep their lines",
   args: product.args,
   examples: ["bodega product delete -n demo desk-lamp"],
-  notes: ["To bring it back: bodega product restore -h"],
   done: "Deleted product {title}.",
   async run(args, console) {
     const { deleteProduct, getProduct } = await service();

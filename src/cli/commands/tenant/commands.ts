@@ -84,8 +84,7 @@ export const updateCommand = defineCommand({
   args: { tenant: tenantArg, ...updateFlags, namespace: namespaceArg },
   examples: ["bodega tenant update demo --country DE --prices-include-tax yes --hold 2h --logo="],
   notes: [
-    "Fields without a flag keep their value. An empty --domain=, --url=, --logo=, --country=, --order-url=, --tax-note= or " +
-      "--transfer-instructions= clears the field.",
+    "Fields without a flag keep their value. An empty value, as in --logo=, clears an optional field.",
     "A change of taxes or of --hold affects only later orders. Existing orders keep their amounts, and their time to pay.",
   ],
   done: "Updated store {namespace}.",

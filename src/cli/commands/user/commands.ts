@@ -49,7 +49,7 @@ export const createCommand = defineCommand({
     const create = (secret: { password?: string }) =>
       withTenant(args, console, (ctx) => createUser(ctx, { email: args.email, ...readUserFlags(args), ...secret }));
     if (args["no-password"]) await printUser(console, await create({}));
-    else await deliverPassword(args, console, create, ["--no-password"]);
+    else await deliverPassword(args, console, create);
   },
 });
 

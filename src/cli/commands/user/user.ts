@@ -29,9 +29,8 @@ export async function deliverPassword(
   args: Parameters<typeof resolvePassword>[0],
   console: Console,
   change: (secret: { password: string }) => Promise<User>,
-  others: string[] = [],
 ): Promise<void> {
-  const { isRandom, password } = await resolvePassword(args, console, others);
+  const { isRandom, password } = await resolvePassword(args, console);
   if (!isRandom) return printUser(console, await change({ password }));
   const make = async () => ({ ...toUserRecord(await change({ password })), password });
   await deliverSecret(console, args["save-password-to"], { secretField: "password" }, make);

@@ -18,8 +18,3 @@ export function keyState(key: Stated, now: number): KeyState {
   if (!key.active) return "inactive";
   return key.published ? "published" : "unpublished";
 }
-
-/** Whether clients may need the old secret: it was used after the newest was created, or the newest was never used. */
-export function isInUse(old: StoredSecret, newest: StoredSecret): boolean {
-  return newest.last_used_at === null || (old.last_used_at !== null && old.last_used_at >= newest.created_at);
-}
