@@ -69,7 +69,7 @@ test("a server with a restored backup does not replace the replica of the live s
   expect(refused.stderr).toContain("is not in this database");
   expect(refused.stderr).toContain(`bodega db restore ${place} --dry-run`);
   expect(await server.end()).toBe(0);
-  const taking = await drill.serve("--take-over");
+  const taking = await drill.serve("--replace-replica");
   await until("the replica", () => taking.log().includes("snapshot made"));
   const [, at = ""] = /To restore that state: \S+ db restore \S+ --at (\S+)/.exec(taking.log()) ?? [];
   expect(await taking.end()).toBe(0);

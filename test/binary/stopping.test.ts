@@ -180,7 +180,7 @@ describe.skipIf(process.platform !== "linux")("a server whose clients open a con
   );
 
   test.each([1, 2])(
-    "while new processes take over with %d worker(s), also before the first of them answers, no connection is refused or reset, and no acknowledged write is lost",
+    "while new processes replace the old ones with %d worker(s), also before the first of them answers, no connection is refused or reset, and no acknowledged write is lost",
     async (workers) => {
       const binary = installBinary();
       const { namespace, auth } = await openShop(binary);
@@ -190,7 +190,10 @@ describe.skipIf(process.platform !== "linux")("a server whose clients open a con
       const load = startLoad({ url: server.url, namespace, auth, clients: 4, persistent: true });
       const ends = await askDuring(server.port, async () => {
         process.kill(server.pid, "SIGUSR2");
-        const next = await until("the next process", () => /Process (\d+) takes over/.exec(server.log())?.[1] ?? null);
+        const next = await until(
+          "the next process",
+          () => /Process (\d+) replaces this one/.exec(server.log())?.[1] ?? null,
+        );
         // This process does not answer yet. It restarts once it does.
         process.kill(Number(next), "SIGUSR2");
         pid = await until("its successor", async () => {

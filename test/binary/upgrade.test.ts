@@ -118,7 +118,11 @@ test(
 );
 
 test.each([
-  ["before it takes over", { NEXT_FAILS: "early" }, "The new server cannot start, so the present one goes on."],
+  [
+    "before it replaces the running server",
+    { NEXT_FAILS: "early" },
+    "The new server cannot start, so the present one goes on.",
+  ],
   ["after a migration", { NEXT_FAILS: "late", NEXT_SCHEMA: "1" }, "The started server ended."],
 ])(
   "if a new version ends %s, the previous version is restored, and no acknowledged product is lost",

@@ -157,7 +157,7 @@ describe("an unexpected error", () => {
     const commands: [args: string[], exit: number][] = [
       [["tenant", "list"], 4],
       [["key", "list", "-n", "demo"], 4],
-      // The exit code is not 4, which tells systemd that another server took over.
+      // The exit code is not 4, which tells systemd that a restart cannot help.
       [["serve", "--port", "0"], 1],
     ];
     for (const [args, exit] of commands) {

@@ -127,7 +127,7 @@ describe("the WAL", () => {
     await child.exited;
   });
 
-  test("the WAL is emptied although another process repeatedly takes the write lock", async () => {
+  test("the WAL is emptied although another process repeatedly acquires the write lock", async () => {
     const child = spawnChild("hold-lock-again", dir);
     expect(await child.nextLine()).toBe("held");
     const emptied: boolean[] = [];

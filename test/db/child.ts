@@ -26,7 +26,7 @@ async function holdLock(): Promise<void> {
   await forever();
 }
 
-/** Repeatedly takes and releases the write lock. */
+/** Repeatedly acquires and releases the write lock. */
 async function holdLockAgain(): Promise<void> {
   const db = await openDatabase({ dataDir, lockDeadlineMs: 30_000 });
   for (let count = 0; ; count++) {

@@ -45,8 +45,8 @@ const open = async () => (await openDatabase({ dataDir: dir })) as FileDatabase;
 const note = (_level: string, message: string) => notices.push(message);
 const onFolder = () => openReplica(folder, config);
 
-function startReplicator(place = onFolder(), database = "ours", takeOver = false, dataDir = dir): Replicator {
-  const options = { place, database, dataDir, version: "1", keepMs, notice: note, pollMs: 20, takeOver };
+function startReplicator(place = onFolder(), database = "ours", replaceReplica = false, dataDir = dir): Replicator {
+  const options = { place, database, dataDir, version: "1", keepMs, notice: note, pollMs: 20, replaceReplica };
   replicator = new Replicator(db, options);
   replicator.begin();
   return replicator;
@@ -375,10 +375,10 @@ describe("two servers", () => {
 
   afterEach(() => other.close());
 
-  const ofOther = (takeOver = false, dataDir = others) =>
+  const ofOther = (replaceReplica = false, dataDir = others) =>
     new Replicator(other, {
       ...{ place: onFolder(), database: "ours", dataDir, version: "1" },
-      ...{ keepMs, notice: note, pollMs: 20, takeOver },
+      ...{ keepMs, notice: note, pollMs: 20, replaceReplica },
     });
   const refusal = (server: Replicator) => failureOf(server.check()) as Promise<AppError>;
 
@@ -391,7 +391,7 @@ describe("two servers", () => {
       server.begin();
       const error = await server.replaced;
       expect(error.message).toContain(`(${dir}). Its state of 2`);
-      for (const text of ["--dry-run", "unset BODEGA_REPLICATE_TO", "--take-over"]) {
+      for (const text of ["--dry-run", "unset BODEGA_REPLICATE_TO", "--replace-replica"]) {
         expect(error.remedy).toContain(text);
       }
       expect(objects("generation-")).toHaveLength(1);
@@ -428,7 +428,7 @@ describe("two servers", () => {
     expect(notices.at(-1)).toContain("did not answer for 5 s");
   }, 15_000);
 
-  test("two servers never write to one place: the second must take over explicitly, and the error of the first names the second and what to do", async () => {
+  test("two servers never write to one place: the second must replace the replica explicitly, and the error of the first names the second and what to do", async () => {
     const first = startReplicator();
     await notice("snapshot made");
     await insert("a");
@@ -445,9 +445,10 @@ describe("two servers", () => {
     const kept = notices.find((one) => one.includes("keeps its earlier state")) ?? "";
     const [, at = ""] = /To restore that state: bodega db restore \S+ --at (\S+)/.exec(kept) ?? [];
     expect(await rowsOf(undefined, Date.parse(at))).toEqual(["a"]);
-    // A replaced server must not take over again when it starts.
+    // A replaced server must not claim the replica again when it starts.
     const again = await refusal(startReplicator());
-    for (const { remedy } of [error, again]) expect(remedy).toContain("start with --take-over to keep this database");
+    for (const { remedy } of [error, again])
+      expect(remedy).toContain("start with --replace-replica to keep this database");
     expect(again.message).toContain("is not in this database");
     expect(objects("generation-")).toHaveLength(2);
   });
@@ -660,7 +661,7 @@ describe("a replica in a place that others can write to", () => {
     // A forged claim of another shop must not stop the server either.
     await claimGeneration(stranger(), { database: "theirs", dataDir: "/srv/theirs", generation: 2 });
     await startReplicator().check();
-    await notice("another server took over the replica: generation-0000000002 in");
+    await notice("another server writes to the replica now: generation-0000000002 in");
     await replicator.stop();
     rmSync(forged);
     writeFileSync(path("generation-9999999999"), "{}");

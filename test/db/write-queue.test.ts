@@ -35,7 +35,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-test("after the process was suspended, a replicated server checks whether another server took over before it writes", async () => {
+test("after the process was suspended, a replicated server checks whether a standby took over before it writes", async () => {
   await open({ isReplicated: true });
   await db.execute(insertRow("before"));
   Bun.sleepSync(2100);

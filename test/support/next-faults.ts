@@ -3,7 +3,7 @@ import { addNextMigration } from "./next-migration.ts";
 const { NEXT_SCHEMA, NEXT_FAILS } = process.env;
 if (NEXT_SCHEMA === "1") addNextMigration();
 if (NEXT_FAILS === "early") {
-  // This faulty release ends before it takes over from the running server.
+  // This faulty release ends before it replaces the running server.
   const on = process.on.bind(process);
   process.on = ((event: string, listener: () => void) =>
     event === "SIGUSR2" ? process.exit(1) : on(event, listener)) as typeof process.on;

@@ -45,7 +45,7 @@ export function watchServer(child: Bun.Subprocess<"ignore", "pipe", "pipe">): Se
       server.pid = Number(
         stderr
           .text()
-          .match(/(?<=Process )\d+(?= takes over)/g)
+          .match(/(?<=Process )\d+(?= replaces this one)/g)
           ?.at(-1),
       );
     },

@@ -6,7 +6,7 @@ export interface UnitOptions {
   dataDir: string;
   folders?: readonly string[];
   settings?: Readonly<Record<string, string>>;
-  /** Whether the server replicates, so that another server may take over. */
+  /** Whether the server replicates, so that a standby may take over. */
   hasReplica?: boolean;
   /** An account that systemd creates, or an existing one. */
   account: { kind: "dynamic" } | { kind: "static"; user: string; group: string };
@@ -37,7 +37,7 @@ export function renderUnit(options: UnitOptions): string {
   const values: Record<string, string> = {
     environment: environment.join(""),
     exec: [quoteWord(program), ...[...words, "serve", "--data-dir", dataDir].map(quoteArgument)].join(" "),
-    takeOver: hasReplica ? "\n# Another server took over the replica.\nRestartPreventExitStatus=4" : "",
+    prevention: hasReplica ? "\n# Another server writes to the replica now.\nRestartPreventExitStatus=4" : "",
     account: renderAccount(dataDir, folders, account),
     home: isInHome ? "read-only" : "yes",
     temporary: [...paths, ...command].some(isTemporary) ? "no" : "yes",

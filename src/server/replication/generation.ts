@@ -67,7 +67,7 @@ function newerState(address: string, { host, data_dir, at }: Claim, lastSegment:
 
 function describeChoice(address: string): string {
   return (
-    "To continue here, stop that server. Then restore its state here, or start with --take-over to keep this database. " +
+    "To continue here, stop that server. Then restore its state here, or start with --replace-replica to keep this database. " +
     `Compare both first: bodega db restore ${address} --dry-run`
   );
 }
@@ -88,9 +88,12 @@ export async function requireNewest(place: ReplicaTarget, generation: number, is
   if (claim === undefined) return;
   const { host, data_dir, at } = claim;
   const { address } = place;
-  throw conflict(`The server on ${host} (${data_dir}) took over ${address} at ${at}. Only one may write there.`, {
-    remedy: describeChoice(address),
-  });
+  throw conflict(
+    `The server on ${host} (${data_dir}) has written to ${address} since ${at}. Only one server may write there.`,
+    {
+      remedy: describeChoice(address),
+    },
+  );
 }
 
 export async function readNewestGeneration(place: ReplicaTarget): Promise<number> {
@@ -125,7 +128,7 @@ export interface LeaseOptions {
   database: string;
   dataDir: string;
   /** Whether this server may replace the replica once, even if the replica has changes that its database lacks. */
-  takeOver?: boolean | undefined;
+  replaceReplica?: boolean | undefined;
   /** The state that the data directory had recorded for the place when this process opened it. */
   known: ReturnType<typeof readReplicaState>;
   tail: WalTail;
@@ -145,19 +148,19 @@ export class GenerationLease {
     if (known?.isUnchanged && known.end) this.#ends.add(JSON.stringify(known.end));
   }
 
-  /** Throws conflict as `takeOver`. A place that does not answer in time is checked later. */
+  /** Throws conflict as `claim`. A place that does not answer in time is checked later. */
   async check(generation: number, notice: LogWriter["notice"]): Promise<void> {
     const late = () => unavailable(`${this.#place.address} did not answer for ${checkMs / 1000} s.`);
     const failure = await withTimeout(this.#require(generation), checkMs, late).catch((error: unknown) => error);
     if (!(failure instanceof AppError)) return;
     if (failure.kind === "conflict") throw failure;
     const { message, remedy = "" } = failure;
-    notice("warn", `It is not known whether another server took over the replica: ${message} ${remedy}`.trimEnd());
+    notice("warn", `It is not known whether another server writes to the replica now: ${message} ${remedy}`.trimEnd());
   }
 
   /** Throws conflict if this server may not write to the place. `generation` is the last one of its directory, or 0. */
   async #require(generation: number): Promise<PlaceState> {
-    const { database, dataDir, takeOver, known } = this.#options;
+    const { database, dataDir, replaceReplica, known } = this.#options;
     const found = await readPlace(this.#place);
     const { claim, lastSegment, newest } = found;
     const wasHere = (known?.generation ?? 0) > 0;
@@ -175,7 +178,7 @@ export class GenerationLease {
       // Only a conflict prevents the start. A server that never replicated here must not start: its place may be wrong.
       throw wasHere || error.kind === "unavailable" ? error : conflict(error.message, { remedy: error.remedy });
     });
-    if (takeOver && !this.#isOver) return found;
+    if (replaceReplica && !this.#isOver) return found;
     const isSameDirectory = claim.data_dir === dataDir && claim.directory === directoryId(dataDir);
     const isOwn = claim.host === hostname() && isSameDirectory && wasHere;
     // A replaced server must not take the place back, even if the new server has written nothing.
@@ -195,10 +198,10 @@ export class GenerationLease {
   /**
    * Claims the next generation of the place.
    * @returns the last segment of the place, whether this database continues it, and when the generation was claimed.
-   * @throws conflict if the place has a newer state. With the option `takeOver`, or if this directory of this machine
+   * @throws conflict if the place has a newer state. With the option `replaceReplica`, or if this directory of this machine
    * wrote that state, there is no conflict.
    */
-  async takeOver(last: number) {
+  async claim(last: number) {
     const { database, dataDir } = this.#options;
     for (;;) {
       const found = await this.#require(last);

@@ -51,7 +51,7 @@ export class Replicator {
   #wake = () => {};
   #running: Promise<void> | undefined;
   readonly #replaced = Promise.withResolvers<AppError>();
-  /** Resolves when another server has taken over the place. This server must then stop. */
+  /** Resolves when another server has claimed the place. This server must then stop. */
   readonly replaced = this.#replaced.promise;
 
   constructor(db: FileDatabase, options: ReplicatorOptions) {
@@ -71,7 +71,7 @@ export class Replicator {
     db.observeWal(this.#tail);
   }
 
-  /** Throws conflict if this server may not take over. If the place does not answer in time, it is checked later. */
+  /** Throws conflict if this server may not claim the place. If the place does not answer in time, it is checked later. */
   check(): Promise<void> {
     return this.#lease.check(this.#generation, this.#options.notice);
   }
@@ -113,7 +113,7 @@ export class Replicator {
       } catch (error) {
         if (error instanceof AppError && error.kind === "conflict") {
           this.#replaced.resolve(error);
-          // This server still sends its last changes, for the server that takes over.
+          // This server still sends its last changes, for the server that replaces it.
           this.#isReplaced = this.#chain !== undefined;
           if (!this.#isReplaced) return;
           isLast = false;
@@ -124,11 +124,11 @@ export class Replicator {
     }
   }
 
-  /** Takes over the place, and continues its chain if the database contained the last segment when it was opened. */
+  /** Claims the place, and continues its chain if the database contained the last segment when it was opened. */
   async #connect(): Promise<ChainWriter> {
     const { place, database, dataDir, notice } = this.#options;
     await checkPlace(place, this.#generation, dataDir, this.#failures.notice);
-    const { generation, lastSegment, continues, at } = await this.#lease.takeOver(this.#generation);
+    const { generation, lastSegment, continues, at } = await this.#lease.claim(this.#generation);
     const chain = createChainWriter(place, { database, generation, claimed: at }, lastSegment);
     this.#generation = generation;
     this.#ownCheckedAt = performance.now();

@@ -33,13 +33,13 @@ export interface JobOptions extends CommandRun {
   vault: Vault;
   log: LogWriter;
   /** Whether to start, and replace the newer changes, if the replica is newer than this database. */
-  takeOver?: boolean | undefined;
+  replaceReplica?: boolean | undefined;
 }
 
 export async function startBackgroundJobs(config: Config, db: Database, options: JobOptions) {
   const { vault, log } = options;
   const { notice } = log;
-  // Replication starts before the other jobs, because nothing may be sent if another server has taken over.
+  // Replication starts before the other jobs, because nothing may be sent if another server has claimed the replica.
   const replicator = await startReplication(config, db, options);
   const deps = { db, vault, now: Date.now, notice };
   const renewal = await startCertificateRenewal(config, deps, isSuccessor(options.env));
@@ -104,7 +104,7 @@ function watchServer(db: Database, notice: LogWriter["notice"]): Timer {
 }
 
 /** Errors: validationFailed for a libSQL server, or a place whose credentials are missing; as `Replicator.check`. */
-async function startReplication(config: Config, db: Database, { log, version, takeOver }: JobOptions) {
+async function startReplication(config: Config, db: Database, { log, version, replaceReplica }: JobOptions) {
   const { replicateTo, replicateKeepMs: keepMs, dataDir } = config;
   if (replicateTo === undefined) return undefined;
   if (!(db instanceof FileDatabase)) {
@@ -114,7 +114,7 @@ async function startReplication(config: Config, db: Database, { log, version, ta
   const place = openReplica(replicateTo, config);
   const database = await readBirth(db);
   const { notice } = log;
-  const replicator = new Replicator(db, { place, keepMs, dataDir, version, database, takeOver, notice });
+  const replicator = new Replicator(db, { place, keepMs, dataDir, version, database, replaceReplica, notice });
   await replicator.check();
   return replicator;
 }

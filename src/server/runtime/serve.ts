@@ -51,7 +51,7 @@ interface Run extends ServerProcess {
  * Runs a server. Returns the exit code after SIGTERM, SIGINT or the end of its terminal. A second signal ends the
  * process at once.
  * @throws unavailable with exit code 1 if the port, the data directory or the database cannot be opened; conflict if
- * another server has taken over the replica; wrongState if a restart cannot help, as after the database was removed.
+ * another server has claimed the replica; wrongState if a restart cannot help, as after the database was removed.
  */
 export async function runServer(config: Config, self: ServerProcess): Promise<number> {
   const log = createLogWriter(config.log, self.writeLog, config.logLevel, config.workers > 1 ? "ofSeveral" : "ofOne");
@@ -165,7 +165,7 @@ async function runMain(given: Config, run: Run): Promise<number> {
     certificate?.stop();
     await answering.stop(end instanceof AppError ? 0 : graceMs);
     monitor.stop();
-    // After a take-over (`conflict`), jobs are also stopped, because replication then sends its last changes.
+    // If another server has claimed the replica (`conflict`), jobs are also stopped: replication sends its last changes.
     if (!(end instanceof AppError) || end.kind === "conflict") await jobs.stop();
     if (end instanceof AppError) throw end;
     return 0;

@@ -34,7 +34,7 @@ export function prepareSuccession(command: readonly string[], env: Environment, 
     });
     shell.kill("SIGKILL");
     await shell.exited;
-    notice("info", `Process ${pid} takes over: finishing requests in flight`);
+    notice("info", `Process ${pid} replaces this one: finishing requests in flight`);
     successor.resolve(pid);
     return pid;
   }

@@ -59,7 +59,7 @@ onEachDatabase((suite) => {
     }
   });
 
-  onFile("a management secret can take over an endpoint only once", async ({ callAnonymously: call }) => {
+  onFile("a management secret can claim an endpoint only once", async ({ callAnonymously: call }) => {
     for (let round = 0; round < 3; round++) {
       const subscription = newSubscription();
       const { management_secret } = await registerWith(call, { subscription });

@@ -167,7 +167,7 @@ onDatabase("file", (suite) => {
     expect(await idsIn(namespace)).toHaveLength(2);
   });
 
-  test("a browser with a changed subscription keeps its registration, and cannot take over another one", async () => {
+  test("a browser with a changed subscription keeps its registration, and cannot replace another one", async () => {
     const { callAnonymously: call } = await suite.shop();
     const taken = newSubscription();
     await registerWith(call, { subscription: taken });

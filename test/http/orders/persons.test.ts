@@ -119,7 +119,7 @@ onDatabase("file", (suite) => {
   ];
 
   for (const [how, prove] of proofs) {
-    test(`a customer takes over the guest orders of an address only after proving it with ${how}`, async () => {
+    test(`a customer gets the guest orders of an address only after proving it with ${how}`, async () => {
       const { shop, place, read } = await open(suite);
       const own = await place({ email: email.toUpperCase() });
       const other = await place({ email: "other@example.com" });
@@ -141,7 +141,7 @@ onDatabase("file", (suite) => {
     });
   }
 
-  test("a customer who signs up without a code, or enters a wrong code, takes over no guest orders", async () => {
+  test("a customer who signs up without a code, or enters a wrong code, gets no guest orders", async () => {
     const { shop, place, read } = await open(suite);
     await updateTenant(shop.app.system, shop.namespace, { signUp: "open" });
     const order = await place();

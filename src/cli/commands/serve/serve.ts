@@ -87,7 +87,7 @@ const serve = defineCommand({
   args: {
     ...serveFlags,
     ...replicateFlag,
-    "take-over": {
+    "replace-replica": {
       type: "boolean",
       description:
         "Start even if the replica has newer changes than this database, and replace them (`db restore --at` can still restore them)",
@@ -100,8 +100,8 @@ const serve = defineCommand({
   notes: [
     "The server updates the database schema first, and logs to standard error. On SIGTERM or SIGINT it waits up to ten " +
       "seconds for requests in flight; a second signal ends it at once.",
-    "Changed certificate files take effect within seconds. On SIGUSR2, a new process takes over; the port stays open.",
-    "The exit code is 4 if a restart cannot help: another server took over the replica, the replica has newer changes, or the " +
+    "Changed certificate files take effect within seconds. SIGUSR2 restarts the server without closing its port.",
+    "The exit code is 4 if a restart cannot help: another server writes to the replica now, the replica has newer changes, or the " +
       "database was removed. It is 1 if a restart may help, for example when the port or the data directory is in use.",
   ],
   async run(args, console) {
@@ -109,7 +109,7 @@ const serve = defineCommand({
     const config = readCliConfig(args, console);
     const { runServer } = await import("../../../server/runtime/serve.ts");
     const onReady = announce(console, config.dataDir);
-    return runServer(config, { ...describeServerProcess(console), takeOver: args["take-over"], onReady });
+    return runServer(config, { ...describeServerProcess(console), replaceReplica: args["replace-replica"], onReady });
   },
 });
 

@@ -25,7 +25,7 @@ const probe = "UPDATE revision SET value = value + 1";
 export interface FileDatabaseOptions extends Partial<WriteQueueOptions> {
   /** Whether a server's checkpointer empties the WAL. If so, writes wait while the WAL is too large. */
   hasCheckpointer?: boolean;
-  /** Whether another server may take over. If so, writes wait after a suspension until the server has checked this. */
+  /** Whether a standby may take over. If so, writes wait after a suspension until the server has checked this. */
   isReplicated?: boolean;
   afterClose?: () => void;
   /** Whether a server uses the file. If so, its checkpointer empties the WAL, and closing does not. */

@@ -21,9 +21,9 @@ export function watchFile(path: string): () => boolean {
   return isSame;
 }
 
-/** If the process did not run for this long, as on a suspended machine, another server may have taken over. */
+/** If the process did not run for this long, as on a suspended machine, a standby may have taken over. */
 const suspendedMs = 2000;
-/** A resumed server needs at most this long to find out whether another server has taken over. */
+/** A resumed server needs at most this long to find out whether a standby has taken over. */
 const askingMs = 2000;
 
 /** Returns a function that returns whether this process has just resumed after a suspension. */

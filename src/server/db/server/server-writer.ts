@@ -49,7 +49,7 @@ export class ServerWriter implements Writer {
     this.#connection = connection;
   }
 
-  /** Sends nothing. The message with the first statements will take the lock. */
+  /** Sends nothing. The message with the first statements will acquire the lock. */
   begin(deadline: number): boolean {
     this.lockMs = Math.max(0, deadline - performance.now());
     this.#lockDeadline = deadline;

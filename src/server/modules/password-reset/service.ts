@@ -8,7 +8,7 @@ import { toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { endCodes, mailCode, redeemCode } from "../mail-codes/service.ts";
-import { takeOverGuestOrders } from "../orders/guests/persons.ts";
+import { assignGuestOrders } from "../orders/guests/persons.ts";
 import { clearFailures } from "../passwords/failures.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
@@ -95,7 +95,7 @@ export async function proveAddress(tx: Ctx, user: SignInUser): Promise<void> {
     await detachDevices(tx, id);
   }
   if (isChanged) await recordUserEvent(tx, "user.updated", await getUser(tx, id));
-  await takeOverGuestOrders(tx, user);
+  await assignGuestOrders(tx, user);
 }
 
 async function recordRefusal(tx: Ctx, key: string): Promise<void> {

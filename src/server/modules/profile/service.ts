@@ -7,7 +7,7 @@ import { parseEmail } from "../../values/email.ts";
 import { recordAudit } from "../audit/service.ts";
 import { queueMail } from "../mail/outbox.ts";
 import { type CodeKey, endCodes, mailCode, redeemCode } from "../mail-codes/service.ts";
-import { takeOverGuestOrders } from "../orders/guests/persons.ts";
+import { assignGuestOrders } from "../orders/guests/persons.ts";
 import { clearFailures } from "../passwords/failures.ts";
 import { hashPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
@@ -117,7 +117,7 @@ export async function verifyOwnEmail(ctx: Ctx, code: string): Promise<User> {
       async act(tx) {
         const changed = await writeColumns(tx, user, columns, { condition: waitingRow, values });
         if (!changed) throw tokenExpired();
-        await takeOverGuestOrders(tx, { id: user.id, emailKey: address.emailKey });
+        await assignGuestOrders(tx, { id: user.id, emailKey: address.emailKey });
         return changed;
       },
       refused: (tx) =>

@@ -8,7 +8,7 @@ import { emailKey, parseEmail } from "../../values/email.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { recordAudit } from "../audit/service.ts";
 import { type CodeKey, type CodeMail, mailCode, redeemCode } from "../mail-codes/service.ts";
-import { takeOverGuestOrders } from "../orders/guests/persons.ts";
+import { assignGuestOrders } from "../orders/guests/persons.ts";
 import { attemptsExhausted } from "../passwords/failures.ts";
 import { hashPassword, verifyPassword } from "../passwords/password-hash.ts";
 import { requireStrongPassword } from "../passwords/password-policy.ts";
@@ -134,7 +134,7 @@ export async function verifySignUp(ctx: Ctx, { email, code, password }: Record<"
         // Staff may have created a user with this email. That user must not get the password of the sign-up.
         if (await findSignInUser(tx.db, which.tenantId, key)) return resetCodeInvalid();
         const { id } = await createCustomer(tx, { ...stored, emailKey: key }, true);
-        await takeOverGuestOrders(tx, { id, emailKey: key });
+        await assignGuestOrders(tx, { id, emailKey: key });
         return undefined;
       },
       refused: (tx) => recordAudit(tx, { event: "user.sign_up_failed", error: "resetCodeInvalid" }),

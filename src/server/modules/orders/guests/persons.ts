@@ -31,7 +31,7 @@ export function listUserOrders(ctx: Pick<Ctx, "db" | "tenant">, userId: string) 
 }
 
 /** Assigns guest orders to the user who has verified the email address of these orders. */
-export async function takeOverGuestOrders(tx: Ctx, user: { id: string; emailKey: string }): Promise<void> {
+export async function assignGuestOrders(tx: Ctx, user: { id: string; emailKey: string }): Promise<void> {
   const found = await listGuestOrders(tx, user.emailKey);
   if (found.length === 0) return;
   const values = { tenantId: tx.tenant.id, emailKey: user.emailKey, userId: user.id, now: toTimestamp(tx.now()) };
