@@ -1886,7 +1886,7 @@ export interface components {
             /** @enum {string} */
             provider: "stripe";
             /** @enum {string} */
-            state: "open" | "complete" | "expired" | "failed";
+            state: "open" | "processing" | "complete" | "expired" | "failed";
             /** @description The provider's page, to which the buyer goes. */
             url: string;
             /** Format: double */

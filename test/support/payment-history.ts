@@ -381,7 +381,7 @@ class History {
     this.#stripe.books.expireDue();
     // An order that has stopped waiting for a page may get its payment later.
     const undecided = await this.#ofOrders<{ id: string; status: string }>(
-      `select o.id, o.status from checkouts c join orders o on o.id = c.order_id where c.is_processing and o.id in`,
+      `select o.id, o.status from checkouts c join orders o on o.id = c.order_id where c.state = 'processing' and o.id in`,
     );
     const early = undecided.some(({ id, status }) => status === "expired" && this.#waiting.has(id));
     if (early) throw new Error("An order has expired although its payment is being decided.");
@@ -547,7 +547,7 @@ class History {
       "* from disputes where order_id",
       "* from order_attention where order_id",
       "* from events where subject",
-      "id, state, is_processing from checkouts where order_id",
+      "id, state from checkouts where order_id",
     ]) {
       rows.push(await this.#ofOrders(`select ${from} in`, "order by 1, 2"));
     }

@@ -14,6 +14,7 @@ import storeMails from "../../../drizzle/0008_store_mails.sql" with { type: "tex
 import discountUses from "../../../drizzle/0009_discount_uses.sql" with { type: "text" };
 import checkoutColumns from "../../../drizzle/0010_checkout_columns.sql" with { type: "text" };
 import refundParts from "../../../drizzle/0011_refund_parts.sql" with { type: "text" };
+import checkoutProcessing from "../../../drizzle/0012_checkout_processing.sql" with { type: "text" };
 import { AppError, conflict, unavailable, wrongState } from "../errors.ts";
 import { isUniqueViolation } from "./db-errors.ts";
 import { Connection } from "./local/connection.ts";
@@ -42,6 +43,7 @@ export const migrations: readonly Migration[] = [
   { name: "0009_discount_uses", sql: discountUses },
   { name: "0010_checkout_columns", sql: checkoutColumns },
   { name: "0011_refund_parts", sql: refundParts },
+  { name: "0012_checkout_processing", sql: checkoutProcessing },
 ];
 
 /** A table that the database of a libSQL server has during a restore. A database with this table must not be used. */

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { revokeAccess } from "../../../src/server/modules/orders/guests/access-token.ts";
+import { revokeAccess } from "../../../src/server/modules/orders/correct.ts";
 import { openAccount } from "../../support/account.ts";
 import { newAddress } from "../../support/client.ts";
 import { type Shop, tenantContext } from "../../support/factories.ts";

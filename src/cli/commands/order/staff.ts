@@ -61,7 +61,7 @@ export const revokeAccessCommand = defineCommand({
   done: "Revoked the links to order {number}.",
   notes: ["The guest can ask for a new link, which is mailed to the address of the order."],
   async run(args, console) {
-    const { revokeAccess } = await import("../../../server/modules/orders/guests/access-token.ts");
+    const { revokeAccess } = await import("../../../server/modules/orders/correct.ts");
     await changeOrder(args, console, "Revoke all links to order {number}?", (tx, { id }) => revokeAccess(tx, id));
   },
 });

@@ -97,9 +97,14 @@ export async function releaseOrder(tx: OrderCtx, id: string, how: "cancel" | "ex
   if (userId !== null && points > 0) {
     await returnSpentPoints(tx, { userId, points, source: `order:${id}:${how}`, orderId: id, cause: id });
   }
-  const event = how === "cancel" ? "order.cancelled" : "order.expired";
-  const mail: OrderChange["mail"] = [how === "cancel" ? "order_cancelled" : "order_expired"];
-  return commitTransition(tx, id, { event, stock: ["release", how], first: [releaseDiscount(tx, id)], mail });
+  const status = how === "cancel" ? "cancelled" : "expired";
+  const first = [releaseDiscount(tx, id)];
+  return commitTransition(tx, id, {
+    event: `order.${status}`,
+    stock: ["release", how],
+    first,
+    mail: [`order_${status}`],
+  });
 }
 
 const selectOthers = statement((q) =>

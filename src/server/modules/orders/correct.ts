@@ -1,7 +1,7 @@
-import { and } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
-import { byId, isVersion, params, run, statement } from "../../db/statement.ts";
-import { preconditionFailed, wrongState } from "../../errors.ts";
+import { bind, byId, params, statement } from "../../db/statement.ts";
+import { wrongState } from "../../errors.ts";
 import { parseEmail } from "../../values/email.ts";
 import { checkNote, metadataText } from "../../values/fields.ts";
 import type { Rendered } from "../catalogue/products/rendering.ts";
@@ -17,8 +17,9 @@ const persons = {
   ...params("email", "emailKey", "phone", "shippingAddress", "billingAddress"),
   ...params("note", "staffNote", "metadata", "accessVersion"),
 };
-const isCurrent = and(byId(orders), isVersion(orders));
-const setPersons = statement((q) => q.update(orders).set(persons).where(isCurrent));
+const setPersons = statement((q) => q.update(orders).set(persons).where(byId(orders)));
+const raiseAccessVersion = statement(sql`
+  update ${orders} set access_version = access_version + 1 where ${byId(orders)}`);
 
 type Address = NonNullable<OrderPatch["shipping_address"]>;
 
@@ -38,9 +39,14 @@ export function correctOrder(
     if (order.fulfillmentStatus === "fulfilled" && !isNoteOnly) throw wrongState(`Order ${id} was sent already.`);
     const columns = { ...order, ...(await patchColumns(tx, order, patch)) };
     const accessVersion = order.accessVersion + (columns.emailKey === order.emailKey ? 0 : 1);
-    const changed = await run(tx.db, setPersons, { ...columns, ...values, accessVersion, ifMatch });
-    if (changed === 0) throw preconditionFailed();
-    return { event: "order.updated" };
+    return { event: "order.updated", first: [bind(setPersons, { ...columns, ...values, accessVersion })] };
+  });
+}
+
+/** Ends all access tokens of an order. Errors: notFound. */
+export function revokeAccess(ctx: Ctx, id: string): Promise<Rendered> {
+  return changeOrder(ctx, id, null, async (_tx, _order, values) => {
+    return { event: "order.updated", first: [bind(raiseAccessVersion, values)] };
   });
 }
 

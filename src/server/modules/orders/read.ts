@@ -14,6 +14,9 @@ export type OrderRow = typeof orders.$inferSelect;
 /** SQL condition: rows that belong to the order `id`, in the tables of lines, payments and refunds. */
 export const ofOrder = sql`tenant_id = ${param("tenantId")} and order_id = ${param("id")}`;
 export const selectLines = statement((q) => q.select().from(orderLines).where(ofOrder).orderBy(orderLines.position));
+/** Returns the name of a line or item: `Shirt (red)`, or `Mug` without variants. */
+export const titleOf = ({ title, variantTitle }: Record<"title", string> & Record<"variantTitle", string | null>) =>
+  variantTitle === null ? title : `${title} (${variantTitle})`;
 const selectRow = statement((q) => q.select().from(orders).where(byId(orders)));
 
 /** How long an access token is valid after the order's last change. */

@@ -22,7 +22,8 @@ import { listWithdrawals, mailOrderLink, recordWithdrawal } from "./withdrawals/
 
 const tag = "Orders";
 const read = { tag, access: [app("orders:read"), token] } as const;
-const visitors = [app("orders:write"), app("orders:place"), token] as const;
+/** Who may place, pay and cancel orders: every caller, but visitors and customers only their own orders. */
+export const visitors = [app("orders:write"), app("orders:place"), token] as const;
 const change = {
   tag,
   access: [app("orders:write"), staff],

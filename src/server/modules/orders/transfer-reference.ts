@@ -14,18 +14,13 @@ export function transferReference(number: number): string {
 export const transferReferenceSql = `printf('RF%02d%d', 98 - ((number % 97) * 1000000 + ${rf00}) % 97, number)`;
 
 /**
- * Reads a transfer reference in any case and with spaces.
- * @returns the order's number; null if the check digits are wrong; undefined for any other text.
+ * Reads an order's number, such as `17` or `#17`, or its transfer reference in any case and with spaces.
+ * @returns null for a reference with wrong check digits; undefined for any other text.
  */
-export function readTransferReference(text: string): number | null | undefined {
-  const [, digits, body] = /^RF(\d\d)0*([1-9]\d{0,14})$/i.exec(text.replaceAll(/\s/g, "")) ?? [];
-  if (body === undefined) return undefined;
-  return checkDigits(Number(body)) === digits ? Number(body) : null;
-}
-
-/** Reads an order's number, such as `17` or `#17`, or its transfer reference. Returns null for wrong check digits. */
 export function readOrderNumber(text: string): number | null | undefined {
-  const referenced = readTransferReference(text);
   const [, number] = /^#?([1-9]\d{0,14})$/.exec(text.trim()) ?? [];
-  return referenced === undefined && number !== undefined ? Number(number) : referenced;
+  if (number !== undefined) return Number(number);
+  const [, digits, referenced] = /^RF(\d\d)0*([1-9]\d{0,14})$/i.exec(text.replaceAll(/\s/g, "")) ?? [];
+  if (referenced === undefined) return undefined;
+  return checkDigits(Number(referenced)) === digits ? Number(referenced) : null;
 }

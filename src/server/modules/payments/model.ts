@@ -12,7 +12,7 @@ export type CheckoutInput = Static<typeof CheckoutInput>;
 export const Checkout = output("Checkout", {
   id: Type.String({ description: "`chk_…`" }),
   provider: oneOf(["stripe"]),
-  state: oneOf(["open", "complete", "expired", "failed"]),
+  state: oneOf(["open", "processing", "complete", "expired", "failed"]),
   url: Type.String({ description: "The provider's page, to which the buyer goes." }),
   amount: Type.Number({ minimum: 0 }),
   amount_minor: Type.Integer({ minimum: 0 }),

@@ -8,6 +8,7 @@ import type { disputes, paymentEvents } from "./table.ts";
 
 type Dispute = typeof disputes.$inferSelect;
 type Event = typeof paymentEvents.$inferSelect;
+type Checkout = typeof checkouts.$inferSelect;
 type Refund = typeof orderRefunds.$inferSelect;
 
 /** An amount in minor units of ISO 4217, also if the provider uses other units. */
@@ -27,7 +28,7 @@ export interface ProviderDispute extends Omit<Dispute, "tenantId" | "orderId" | 
 
 export interface Snapshot {
   /** A completed page is `processing` until the provider accepts the payment, or `failed` if the provider refuses. */
-  state: "open" | "processing" | "complete" | "expired" | "failed";
+  state: Checkout["state"];
   intentId: string | null;
   payment: (ProviderMoney & { reference: string; receivedAt: string }) | null;
   refunds: ProviderRefund[];
@@ -40,7 +41,7 @@ export interface ProviderEvent extends Omit<Event, "tenantId" | "createdAt"> {
   about: string | null;
 }
 
-type NewCheckout = Pick<typeof checkouts.$inferSelect, "id" | "request" | "createdAt">;
+type NewCheckout = Pick<Checkout, "id" | "request" | "createdAt">;
 export type RefundRequest = ProviderMoney & { id: string; orderId: string; intentId: string };
 
 /**

@@ -36,7 +36,7 @@ const page = { ...params("sessionId", "url"), request: "{}" };
 const savePage = statement((q) => q.update(checkouts).set(page).where(isUnknown));
 const failure = { state: "failed", request: "{}", nextCheckAt: null } as const;
 const fail = statement((q) => q.update(checkouts).set(failure).where(isUnknown));
-const states = params("state", "isProcessing", "intentId", "nextCheckAt");
+const states = params("state", "intentId", "nextCheckAt");
 const setState = statement((q) => q.update(checkouts).set(states).where(ofCheckout));
 const isKnown = and(ofOrder, isNotNull(checkouts.sessionId));
 const selectPages = statement((q) => q.select().from(checkouts).where(isKnown).orderBy(checkouts.id));
@@ -97,14 +97,12 @@ const ranks = { open: 0, processing: 1, expired: 2, failed: 2, complete: 3 };
 
 /** Records the state of a page, unless a later state is recorded. Returns whether the state has changed. */
 async function advance(tx: Ctx, row: CheckoutRow, { state: found, intentId }: Snapshot): Promise<boolean> {
-  const before = row.isProcessing ? "processing" : row.state;
-  const isNewer = ranks[found] > ranks[before];
-  const next = isNewer ? found : before;
+  const isNewer = ranks[found] > ranks[row.state];
+  const state = isNewer ? found : row.state;
   const { expiresAt } = await requireRow(tx, row.orderId);
   await run(tx.db, setState, {
-    ...{ tenantId: tx.tenant.id, id: row.id, intentId: intentId ?? row.intentId },
-    ...{ state: next === "processing" ? "complete" : next, isProcessing: next === "processing" ? 1 : 0 },
-    nextCheckAt: next === "open" ? nextCheck(tx.now(), expiresAt) : null,
+    ...{ tenantId: tx.tenant.id, id: row.id, state, intentId: intentId ?? row.intentId },
+    nextCheckAt: state === "open" ? nextCheck(tx.now(), expiresAt) : null,
   });
   return isNewer;
 }

@@ -1,11 +1,12 @@
 import { Type } from "@sinclair/typebox";
-import { app, defineRoute, noAuth, reply, replyAfter, staff, token } from "../../http/route.ts";
+import { app, defineRoute, noAuth, reply, replyAfter, staff } from "../../http/route.ts";
 import { IdParams } from "../../values/schema.ts";
 import { cancelOrder } from "../orders/cancel.ts";
 import { PaymentInput, RefundInput } from "../orders/change-model.ts";
 import { dryRunQuery, Order } from "../orders/model.ts";
 import { payOrder } from "../orders/payments.ts";
 import { refundOrder } from "../orders/refund.ts";
+import { visitors } from "../orders/routes.ts";
 import { openCheckout } from "./checkout.ts";
 import { receiveEvent } from "./events.ts";
 import { Checkout, CheckoutInput, WebhookReceived } from "./model.ts";
@@ -13,7 +14,6 @@ import { checkPayment, closeCheckout } from "./reconcile.ts";
 import { retryRefund } from "./refunds.ts";
 
 const ofOrder = { tag: "Orders", params: IdParams, errors: ["wrongState", "unavailable"] } as const;
-const visitors = [app("orders:write"), app("orders:place"), token] as const;
 const page = { ...ofOrder, access: visitors, secret: true } as const;
 const access = [app("orders:write"), staff] as const;
 const change = { ...ofOrder, access, reply: { status: 200, data: Order }, conditional: true } as const;

@@ -11,9 +11,8 @@ export const checkouts = sqliteTable(
     tenantId: tenantIdColumn(),
     orderId: ownerColumn("order_id", () => orders.id),
     provider: text("provider", { enum: ["stripe"] }).notNull(),
-    state: text("state", { enum: ["open", "complete", "expired", "failed"] }).notNull(),
-    /** Whether the buyer has completed the page, and the provider has not decided about the payment yet. */
-    isProcessing: integer("is_processing", { mode: "boolean" }).notNull().default(false),
+    /** `processing`: the buyer has completed the page, and the provider has not decided about the payment yet. */
+    state: text("state", { enum: ["open", "processing", "complete", "expired", "failed"] }).notNull(),
     amountMinor: integer("amount_minor").notNull(),
     currency: text("currency").notNull(),
     /** The body of the request that opens the page, because a repetition must send the same body. */
@@ -33,7 +32,7 @@ export const checkouts = sqliteTable(
     uniqueIndex("checkouts_session").on(t.tenantId, t.sessionId).where(sql`session_id is not null`),
     index("checkouts_intent").on(t.tenantId, t.intentId).where(sql`intent_id is not null`),
     index("checkouts_due").on(t.nextCheckAt).where(sql`next_check_at is not null`),
-    check("checkouts_state", sql`${t.state} in ('open', 'complete', 'expired', 'failed')`),
+    check("checkouts_state", sql`${t.state} in ('open', 'processing', 'complete', 'expired', 'failed')`),
     check("checkouts_amount", sql`${t.amountMinor} > 0`),
   ],
 );
@@ -41,6 +40,6 @@ export const checkouts = sqliteTable(
 const ofOrder = (order: string) => sql`select 1 from ${checkouts} c where c.order_id = ${sql.raw(order)}`;
 
 /** SQL for whether a provider has yet to decide about a payment of an order. */
-export const isProcessing = (order: string) => sql`exists (${ofOrder(order)} and c.is_processing)`;
+export const isProcessing = (order: string) => sql`exists (${ofOrder(order)} and c.state = 'processing')`;
 /** SQL for whether a page of an order is open, or the provider has yet to decide about a payment. */
-export const canBePaid = (order: string) => sql`exists (${ofOrder(order)} and (c.state = 'open' or c.is_processing))`;
+export const canBePaid = (order: string) => sql`exists (${ofOrder(order)} and c.state in ('open', 'processing'))`;

@@ -3,6 +3,7 @@ import { all, param, statement } from "../../../db/statement.ts";
 import { toTimestamp } from "../../../values/stamps.ts";
 import type { OrderedItem } from "../../catalogue/products/stock.ts";
 import { mailStore } from "../../mail/store-mail.ts";
+import { titleOf } from "../read.ts";
 import type { OrderCtx } from "../statements.ts";
 import { lowStock } from "./table.ts";
 
@@ -19,10 +20,9 @@ const markLow = statement((q) =>
 export async function mailLowStock(tx: OrderCtx, causeId: string, ordered: readonly OrderedItem[]): Promise<void> {
   const { id: tenantId, lowStockAt: limit } = tx.tenant;
   if (limit === null) return;
-  const few = ordered.flatMap(({ productId, variantId, title, variantTitle, available, quantity }) => {
+  const few = ordered.flatMap(({ productId, variantId, available, quantity, ...item }) => {
     if (available === null || available - quantity > limit) return [];
-    const name = variantTitle === null ? title : `${title} (${variantTitle})`;
-    return { id: variantId ?? productId, text: `${name}: ${available - quantity}` };
+    return { id: variantId ?? productId, text: `${titleOf(item)}: ${available - quantity}` };
   });
   if (few.length === 0) return;
   const ids = JSON.stringify(few.map(({ id }) => id));

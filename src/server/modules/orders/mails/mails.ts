@@ -12,7 +12,7 @@ import { dueOf } from "../amounts.ts";
 import type { Tracking } from "../change-model.ts";
 import { refundedPieces, refundOf, selectRefunds } from "../credits.ts";
 import { accessToken } from "../guests/access-token.ts";
-import { type OrderRow, ofOrder, requireRow, selectLines } from "../read.ts";
+import { type OrderRow, ofOrder, requireRow, selectLines, titleOf } from "../read.ts";
 import { unsentOf } from "../refund-lines.ts";
 import type { OrderCtx } from "../statements.ts";
 import { fulfillments } from "../table.ts";
@@ -119,9 +119,7 @@ interface Subject {
   cause: string | null;
 }
 
-const titleOf = ({ title, variantTitle }: Pick<LineRow, "title" | "variantTitle">) =>
-  variantTitle === null ? title : `${title} (${variantTitle})`;
-const piecesOf = (line: Pick<LineRow, "title" | "variantTitle">, quantity: number) => `${quantity} × ${titleOf(line)}`;
+const piecesOf = (line: Parameters<typeof titleOf>[0], quantity: number) => `${quantity} × ${titleOf(line)}`;
 
 async function describeSale(tx: OrderCtx, { order, lines, kind }: Subject): Promise<Described> {
   const { number, totalMinor, paymentMethod } = order;

@@ -43,7 +43,7 @@ const quietMs = 600_000;
 
 // A page is complete here when its payment was booked. So a page that is paid only at Stripe was not booked.
 const isUnbooked = sql`${checkouts.sessionId} in (select value from json_each(${param("sessions")}))
-  and (${checkouts.state} <> 'complete' or ${checkouts.isProcessing})`;
+  and ${checkouts.state} <> 'complete'`;
 const selectUnbooked = statement((q) =>
   q
     .select({ number: orders.number })

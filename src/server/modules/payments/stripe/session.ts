@@ -1,6 +1,6 @@
 import type { Stripe } from "stripe";
 import { sumOf } from "../../../values/money.ts";
-import type { OrderRow } from "../../orders/read.ts";
+import { type OrderRow, titleOf } from "../../orders/read.ts";
 import type { orderLines } from "../../orders/table.ts";
 import type { NewPage } from "../provider.ts";
 import { toStripe } from "./units.ts";
@@ -53,11 +53,10 @@ function lineItems(order: OrderRow, lines: readonly Line[], due: number): LineIt
       product_data: { name: name.slice(0, maxName) },
     },
   });
-  const goods = lines.map(({ title, variantTitle, quantity, priceMinor, subtotalMinor, discountMinor }) => {
-    const name = variantTitle === null ? title : `${title} (${variantTitle})`;
+  const goods = lines.map(({ quantity, priceMinor, subtotalMinor, discountMinor, ...line }) => {
     const amount = subtotalMinor - discountMinor;
-    if (priceMinor * quantity === amount) return item(name, priceMinor, quantity);
-    return item(quantity === 1 ? name : `${quantity} × ${name}`, amount);
+    if (priceMinor * quantity === amount) return item(titleOf(line), priceMinor, quantity);
+    return item(quantity === 1 ? titleOf(line) : `${quantity} × ${titleOf(line)}`, amount);
   });
   const rate = shippingRate === null ? "Shipping" : (JSON.parse(shippingRate) as { name: string }).name;
   const addedTax = pricesIncludeTax ? 0 : taxMinor;
