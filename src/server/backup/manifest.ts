@@ -1,25 +1,30 @@
+import { type Static, Type } from "@sinclair/typebox";
 import { type AppError, type ErrorOptions, validationFailed } from "../errors.ts";
 import { attempt } from "../values/attempt.ts";
+import { nullable } from "../values/schema.ts";
+import { validate } from "../values/validate.ts";
 
-export interface Manifest {
+const ManifestSchema = Type.Object({
   /** The version of the format. It changes when older programs cannot read the archive. */
-  format: 1;
-  created_at: string;
-  version: string;
-  source: "file" | "server";
+  format: Type.Literal(1),
+  created_at: Type.String({ pattern: "^\\d{4}-\\d\\d-\\d\\dT[\\d:.]{8,12}Z$" }),
+  version: Type.String({ pattern: "^[\\x21-\\x7e]{1,100}$" }),
+  source: Type.Union([Type.Literal("file"), Type.Literal("server")]),
   /** `begun_at` is the time at which the database was created. It identifies the database. */
-  database: { bytes: number; sha256: string; begun_at: string | null };
-  schema: { name: string; hash: string }[];
-  stores: number;
-}
+  database: Type.Object({ bytes: Type.Integer(), sha256: Type.String(), begun_at: nullable(Type.String()) }),
+  schema: Type.Array(Type.Object({ name: Type.String(), hash: Type.String() })),
+  stores: Type.Integer(),
+});
+export type Manifest = Static<typeof ManifestSchema>;
 
 export function parseManifest(text: string): Manifest {
-  const manifest: Manifest | undefined = attempt(() => JSON.parse(text));
+  const manifest = attempt(() => JSON.parse(text));
   if (typeof manifest?.format === "number" && manifest.format !== 1) {
     throw damaged(`The backup has format ${manifest.format} of a newer version of Bodega. Use that version.`);
   }
-  if (manifest?.format !== 1 || !isManifest(manifest)) throw damagedBackup("its manifest cannot be read");
-  return manifest;
+  const valid = attempt(() => validate(ManifestSchema, manifest, "manifest"));
+  if (valid === undefined) throw damagedBackup("its manifest cannot be read");
+  return valid;
 }
 
 /** Returns the error for a damaged archive. The exit code is 1, not 2, because the command line was correct. */
@@ -40,17 +45,4 @@ export function damagedReplica(reason: string, remedy?: string): AppError {
 export function foreignObject(reason: string): AppError {
   const followUp = "If the replica needs it, its server makes a new snapshot within an hour.";
   return damagedReplica(reason, `Delete this object, and check who can write there. ${followUp}`);
-}
-
-/** Checks only the fields that are printed or used. */
-function isManifest({ created_at, version, database }: Manifest): boolean {
-  return (
-    typeof created_at === "string" &&
-    /^\d{4}-\d\d-\d\dT[\d:.]{8,12}Z$/.test(created_at) &&
-    !Number.isNaN(Date.parse(created_at)) &&
-    typeof version === "string" &&
-    /^[\x21-\x7e]{1,100}$/.test(version) &&
-    typeof database?.sha256 === "string" &&
-    (database.begun_at === null || typeof database.begun_at === "string")
-  );
 }
