@@ -259,8 +259,8 @@ test("the mail server of a flag takes precedence over that of the environment", 
 
 test("without a terminal, init names all missing flags at once, and creates nothing", async () => {
   const { failure, here, isUntouched } = openNew();
-  const { code, error } = await failure("init", "--smtp-url-file", "nowhere");
-  const flags = ["--title", "--owner-email", "--password-stdin", "--mail-from"];
+  const { code, error } = await failure("init");
+  const flags = ["--title", "--owner-email", "--password-stdin"];
   expect([code, error.details?.map(({ field }) => field)]).toEqual([2, flags]);
   expect(await here(["init", "--no-input", "--title", "店"])).toMatchObject({ code: 2 });
   expect((await failure("init", "--title", "店", "--no-owner")).error).toMatchObject({
@@ -288,6 +288,7 @@ describe("an invalid flag ends init with exit code 2, and nothing is created", (
     ["two ways to run", ["--serve", "--print-unit"], "--print-unit and --serve cannot be used together."],
     ["port", ["--port", "http"], "--port must be a whole number"],
     ["sender", ["--mail-from", "shop"], "--mail-from must be an address, such as shop@example.com"],
+    ["missing sender", ["--smtp-url-file", "nowhere"], "--mail-from is required with --smtp-url-file"],
     ["url", ["--smtp-url-file", import.meta.path, "--mail-from", "a@b.example"], "--smtp-url-file must be one line"],
   ])("%s", async (_what, flags, message) => {
     const { failure, isUntouched } = openNew();

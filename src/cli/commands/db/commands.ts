@@ -140,10 +140,7 @@ async function printRekeyed(console: Console, report: Awaited<ReturnType<typeof 
   const { two_factor_users: users, webhooks, payment_accounts: accounts, ...shown } = report;
   if (console.json) return printJson(console, report);
   if (!report.rekeyed) return info(console, "The database already uses this key. Nothing was changed.");
-  if (!console.quiet) {
-    const counts = { two_factor_users: users.length, webhooks: webhooks.length, payment_accounts: accounts.length };
-    await printRecord(console, { ...shown, ...counts }, "rekeyed");
-  }
+  if (!console.quiet) await printRecord(console, shown, "rekeyed");
   const commands = [
     ...webhooks.map((one) => `webhook rotate -n ${one.namespace} ${one.webhook_id}  # ${formatValue(one.url)}`),
     ...accounts.map((one) => `payment connect ${one.provider} -n ${one.namespace} --key-file <file>  # ${one.account}`),

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import type { Shop } from "../../../server/admin/create-shop.ts";
-import { readVariable } from "../../../server/config/environment.ts";
 import { invalidField } from "../../../server/errors.ts";
 import { parseOriginPattern } from "../../../server/modules/app-keys/origin-pattern.ts";
 import {
@@ -25,7 +24,6 @@ import {
 import { isGiven } from "../../framework/parse-values.ts";
 import { missingError } from "../../framework/questions.ts";
 import { passwordFlags } from "../../secrets/secrets.ts";
-import type { Console } from "../../terminal/console.ts";
 import { addressFlags, replicateFlag, serverFlags, withVariables } from "../serve/serve.ts";
 
 export const initFlags = {
@@ -85,10 +83,6 @@ export function checkFlags(args: InitArgs): void {
   args.origin.forEach(parseOriginPattern);
 }
 
-export function readSender(args: InitArgs, console: Console): string | undefined {
-  return args["mail-from"] ?? readVariable(console.env, "BODEGA_MAIL_FROM");
-}
-
 /** Returns the flags that are settings, as environment variables. Leaves out the mail server and a random port. */
 export function readSettings(args: InitArgs): Record<string, string> {
   const flags: CommandArgs = { ...initFlags, "database-url": sharedArgs["database-url"] };
@@ -102,7 +96,7 @@ export function readSettings(args: InitArgs): Record<string, string> {
 }
 
 /** Throws malformedRequest for flags that are missing without a terminal. `namespace` is undefined if no flag gives it. */
-export function requireFlags(args: InitArgs, console: Console, namespace: string | undefined, shop: Shop): void {
+export function requireFlags(args: InitArgs, namespace: string | undefined, shop: Shop): void {
   const isUnnamed = namespace === undefined;
   const hasTitle = args.title !== undefined;
   const needsOwner = shop.owner === null && !args["no-owner"];
@@ -112,7 +106,6 @@ export function requireFlags(args: InitArgs, console: Console, namespace: string
     title: isUnnamed && !hasTitle,
     "owner-email": needsOwner && args["owner-email"] === undefined,
     "password-stdin": needsOwner && !hasPassword,
-    "mail-from": args["smtp-url-file"] !== undefined && readSender(args, console) === undefined,
   };
   const missing = Object.entries<Arg>(initFlags).filter(([name]) => isMissing[name as keyof typeof isMissing]);
   if (missing.length === 0) return;

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { findShop, type Shop, setUpShop } from "../../../server/admin/create-shop.ts";
 import { type Config, readConfig } from "../../../server/config/config.ts";
 import { databaseFile } from "../../../server/config/data-dir.ts";
-import { addToEnvFile } from "../../../server/config/environment.ts";
+import { addToEnvFile, readVariable } from "../../../server/config/environment.ts";
 import { listTenants } from "../../../server/modules/tenants/service.ts";
 import { prepareUser } from "../../../server/modules/users/service.ts";
 import { readServerStatus } from "../../../server/monitoring/listeners.ts";
@@ -13,7 +13,7 @@ import { beginContext, readCliConfig, withContext } from "../../context/context.
 import { planSecretFile, readSecretFile } from "../../secrets/secrets.ts";
 import { type Console, info, invalidFlag } from "../../terminal/console.ts";
 import { askYesNo } from "../../terminal/prompt.ts";
-import { checkFlags, type InitArgs, readSender, readSettings, requireFlags } from "./flags.ts";
+import { checkFlags, type InitArgs, readSettings, requireFlags } from "./flags.ts";
 import { askNamespace, findNamespace, resolveKey, resolveOwner, resolveStore } from "./questions.ts";
 
 export type Outcome = Awaited<ReturnType<typeof createShop>>;
@@ -43,9 +43,8 @@ export async function planShop(given: InitArgs, console: Console) {
 
 function readMail(args: InitArgs, console: Console): Record<string, string> {
   const path = args["smtp-url-file"];
-  const from = readSender(args, console);
-  // Without a terminal, `requireFlags` reports a missing sender together with other missing flags.
-  if (path === undefined || (from === undefined && !console.canAsk)) return {};
+  if (path === undefined) return {};
+  const from = args["mail-from"] ?? readVariable(console.env, "BODEGA_MAIL_FROM");
   if (from === undefined) throw invalidFlag("--mail-from", "is required with --smtp-url-file");
   // A quote would end the quoted value in bodega.env, so it is percent-encoded.
   const url = readSecretFile(path, "--smtp-url-file").trim().replaceAll("'", "%27");
@@ -73,7 +72,7 @@ async function gatherAnswers(args: InitArgs, console: Console, config: Config) {
     await info(console, "");
   }
   const found = findNamespace(args, existing);
-  if (!console.canAsk) requireFlags(args, console, found, await readShop(found));
+  if (!console.canAsk) requireFlags(args, found, await readShop(found));
   const named = console.canAsk
     ? await askNamespace(args, console, existing)
     : { namespace: found as string, title: args.title };

@@ -47,13 +47,10 @@ export async function resolveStore(
   { namespace, title }: { namespace: string; title: string | undefined },
 ) {
   const ask = asker(args, console);
-  const { LC_ALL, LC_MESSAGES, LANG } = console.env;
-  const [locale = "en"] = /^[a-z]{2,3}(?=[_.@]|$)/.exec(LC_ALL || LC_MESSAGES || LANG || "") ?? [];
-  const language = console.canAsk ? locale : "en";
   const store = {
     title: title ?? (await ask("title", "Name of the store", { suggestion: namespace })),
     currency: checks.currency(await ask("currency", "Currency of prices, such as EUR or USD", { suggestion: "EUR" })),
-    language: checks.language(await ask("language", "Default language, such as en or pt-BR", { suggestion: language })),
+    language: checks.language(await ask("language", "Default language, such as en or pt-BR", { suggestion: "en" })),
   };
   const answer = await ask("country", "Country of the store, such as DE (optional)", { optional: true });
   const country = answer === "" ? null : checks.country(answer);

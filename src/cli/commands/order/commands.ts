@@ -8,7 +8,7 @@ import { exportArgs, limitArg, sinceArg, untilArg, userFilterArg } from "../../c
 import { defineAct } from "../../context/store-command.ts";
 import { type ArgValues, type CommandArgs, choiceArg, requiredNamespaceArg } from "../../framework/args.ts";
 import { defineCommand } from "../../framework/command.ts";
-import { type Console, invalidFlag, printJson, printList } from "../../terminal/console.ts";
+import { type Console, invalidFlag, printList } from "../../terminal/console.ts";
 import { prepareExport, writeExport } from "../../terminal/export-file.ts";
 import { findUser } from "../user/user.ts";
 import { order } from "./order.ts";
@@ -50,11 +50,10 @@ export const listCommand = defineCommand({
     );
     const needs = {
       header: "ATTENTION",
-      value: ({ needs_attention: kinds }: OrderDocument) => kinds?.join(", ") ?? "",
+      value: ({ needs_attention: kinds }: Pick<OrderDocument, "needs_attention">) => kinds?.join(", ") ?? "",
     };
-    if (console.json) return printJson(console, orders.map(toOrderRecord));
-    await printList(console, orders, {
-      id: ({ id }) => id,
+    await printList(console, orders.map(toOrderRecord), {
+      id: ({ order_id }) => order_id,
       empty: "No orders found.",
       columns: [
         ...(["number", "status"] as const),

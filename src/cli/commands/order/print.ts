@@ -11,7 +11,7 @@ export function formatAmount(minor: number, { currency }: Pick<Order, "currency"
   return `${formatMinor(minor, decimalsOf(currency) ?? 2)} ${currency}`;
 }
 
-export function formatCustomer({ email, user_id }: Order): string {
+export function formatCustomer({ email, user_id }: Pick<Order, "email" | "user_id">): string {
   return email ?? user_id ?? "guest";
 }
 
