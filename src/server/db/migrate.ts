@@ -15,6 +15,7 @@ import discountUses from "../../../drizzle/0009_discount_uses.sql" with { type: 
 import checkoutColumns from "../../../drizzle/0010_checkout_columns.sql" with { type: "text" };
 import refundParts from "../../../drizzle/0011_refund_parts.sql" with { type: "text" };
 import checkoutProcessing from "../../../drizzle/0012_checkout_processing.sql" with { type: "text" };
+import unreadColumns from "../../../drizzle/0013_unread_columns.sql" with { type: "text" };
 import { AppError, conflict, unavailable, wrongState } from "../errors.ts";
 import { isUniqueViolation } from "./db-errors.ts";
 import { Connection } from "./local/connection.ts";
@@ -44,6 +45,7 @@ export const migrations: readonly Migration[] = [
   { name: "0010_checkout_columns", sql: checkoutColumns },
   { name: "0011_refund_parts", sql: refundParts },
   { name: "0012_checkout_processing", sql: checkoutProcessing },
+  { name: "0013_unread_columns", sql: unreadColumns },
 ];
 
 /** A table that the database of a libSQL server has during a restore. A database with this table must not be used. */

@@ -4,7 +4,6 @@ import type { Ctx, PaymentOptions } from "../../context.ts";
 import { pick } from "../../db/selection.ts";
 import { all, createPurge, param, run, type Statement, statement } from "../../db/statement.ts";
 import { AppError } from "../../errors.ts";
-import { sumOf } from "../../values/money.ts";
 import { toTimestamp } from "../../values/stamps.ts";
 import { checkouts } from "../orders/checkouts/table.ts";
 import { orders } from "../orders/table.ts";
@@ -60,11 +59,11 @@ const savePoll = statement(sql`
   update ${paymentAccounts} set events_until = ${param("until")} where tenant_id = ${param("id")}`);
 
 /** Reads open payment pages at the provider, because webhook calls can be lost. Closes the pages of expired orders. */
-export const readDueCheckouts = (deps: PaymentDeps): Promise<number> =>
+export const readDueCheckouts = (deps: PaymentDeps): Promise<void> =>
   workOn(deps, selectPages, claimPage, (ctx, row) => (row.isEnding ? closePage(ctx, row) : reconcile(ctx, row)));
 
 /** Polls the events of accounts, because webhook calls can be lost. */
-export const pollEvents = (deps: PaymentDeps): Promise<number> =>
+export const pollEvents = (deps: PaymentDeps): Promise<void> =>
   workOn(deps, selectAccounts, claimAccount, async (ctx, { id, eventsUntil }) => {
     const [account, provider] = await Promise.all([requireAccount(ctx), openProvider(ctx)]);
     const until = toTimestamp(ctx.now());
@@ -75,34 +74,28 @@ export const pollEvents = (deps: PaymentDeps): Promise<number> =>
 
 /**
  * Claims and works on due rows: stores at the same time, the rows of a store in turn. If the provider of a store does
- * not answer, the store's other rows wait for the next call. Returns how many rows were claimed.
+ * not answer, the store's other rows wait for the next call.
  */
 async function workOn<Row extends { id: string; tenant: string }>(
   deps: PaymentDeps,
   select: Statement<Row>,
   claim: Statement<unknown>,
   work: (ctx: Ctx, row: Row) => Promise<unknown>,
-): Promise<number> {
+): Promise<void> {
   const [now, inMinute, inTenMinutes] = [0, 1, 10].map((minutes) => toTimestamp(deps.now() + minutes * 60_000));
-  const due = await all(deps.db, select, { now });
-  const workOnStore = (rows: Row[]) => {
-    let isDown = false;
-    return workThrough(deps, rows, async (ctx, row) => {
-      if (isDown || (await run(deps.db, claim, { id: row.id, now, inMinute, inTenMinutes })) === 0) return false;
-      await work({ ...deps, ...ctx, actor: { kind: "server" }, requestId: "payments" }, row).catch((error: unknown) => {
-        // The provider did not answer, or refused the store's key. The job tries again after the claim has ended.
-        if (!(error instanceof AppError)) throw error;
-        isDown = error.kind === "unavailable";
-      });
-      return true;
-    });
+  const claimAndWork = async (ctx: PaymentDeps & Pick<Ctx, "tenant">, row: Row) => {
+    if ((await run(deps.db, claim, { id: row.id, now, inMinute, inTenMinutes })) === 0) return false;
+    await work({ ...ctx, actor: { kind: "server" }, requestId: "payments" }, row);
+    return true;
   };
-  const stores = Map.groupBy(due, (row) => row.tenant).values();
+  const workOnStore = (rows: Row[]) =>
+    workThrough(deps, rows, claimAndWork).catch((error: unknown) => {
+      // The provider did not answer, or refused a request. The job tries again after the claims have ended.
+      if (!(error instanceof AppError)) throw error;
+    });
+  const stores = Map.groupBy(await all(deps.db, select, { now }), (row) => row.tenant).values();
   const outcomes = await Promise.allSettled(Array.from(stores, workOnStore));
-  return sumOf(outcomes, (outcome) => {
-    if (outcome.status === "rejected") throw outcome.reason;
-    return outcome.value;
-  });
+  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
 }
 
 export const purgePaymentEvents = createPurge(paymentEvents, sql`created_at <= ${param("before")}`, 30 * 86_400_000);

@@ -45,14 +45,13 @@ const insertEntries = statement(sql`
   from json_each(${param("rows")}) order by key`);
 // Inserts a lot for each new entry, with all of its points.
 const insertLots = statement(sql`
-  insert into ${rewardLots} (sequence, tenant_id, user_id, points, remaining, expires_at, created_at)
-  select e.sequence, e.tenant_id, e.user_id, e.points, e.points, json_extract(j.value, '$[4]'), e.created_at
+  insert into ${rewardLots} (sequence, tenant_id, user_id, remaining, expires_at)
+  select e.sequence, e.tenant_id, e.user_id, e.points, json_extract(j.value, '$[4]')
   from json_each(${param("rows")}) j cross join ${rewardEntries} e on e.id = json_extract(j.value, '$[0]')`);
 // Moves the remaining points of all lots with the same expiry to the newest of these lots. So spending takes time for
 // each expiry of a user's points, not for each entry.
 const joinLots = statement(sql`
-  update ${rewardLots} set remaining = iif(j.is_newest, j.total, 0),
-    points = max(points, iif(j.is_newest, j.total, 0))
+  update ${rewardLots} set remaining = iif(j.is_newest, j.total, 0)
   from (select sequence, sequence = max(sequence) over same as is_newest, sum(remaining) over same as total,
       count(*) over same as count
     from ${rewardLots} where ${ofUser(rewardLots)} and remaining > 0 window same as (partition by expires_at)) j

@@ -58,15 +58,12 @@ export const rewardLots = sqliteTable(
       .references(() => rewardEntries.sequence, { onDelete: "cascade" }),
     tenantId: tenantIdColumn(),
     userId: text("user_id").notNull(),
-    /** The largest number of points that the lot ever had. */
-    points: integer("points").notNull(),
     remaining: integer("remaining").notNull(),
     expiresAt: text("expires_at"),
-    createdAt: text("created_at").notNull(),
   },
   (t) => [
     index("reward_lots_open").on(t.tenantId, t.userId, t.sequence).where(sql`remaining > 0`),
     index("reward_lots_due").on(t.expiresAt).where(sql`remaining > 0 and expires_at is not null`),
-    check("reward_lots_remaining", sql`${t.remaining} between 0 and ${t.points}`),
+    check("reward_lots_remaining", sql`${t.remaining} >= 0`),
   ],
 );

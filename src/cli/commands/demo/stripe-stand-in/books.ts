@@ -17,14 +17,17 @@ const newLists = () => ({
 });
 export type ListName = keyof ReturnType<typeof newLists>;
 
-/** `now` returns epoch milliseconds. `report` is called for each event that Stripe would report. */
-export type Account = { now: () => number; report?: (type: string, object: Row) => void };
+/**
+ * `now` returns epoch milliseconds; `page` the address of the payment page, without the id of a session. `report` is
+ * called for each event that Stripe would report.
+ */
+export type Account = { now: () => number; page: () => string; report?: (type: string, object: Row) => void };
 
 /** The objects of an account, and the operations that change them. */
 export class Books {
   readonly lists = newLists();
   readonly profile = { id: "acct_standin", object: "account", country: "DE", charges_enabled: true };
-  private readonly account: Account;
+  readonly account: Account;
   constructor(account: Account) {
     this.account = account;
   }

@@ -7,9 +7,9 @@ export type Reply = { status: number; body: string };
 
 /**
  * Simulates the parts of Stripe's API that the server uses, for the demo and tests. All keys belong to one account in
- * test mode. `page` returns the address of the payment page, without the id of a session.
+ * test mode.
  */
-export function openStripeStandIn({ page, ...account }: Account & { page: () => string }) {
+export function openStripeStandIn(account: Account) {
   const books = new Books(account);
 
   /** Answers a request. For 24 hours, a repeated `Idempotency-Key` gets the same reply, unless it was an error. */
@@ -21,7 +21,7 @@ export function openStripeStandIn({ page, ...account }: Account & { page: () => 
     const isKey = /^Bearer [sr]k_(?:test|live)_\w{8,}$/.test(authorization ?? "");
     if (!isKey) throw new Refusal("Invalid API Key provided", { status: 401 });
     books.expireDue();
-    const reply = structuredClone(answer(books, call, readForm(text), page()));
+    const reply = structuredClone(answer(books, call, readForm(text)));
     if (key !== null) books.add("replies", "rep", { key, sent, reply });
     return reply;
   }
@@ -45,7 +45,7 @@ const asForm = (value: unknown) => (typeof value === "object" && value ? (value 
 const asList = (value: unknown) => (Array.isArray(value) ? (value as unknown[]) : []);
 
 /** Executes a call, and returns the object in the reply. @throws Refusal */
-function answer(books: Books, call: string, { expand, ...given }: Form, page: string): object {
+function answer(books: Books, call: string, { expand, ...given }: Form): object {
   const [, list = "", id = ""] = /^GET (checkout\/sessions|\w+)(?:\/(\w+))?$/.exec(call) ?? [];
   if (Object.hasOwn(books.lists, list)) {
     if (!id) return listRows(books.lists[list as ListName], given);
@@ -53,7 +53,7 @@ function answer(books: Books, call: string, { expand, ...given }: Form, page: st
     return expand === undefined ? row : withPayment(books, row);
   }
   if (call === "GET account") return books.profile;
-  if (call === "POST checkout/sessions") return createSession(books, given, page);
+  if (call === "POST checkout/sessions") return createSession(books, given);
   if (call === "POST refunds") return createRefund(books, given);
   const [, session] = /^POST checkout\/sessions\/(\w+)\/expire$/.exec(call) ?? [];
   if (session) return books.expire(session);
@@ -86,7 +86,7 @@ function createRefund(books: Books, { payment_intent, amount, metadata }: Form):
   return books.refund(String(payment_intent), { ...sum, metadata: asForm(metadata) });
 }
 
-function createSession(books: Books, given: Form, page: string): Row {
+function createSession(books: Books, given: Form): Row {
   const { line_items, payment_intent_data, expires_at = books.seconds() + 86_400, ...kept } = given;
   const lines = asList(line_items).map(readLine);
   const amount_total = lines.reduce((sum, line) => sum + line.amount_total, 0);
@@ -95,7 +95,7 @@ function createSession(books: Books, given: Form, page: string): Row {
   const state = { status: "open", payment_status: "unpaid", payment_intent: null };
   const fields = { ...kept, ...sums, ...state, hidden: { lines, intent: asForm(payment_intent_data) } };
   const session = books.add("checkout/sessions", "cs_test", fields);
-  return Object.assign(session, { url: `${page}/${session.id}` });
+  return Object.assign(session, { url: `${books.account.page()}/${session.id}` });
 }
 
 function readLine(given: unknown): Line {

@@ -1,6 +1,5 @@
 import { sql } from "drizzle-orm";
 import { all, param, statement } from "../../../db/statement.ts";
-import { toTimestamp } from "../../../values/stamps.ts";
 import type { OrderedItem } from "../../catalogue/products/stock.ts";
 import { mailStore } from "../../mail/store-mail.ts";
 import { titleOf } from "../read.ts";
@@ -10,8 +9,7 @@ import { lowStock } from "./table.ts";
 const markLow = statement((q) =>
   q
     .insert(lowStock)
-    .select(sql`select value, ${param("tenantId")}, ${param("causeId")}, ${param("now")}
-      from json_each(${param("ids")}) where true`)
+    .select(sql`select value, ${param("tenantId")} from json_each(${param("ids")}) where true`)
     .onConflictDoNothing()
     .returning({ itemId: lowStock.itemId }),
 );
@@ -26,7 +24,7 @@ export async function mailLowStock(tx: OrderCtx, causeId: string, ordered: reado
   });
   if (few.length === 0) return;
   const ids = JSON.stringify(few.map(({ id }) => id));
-  const marked = await all(tx.db, markLow, { tenantId, causeId, ids, now: toTimestamp(tx.now()) });
+  const marked = await all(tx.db, markLow, { tenantId, ids });
   const texts = few.filter(({ id }) => marked.some(({ itemId }) => itemId === id)).map(({ text }) => text);
   if (texts.length === 0) return;
   await mailStore(tx, { kind: "low_stock", cause: causeId, values: { items: texts.join("\n") } });

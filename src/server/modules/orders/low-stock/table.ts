@@ -7,9 +7,6 @@ export const lowStock = sqliteTable(
   {
     itemId: text("item_id").primaryKey(),
     tenantId: tenantIdColumn(),
-    /** The order that made the stock low. */
-    causeId: text("cause_id").notNull(),
-    createdAt: text("created_at").notNull(),
   },
   (t) => [index("low_stock_by_store").on(t.tenantId)],
 );
