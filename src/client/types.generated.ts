@@ -5581,7 +5581,6 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "multipart/form-data": components["schemas"]["MediaUpload"];
                 "application/json": string;
             };
         };

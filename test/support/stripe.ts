@@ -37,7 +37,7 @@ const api = (status: number, type: string, message: string) => ({
 const replies = {
   status500: api(500, "api_error", "An error occurred."),
   status429: api(429, "invalid_request_error", "Too many requests."),
-  status403: api(403, "invalid_request_error", "The provided key does not have the required permissions."),
+  status403: api(403, "invalid_request_error", "The key rk_test_inAnError does not have the permission."),
 };
 
 /** Sends a webhook, signed at a time in epoch milliseconds. Returns the HTTP status of the reply, or 0 without one. */

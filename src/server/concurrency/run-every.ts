@@ -2,7 +2,11 @@
  * Runs `work` every `ms` milliseconds and when `run` is called, but never twice at once. `stop` waits for a running
  * `work`, which can call its argument to learn that it should end.
  */
-export function runEvery(ms: number, work: (isStopping: () => boolean) => Promise<unknown>, onError?: () => void) {
+export function runEvery(
+  ms: number,
+  work: (isStopping: () => boolean) => Promise<unknown>,
+  onError?: (error: unknown) => void,
+) {
   let running: Promise<unknown> | undefined;
   let isStopping = false;
   const run = () => {

@@ -51,7 +51,8 @@ export async function startBackgroundJobs(config: Config, db: Database, options:
   const readPages = async (isStopping: () => boolean) => {
     for (const job of [readDueCheckouts, pollEvents]) if (!isStopping()) await job(paymentDeps);
   };
-  const pagesUnread = () => notice("warn", "payment pages could not be read; the next attempt is in 5 seconds");
+  const pagesUnread = (error: unknown) =>
+    notice("warn", `payment pages could not be read (${reasonOf(error)}); the next attempt is in 5 seconds`);
   const pages = runEvery(readPagesMs, readPages, pagesUnread);
   const checkpointer = db instanceof FileDatabase ? startCheckpointer(db, { notice }) : undefined;
   const [backupSchedule, testSchedule] = [scheduleBackups(config), scheduleRestoreTests(config)];

@@ -21,7 +21,7 @@ export const connectCommand = defineCommand({
     "The key is encrypted with the server's secret key. With BODEGA_PUBLIC_URL, an endpoint for events is registered at " +
       "Stripe. Without it, the server asks Stripe every minute.",
     "A restricted key (rk_) needs write access to Checkout Sessions, Refunds and Webhook Endpoints, and read access to " +
-      "Charges, Disputes, Events and PaymentIntents.",
+      "the account, Charges, Disputes, Events and PaymentIntents.",
   ],
   done: "Connected the store with account {account} in {mode} mode.",
   async run(args, console) {
@@ -49,7 +49,7 @@ export const checkCommand = defineCommand({
   description: "Check key and endpoint at the payment provider",
   args: storeOnly,
   examples: ["bodega payment check -n demo"],
-  notes: ["The exit code is 0 when no problem is found, and 1 otherwise."],
+  notes: ["The exit code is 1 when the endpoint has a problem."],
   async run(args, console) {
     const { checkAccount, registerAgain } = await service();
     const account = await withPayments(args, console, checkAccount);

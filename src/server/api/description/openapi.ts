@@ -53,7 +53,7 @@ function operation(route: Route, schemas: Schemas): Json {
     description: `Allowed callers: ${route.access.map(describeAccess).join(", ")}.`,
     ...(Bun.deepEquals(methods, usual) ? {} : { security: methods }),
     parameters: parametersOf(route, schemas, example.params),
-    ...(route.upload && { requestBody: { required: true, content: uploadContent(route.upload, schemas) } }),
+    ...(route.upload && { requestBody: { required: true, content: uploadContent(route, route.upload, schemas) } }),
     ...(route.body && {
       requestBody: {
         required: !("properties" in route.body) || (route.body.required ?? []).length > 0,
@@ -71,11 +71,12 @@ function operation(route: Route, schemas: Schemas): Json {
   };
 }
 
-function uploadContent({ types }: Upload, schemas: Schemas): Json {
+function uploadContent({ signed }: Route, { types }: Upload, schemas: Schemas): Json {
   const form = { type: "object", required: ["file"], properties: { file: binary }, additionalProperties: false };
-  const files = types.map((type) => [type, { schema: binary }]);
+  const files = Object.fromEntries(types.map((type) => [type, { schema: binary }]));
+  if (signed) return files;
   // Generated clients use the first content type, so the form comes first.
-  return { "multipart/form-data": { schema: schemas.define("MediaUpload", form) }, ...Object.fromEntries(files) };
+  return { "multipart/form-data": { schema: schemas.define("MediaUpload", form) }, ...files };
 }
 
 /** A route that replies 201 replies 200 to a dry run, and for a record that already existed. */

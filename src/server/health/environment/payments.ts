@@ -46,7 +46,9 @@ async function describeAccount(ctx: Ctx, { command }: StoreSubject): Promise<Fin
       ...unbooked.map(({ number }) => finding("error", `${namespace} ${number}`, unpaid(number), read(number))),
     ];
   } catch (error) {
-    const again = isAccountFault(error) ? connect : command(`payment check -n ${namespace}`);
-    return [warn(` cannot be checked: ${reasonOf(error)}`, again)];
+    const isUnusable = isAccountFault(error);
+    const again = isUnusable ? connect : command(`payment check -n ${namespace}`);
+    const found = warn(` cannot be checked: ${reasonOf(error)}`, again);
+    return [{ ...found, severity: isUnusable ? "error" : "warning" }];
   }
 }

@@ -24,7 +24,10 @@ export async function receiveEvent(ctx: Ctx, body: Uint8Array): Promise<void> {
   const account = await findAccount(ctx);
   const call = { body, signature: ctx.signature ?? "", now: ctx.now() };
   const event = account && (await providers.stripe.verify({ ...call, secrets: secretsOf(ctx, account) }));
-  if (!event) throw notAuthenticated("The signature is missing, wrong or too old.");
+  if (!event) {
+    const remedy = "Sign the call with the secret of the store's endpoint at Stripe.";
+    throw notAuthenticated("The signature is missing, wrong or too old.", { remedy });
+  }
   await handleEvent(ctx, account, event);
 }
 

@@ -38,14 +38,15 @@ async function createClient(key: string, { stripeUrl, timeoutMs = 8000 }: Paymen
 }
 
 function describeFault(cause: StripeFault): AppError {
-  const { statusCode: status, code, message } = cause;
+  const { statusCode: status, code } = cause;
+  const message = cause.message.replaceAll(/(?:[sr]k_(?:test|live)|whsec)_\w+/g, "(secret)");
   if (status === undefined || status >= 500) return unavailable("Stripe does not answer. Try again.", { cause });
   if (status === 429 || status === 409) return unavailable("Stripe is busy. Try again.", { cause });
   if (status === 401) return accountFault("Stripe does not accept the store's key.", cause);
   if (status === 403) return accountFault(`The store's key lacks a permission at Stripe: ${message}`, cause);
   if (code === "amount_too_small") {
     const remedy = "Pay it in another way, such as by bank transfer.";
-    return wrongState("The amount is below the minimum that Stripe charges.", { cause, remedy });
+    return wrongState(`The amount is below the minimum that Stripe charges: ${message}`, { cause, remedy });
   }
   return wrongState(`Stripe refused: ${message}`, { cause, remedy: "Remove the cause, and try again." });
 }
