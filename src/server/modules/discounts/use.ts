@@ -76,7 +76,8 @@ export async function findCode(tx: Ctx, code: string, user: CodeUser, guestIp: s
   const values = { tenantId: tx.tenant.id, codeKey: codeKey(code), now: toTimestamp(tx.now()), ...user };
   const found = await get(tx.db, selectUsable, values);
   if (found && !found.hasRefusals) return found;
-  const subject = subjectOf(tx, guestIp);
+  // Commands have no address, so their refused codes are not counted.
+  const subject = tx.client && addressSubject(tx.vault, guestIp ?? tx.client.ip, tx.tenant.id);
   if (found && (subject === undefined || (await checkLimit(tx, refusals, subject)) === 0)) return found;
   const error = discountRefused();
   if (subject !== undefined) subjects.set(error, subject);
@@ -91,11 +92,6 @@ export async function countRefusedCode(ctx: Ctx, error: unknown): Promise<never>
   const subject = subjects.get(error as AppError);
   if (subject !== undefined) await consumeLimit(ctx, refusals, subject, "Too many discount codes did not apply.");
   throw error;
-}
-
-/** Returns the subject whose refused codes are counted; undefined for commands, which have no IP address. */
-function subjectOf({ client, vault, tenant }: Ctx, guestIp: string | null): string | undefined {
-  return client && addressSubject(vault, guestIp ?? client.ip, tenant.id);
 }
 
 /**

@@ -45,26 +45,25 @@ export function discountGoods(
 }
 
 /** How to tax an order: by the rates of the tax classes, or by an amount from a backend. Without `rates`, tax is 0. */
-export type Taxation = { rates: ReadonlyMap<string, number> | undefined } | { tax: number };
+type Taxation = { rates: ReadonlyMap<string, number> | undefined } | { tax: number };
+
+interface Terms {
+  taxClasses: readonly string[];
+  /** Without a tax class, shipping is taxed like the goods. */
+  shipping: { amount: number; taxClass: string | null };
+  taxation: Taxation;
+  pricesIncludeTax: boolean;
+  digits: number;
+}
 
 /**
  * Calculates the tax of an order, and adds up its amounts.
- * @param shipping Without a tax class, it is taxed like the goods.
  * @throws validationFailed for a total that is too large to be exact.
  */
-export function addUp(
-  { subtotals, discounts }: Goods,
-  order: {
-    taxClasses: readonly string[];
-    shipping: { amount: number; taxClass: string | null };
-    taxation: Taxation;
-    pricesIncludeTax: boolean;
-    digits: number;
-  },
-) {
-  const { shipping, taxation, pricesIncludeTax, taxClasses } = order;
+export function addUp({ subtotals, discounts }: Goods, terms: Terms) {
+  const { shipping, pricesIncludeTax, digits } = terms;
   const nets = subtotals.map((subtotal, index) => subtotal - (discounts[index] as number));
-  const taxes = taxAmounts({ nets, subtotals }, taxClasses, { shipping, taxation, pricesIncludeTax });
+  const taxes = taxAmounts({ nets, subtotals }, terms);
   const lines = nets.map((net, index) => {
     const tax = taxes.lines[index] as number;
     const amounts = { subtotal: subtotals[index] as number, discount: discounts[index] as number, tax };
@@ -73,7 +72,7 @@ export function addUp(
   const sum = (of: (line: (typeof lines)[number]) => number) => lines.reduce((total, line) => total + of(line), 0);
   const shippingTax = taxes.shipping;
   const total = sum((line) => line.total) + shipping.amount + (pricesIncludeTax ? 0 : shippingTax);
-  if (total > largestMinor(order.digits)) {
+  if (total > largestMinor(digits)) {
     throw invalidField("items", "make a total that is too large to be exact");
   }
   return {
@@ -85,10 +84,8 @@ export function addUp(
 
 function taxAmounts(
   { nets, subtotals }: Record<"nets" | "subtotals", readonly number[]>,
-  taxClasses: readonly string[],
-  order: { shipping: { amount: number; taxClass: string | null }; taxation: Taxation; pricesIncludeTax: boolean },
+  { taxClasses, shipping, taxation, pricesIncludeTax }: Terms,
 ): { lines: number[]; shipping: number; taxLines: TaxLine[] } {
-  const { shipping, taxation, pricesIncludeTax } = order;
   if ("tax" in taxation) return { lines: splitAmount(taxation.tax, nets), shipping: 0, taxLines: [] };
   if (taxation.rates === undefined) return { lines: nets.map(() => 0), shipping: 0, taxLines: [] };
   const lines = nets.map((amount, index) => {

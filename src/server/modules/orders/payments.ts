@@ -22,7 +22,7 @@ import { isProcessing } from "./checkouts/table.ts";
 import { commitTransition, type OrderChange, selectCounted } from "./commit-transition.ts";
 import { requireStore } from "./input.ts";
 import { getOrder, type OrderRow, requireRow } from "./read.ts";
-import { type OrderCtx, requireOrderId } from "./statements.ts";
+import type { OrderCtx } from "./statements.ts";
 import { orderRefunds, orders, payments } from "./table.ts";
 
 export const insertPayment = statement((q) =>
@@ -60,7 +60,6 @@ const setStates = statement((q) => q.update(orders).set(states).where(byId(order
  */
 export async function payOrder(ctx: Ctx, id: string, input: PaymentInput = {}, ifMatch: number | null = null) {
   requireStore(ctx);
-  requireOrderId(id);
   const given = input.reference ?? input.payment_reference;
   const field = input.reference === undefined ? "payment_reference" : "reference";
   if (given !== (input.payment_reference ?? given)) throw invalidField("payment_reference", "differs from reference");

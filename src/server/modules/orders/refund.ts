@@ -150,21 +150,15 @@ async function planRefund(tx: Ctx, order: OrderRow, input: RefundInput) {
 }
 
 function askedAmounts(order: OrderRow, input: RefundInput, of: Record<"goods" | "shippingLeft" | "left", number>) {
-  const shipping = amountOf("shipping", input.shipping, order);
-  if (shipping > of.shippingLeft)
-    throw wrongState(`At most ${show(of.shippingLeft, order)} of shipping can be refunded.`);
-  const amount = of.goods + shipping + amountOf("amount", input.amount, order);
-  if (amount > of.left) throw wrongState(`At most ${show(of.left, order)} of order ${order.id} can be refunded.`);
+  const { currency, currencyDigits: digits } = order;
+  const read = (field: "shipping" | "amount") => parseMoney(field, input[field] ?? 0, digits);
+  const show = (minor: number) => `${formatMinor(minor, digits)} ${currency}`;
+  const shipping = read("shipping");
+  if (shipping > of.shippingLeft) throw wrongState(`At most ${show(of.shippingLeft)} of shipping can be refunded.`);
+  const amount = of.goods + shipping + read("amount");
+  if (amount > of.left) throw wrongState(`At most ${show(of.left)} of order ${order.id} can be refunded.`);
   if (amount === 0 && input.lines === undefined) throw invalidField("amount", "must be above zero");
   return { shipping, amount };
-}
-
-function amountOf(field: string, amount: number | undefined, { currencyDigits }: OrderRow): number {
-  return amount === undefined ? 0 : parseMoney(field, amount, currencyDigits);
-}
-
-function show(minor: number, { currency, currencyDigits }: OrderRow): string {
-  return `${formatMinor(minor, currencyDigits)} ${currency}`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { and, type SQL, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
 import type { Ctx } from "../../context.ts";
 import { byId, param, type Statement, statement } from "../../db/statement.ts";
 import { type AppError, notFound, wrongState } from "../../errors.ts";
@@ -14,8 +14,6 @@ import { withdrawalFields } from "./withdrawals/table.ts";
 /** The actor is optional, because background jobs have none. */
 export type OrderCtx = Pick<Ctx, "db" | "tenant" | "now" | "vault"> & Partial<Pick<Ctx, "actor">>;
 
-/** SQL for whether the caller may see an order. The parameter `own` is a customer's id, or null for staff and keys. */
-export const visible: SQL = sql`(${param("own")} is null or user_id = ${param("own")})`;
 /** Runs after every write of an order. Clears `buyer` unless the order is pending: limits count pending orders only. */
 export const bumpOrder = statement(sql`
   update ${orders} set version = version + 1, updated_at = ${param("now")}, buyer = iif(status = 'pending', buyer, null)
@@ -101,14 +99,12 @@ export const orderJson = forEachAudience((audience) =>
   }) from ${divisor})`),
 );
 
-const selectOrder = forEachAudience((audience) =>
-  statement((q) =>
-    q
-      .select({ json: sql<string>`${orderJson[audience]}`, version: orders.version })
-      .from(orders)
-      .where(and(byId(orders), visible)),
-  ),
-);
+// The parameter `own` is the id of a customer, who sees only their own orders; null for staff and keys.
+const isVisible = sql`${byId(orders)} and (${param("own")} is null or user_id = ${param("own")})`;
+const selectOrder = forEachAudience((audience) => {
+  const found = { json: sql<string>`${orderJson[audience]}`, version: orders.version };
+  return statement((q) => q.select(found).from(orders).where(isVisible));
+});
 
 /** Returns the audience of an order's JSON: staff, also for background jobs, or the public. */
 export function orderAudience(ctx: Partial<Pick<Ctx, "actor">>): Audience {

@@ -40,8 +40,7 @@ const states = params("state", "intentId", "nextCheckAt");
 const setState = statement((q) => q.update(checkouts).set(states).where(ofCheckout));
 const isKnown = and(ofOrder, isNotNull(checkouts.sessionId));
 const selectPages = statement((q) => q.select().from(checkouts).where(isKnown).orderBy(checkouts.id));
-const isReference = and(equals(payments.provider, "provider"), equals(payments.reference, "reference"));
-const isBooked = and(ofStore(payments), isReference);
+const isBooked = and(ofStore(payments), equals(payments.provider, "provider"), equals(payments.reference, "reference"));
 const selectPayment = statement((q) => q.select().from(payments).where(isBooked));
 
 export type CheckoutRow = NonNullable<(typeof selectCheckout)["row"]>;
