@@ -116,7 +116,7 @@ export async function readClaim(place: ReplicaTarget, generation: number): Promi
   return (await getObject<Claim>(place, generationName(generation), smallCallMs))?.header;
 }
 
-export async function readLastSegment(place: ReplicaTarget): Promise<LastSegment | undefined> {
+async function readLastSegment(place: ReplicaTarget): Promise<LastSegment | undefined> {
   const last = mainChain(await listIds(place, "segment")).at(-1);
   if (last === undefined) return undefined;
   return { id: last, ...(await getObject<SegmentHeader>(place, segmentName(last)).catch(ignoreUnverified)) };

@@ -55,7 +55,7 @@ async function findServer(args: DatabaseFlags, console: Console, timeoutMs: numb
  * @param isOwn whether `base` is the server of this machine. Its certificate names the public host, so it is not verified.
  * @returns the health. `http_status` is null if there was no reply.
  */
-export async function probeHealth(base: string, timeoutMs: number, isOwn: boolean) {
+async function probeHealth(base: string, timeoutMs: number, isOwn: boolean) {
   const url = `${base.replace(/\/+$/, "")}/health/ready`;
   const started = performance.now();
   const describe = (status: "ready" | "not ready" | "unreachable", http_status: number | null, message: string) => {
