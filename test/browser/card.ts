@@ -26,7 +26,7 @@ export function describeCard(stage: Stage): void {
 
   describe("a guest who pays by card", () => {
     beforeAll(() =>
-      stage.binary.run("tenant", "update", "demo", "--orders-per-minute", "0", "--yes", "--data-dir", "bodega-demo"),
+      stage.binary.run("tenant", "update", "demo", "--orders-per-minute", "0", "--data-dir", "bodega-demo"),
     );
 
     test("a guest who pays by card is declined, leaves, returns, pays, sees the payment without a reload, and reads both mails, in German on a phone", async () => {

@@ -25,7 +25,7 @@ const orderAndPay = `${checkout} [data-slot=submit]:not([disabled])`;
 
 export function describeGuest(stage: Stage): void {
   const change = (...flags: string[]) =>
-    stage.binary.run("tenant", "update", "demo", ...flags, "--yes", "--data-dir", "bodega-demo");
+    stage.binary.run("tenant", "update", "demo", ...flags, "--data-dir", "bodega-demo");
 
   async function fillBasket(page: Page, add = "Add to basket"): Promise<void> {
     for (const slug of goods) {
