@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Stripe as Library } from "stripe";
 import { setOrigins } from "../../../src/server/modules/app-keys/origins.ts";
+import { readSale } from "../../../src/server/modules/orders/credits.ts";
 import { expireDueOrders } from "../../../src/server/modules/orders/expiry.ts";
+import { previewOrderMail } from "../../../src/server/modules/orders/mails/order-mail.ts";
+import { requireRow } from "../../../src/server/modules/orders/read.ts";
 import { readDueCheckouts } from "../../../src/server/modules/payments/jobs.ts";
 import type { Checkout } from "../../../src/server/modules/payments/model.ts";
 import { connectStripe } from "../../../src/server/modules/payments/stripe/connect.ts";
@@ -358,6 +361,12 @@ describe("a refund", () => {
     expect((await retry()).code).toBe(5306);
     await world.runJobs();
     expect((await world.read(order)).refunds.map(({ state }) => state)).toEqual(["failed", "succeeded"]);
+    // Both requests are one refund: one mail lists its pieces, and the books have one credit.
+    const { text } = await previewOrderMail(world.ctx, order.id, "order_refunded", "en");
+    expect(text.match(/2 × Lamp/g)).toHaveLength(1);
+    expect((await readSale(world.ctx, await requireRow(world.ctx, order.id))).credits).toMatchObject([
+      { amount: 3800 },
+    ]);
   });
 
   test("a refund that was not requested yet fails if the same money was refunded in Stripe's dashboard", async () => {

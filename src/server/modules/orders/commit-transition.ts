@@ -98,11 +98,10 @@ export async function releaseOrder(tx: OrderCtx, id: string, how: "cancel" | "ex
     await returnSpentPoints(tx, { userId, points, source: `order:${id}:${how}`, orderId: id, cause: id });
   }
   const status = how === "cancel" ? "cancelled" : "expired";
-  const first = [releaseDiscount(tx, id)];
   return commitTransition(tx, id, {
     event: `order.${status}`,
     stock: ["release", how],
-    first,
+    first: [releaseDiscount(tx, id)],
     mail: [`order_${status}`],
   });
 }
