@@ -40,10 +40,9 @@ export async function readDatabaseFigures({ db, dataDir, certificateEnd }: Figur
   const [backup, test] = [readLast(dataDir, "backup"), readLast(dataDir, "restore-test")];
   return {
     database: {
-      kind: db.kind,
       bytes: hasFile ? (statSync(databaseFile(dataDir), { throwIfNoEntry: false })?.size ?? null) : null,
       wal_bytes: db instanceof FileDatabase ? db.walBytes() : null,
-      disk_free_bytes: db.kind === "server" ? null : freeDiskBytes(dataDir),
+      disk_free_bytes: hasFile ? freeDiskBytes(dataDir) : null,
     },
     queues: row ? (JSON.parse(row.queues) as Queues) : null,
     certificate_expires_at: certificateEnd === undefined ? null : new Date(certificateEnd).toISOString(),

@@ -32,18 +32,16 @@ export async function readStatus(deps: StatusDeps) {
   const figures = all.map(({ figures }) => figures);
   const counts = figures.map(({ counts }) => counts);
   const { routes, tenants } = addCounts(registry ? [registry.endedCounts, ...counts] : counts);
-  const { requests: total, ...replies } = addRoutes(routes);
   return {
     version,
     pid: process.pid,
     started_at: own.started_at,
-    at: new Date().toISOString(),
     url,
     workers,
     /** `name` is `main` or the number of a worker. If a worker does not run or answer, these are its last figures. */
     processes: all.map(({ name, answers, figures: { counts, ...figures } }) => ({ name, answers, ...figures })),
-    requests: { total, in_flight: sumOf(figures, ({ in_flight }) => in_flight), ...replies },
-    routes: routes.toSorted((a, b) => b.requests - a.requests),
+    in_flight: sumOf(figures, ({ in_flight }) => in_flight),
+    routes,
     sign_ins: countSignIns(routes),
     tenants: sortByRequests(tenants).slice(0, maxTenants),
     replication: deps.replication() ?? null,

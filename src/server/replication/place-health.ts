@@ -48,7 +48,6 @@ export interface ReplicationStatus {
   place: string;
   /** The age of the newest state that a restore would return. */
   lag_seconds: number;
-  last_snapshot_at: string | null;
   failure: { since: string; message: string } | null;
 }
 

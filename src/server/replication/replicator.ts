@@ -37,7 +37,7 @@ export class Replicator {
   /** The last segment that is certainly in the database file. */
   #inFile: ClaimedSegmentId | undefined;
   #snapshot: SnapshotCopy | undefined;
-  #lastSnapshot = { bytes: 0, at: null as string | null, time: Number.NEGATIVE_INFINITY };
+  #lastSnapshot = { bytes: 0, time: Number.NEGATIVE_INFINITY };
   #bytesSinceSnapshot = 0;
   /** All commits until this time were sent. Epoch milliseconds. */
   #sentAt = Date.now();
@@ -84,7 +84,6 @@ export class Replicator {
     return {
       place: this.#options.place.address,
       lag_seconds: Math.max(0, Date.now() - (this.#baseLostAt ?? this.#sentAt)) / 1000,
-      last_snapshot_at: this.#lastSnapshot.at,
       failure: this.#failures.last(),
     };
   }
@@ -205,11 +204,10 @@ export class Replicator {
 
   async #finishSnapshot(chain: ChainWriter, snapshot: SnapshotCopy): Promise<void> {
     const { database, version, place, notice } = this.#options;
-    const at = new Date().toISOString();
-    await snapshot.finish({ database, version, at, consistentFrom: chain.last().sequence });
+    await snapshot.finish({ database, version, at: new Date().toISOString(), consistentFrom: chain.last().sequence });
     this.#snapshot = undefined;
     this.#baseLostAt = undefined;
-    this.#lastSnapshot = { bytes: snapshot.bytes, at, time: performance.now() };
+    this.#lastSnapshot = { bytes: snapshot.bytes, time: performance.now() };
     this.#bytesSinceSnapshot = 0;
     this.#purge.begin();
     notice("info", `snapshot made in ${place.address} (${formatBytes(snapshot.bytes)})`);

@@ -9,7 +9,7 @@ type Family = [type: "counter" | "gauge" | "histogram", name: string, help: stri
 
 /** Returns Prometheus text (0.0.4). The number of series is limited, and no label names a caller, address or key. */
 export function renderMetrics(status: ServerStatus): string {
-  const { routes, requests, sign_ins, tenants, database, queues, processes } = status;
+  const { routes, in_flight, sign_ins, tenants, database, queues, processes } = status;
   const { version, started_at, last_backup_at, last_backup_failed_at, certificate_expires_at, replication } = status;
   const { failure } = replication ?? {};
   const { last_restore_test_at: tested, last_restore_test_failed_at: failed } = status;
@@ -33,7 +33,7 @@ export function renderMetrics(status: ServerStatus): string {
     ["gauge", "workers_configured", "Processes that should answer requests.", one(status.workers)],
     ["counter", "http_requests_total", "Requests by route and HTTP status.", ofRoutes("statuses", "status")],
     ["counter", "http_errors_total", "Requests answered with an error, by error code.", ofRoutes("errors", "code")],
-    ["gauge", "http_requests_in_flight", "Requests that are not answered yet.", one(requests.in_flight)],
+    ["gauge", "http_requests_in_flight", "Requests that are not answered yet.", one(in_flight)],
     ["counter", "sign_ins_total", "Sign-ins by result.", spread({ ...sign_ins }, "result", {})],
     ["counter", "tenant_requests_total", "Requests of the twenty busiest stores.", ofTenants("requests")],
     ["counter", "tenant_errors_total", "Failed requests of the twenty busiest stores.", ofTenants("errors")],
