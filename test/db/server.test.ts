@@ -347,6 +347,25 @@ describe.if(hasSqld)("a libSQL server", () => {
       expect(await namesIn(db)).toEqual(["first", "held"]);
     });
 
+    test("a transaction that was refused while it waited for the lock does not keep the lock when the server begins it", async () => {
+      const refusing = await connectThrough(way, { lockDeadlineMs: 500 });
+      const [holder, next] = [await connect(), await connect({ lockDeadlineMs: 2500 })];
+      const [held, free] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const holding = holder.transaction(async (tx) => {
+        await tx.execute(insertRow("held"));
+        held.resolve();
+        await free.promise;
+      });
+      await held.promise;
+      await expect(refusing.transaction((tx) => tx.execute(insertRow("refused")))).rejects.toMatchObject({
+        code: 5001,
+      });
+      free.resolve();
+      await holding;
+      await next.execute(insertRow("next"));
+      expect(await namesIn(next)).toEqual(["first", "held", "next"]);
+    });
+
     test("a transaction that takes longer than a second is ended, and the others of its group are committed", async () => {
       const db = await connectThrough(way);
       // The first unit of a group also has the time to wait for the lock.

@@ -136,11 +136,11 @@ describe.skipIf(!hasSqld)("an outage of the libSQL server", () => {
     await migrate(db);
     const app = startTestApp({ db });
     const shop = await createShop(app);
+    const { id } = await shop.createProduct();
     const slow = startTestApp({ db, routes: [slowReads] });
     const { code } = await createClient(slow, { namespace: shop.namespace, auth: shop.auth })("GET /slow-reads/");
     expect(code).toBe(5001);
     await slow.stop();
-    const { id } = await shop.createProduct();
 
     await server.stop();
     for (const [request, sent] of [

@@ -37,6 +37,7 @@ export type Outcome = Result | Error | undefined;
 const minMs = 500;
 /** A connection idle for longer is renewed: sqld ends HTTP streams after ten seconds, and a WebSocket may be cut. */
 const maxIdleMs = 8000;
+const readClock = "SELECT julianday('now') * 86400000";
 const msUntil = (deadline: number) => Math.max(minMs, deadline - performance.now());
 
 /** A connection to a libSQL server. One batch runs at a time. All errors are mapped as by `mapServerError`. */
@@ -49,6 +50,8 @@ export class ServerConnection {
   usedAt = Number.NEGATIVE_INFINITY;
   /** Whether the server writes to disk before it answers (`synchronous` is 2). Read once for each connection. */
   isDurable = true;
+  /** The server's clock minus `performance.now()`, in milliseconds. Read once for each connection. */
+  #clockOffset = 0;
 
   constructor(address: ServerAddress) {
     this.#address = address;
@@ -67,8 +70,10 @@ export class ServerConnection {
       client.intMode = "bigint";
       try {
         const stream = client.openStream();
-        const { value } = await this.#waitFor(stream.queryValue("PRAGMA synchronous"), msUntil(deadline) / left);
-        this.isDurable = value === 2n;
+        const answers = Promise.all([stream.queryValue("PRAGMA synchronous"), stream.queryValue(readClock)]);
+        const [mode, now] = await this.#waitFor(answers, msUntil(deadline) / left);
+        this.isDurable = mode.value === 2n;
+        this.#clockOffset = Number(now.value) - performance.now();
         this.#address.takesWebSockets = isSocket;
         this.#stream = stream;
         return;
@@ -107,6 +112,11 @@ export class ServerConnection {
       throw mapServerError(error);
     }
     return Promise.all(outcomes);
+  }
+
+  /** Returns the time in milliseconds, by the server's clock, after which `run` does not wait for the answer. */
+  endOf(deadline: number): number {
+    return performance.now() + msUntil(deadline) + this.#clockOffset;
   }
 
   /** Closes the connection, so that the server rolls an open transaction back. */

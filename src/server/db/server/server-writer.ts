@@ -12,9 +12,12 @@ const release = bindForServer("RELEASE bodega_unit");
 // An expression that always fails, because the smallest integer has no absolute value.
 const failing = "abs(-9223372036854775808)";
 const addWriter = "INSERT OR IGNORE INTO write_groups (writer, last_group) VALUES (?, 0)";
-/** Records the group. If this or a later group is already recorded, CASE returns NULL, which the column refuses. */
-const keepGroup = `UPDATE OR ROLLBACK write_groups SET last_group = CASE WHEN last_group < ?2 THEN ?2 END
-  WHERE writer = ?1`;
+/**
+ * Records the group. If this or a later group is already recorded, or nobody waits for the answer any more, CASE returns
+ * NULL. The column refuses NULL, which frees the lock.
+ */
+const keepGroup = `UPDATE OR ROLLBACK write_groups SET last_group =
+  CASE WHEN last_group < ?2 AND julianday('now') * 86400000 < ?3 THEN ?2 END WHERE writer = ?1`;
 const checkGroup = `SELECT CASE WHEN EXISTS (SELECT 1 FROM write_groups WHERE writer = ? AND last_group = ?)
   THEN 1 ELSE ${failing} END`;
 const dropOldWriters = "DELETE FROM write_groups WHERE rowid < (SELECT max(rowid) FROM write_groups) - 1000";
@@ -35,6 +38,7 @@ export class ServerWriter implements Writer {
   /** The time by which all units of the group are answered. */
   #deadline = 0;
   #check: Bound = begin;
+  #keep: Bound = begin;
   #unsent: Bound[] = [];
   /** The reads before the commit. To save a round trip, they are sent with the unit that may be the last. */
   #ahead: Bound[] = [];
@@ -56,7 +60,8 @@ export class ServerWriter implements Writer {
     this.#deadline = deadline + answerMs;
     const args = [this.#writerId, BigInt(++this.#group)];
     this.#check = { sql: checkGroup, args };
-    this.#unsent = [begin, { sql: addWriter, args: [this.#writerId] }, { sql: keepGroup, args }];
+    this.#keep = { sql: keepGroup, args: [...args] };
+    this.#unsent = [begin, { sql: addWriter, args: [this.#writerId] }, this.#keep];
     if (this.#group === 1) this.#unsent.push(bindForServer(dropOldWriters));
     this.inTransaction = true;
     return true;
@@ -162,6 +167,7 @@ export class ServerWriter implements Writer {
     for (let left = repeats; ; ) {
       try {
         await this.#connection.open(deadline);
+        this.#keep.args[2] = this.#connection.endOf(deadline);
         // Some servers let a BEGIN wait for the lock instead of refusing it.
         const outcomes = await this.#connection.run(message, deadline);
         if (!isBusy(outcomes[0]) || performance.now() > deadline) return outcomes;
