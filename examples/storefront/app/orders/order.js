@@ -137,20 +137,15 @@ function drawAddress({ name, company, line1, line2, postal_code = "", city, coun
   return lines.filter(Boolean).map((line) => h("span", {}, line));
 }
 
-/** An order that was paid meanwhile cannot be cancelled. */
-async function showPaid(error, id) {
-  const order = error.code === 5306 && (await readPayment(id));
-  if (!order || isUndecided(order)) throw error;
-  return order;
-}
-
 function startCancelling(content, { id }, redraw) {
   const dialog = content.querySelector("dialog");
   const button = slot(content, "cancel");
   button.addEventListener("click", () => dialog.showModal());
-  const cancel = async () => {
-    const cancelled = shop.orders.cancel(id, undefined, { orderToken: readToken(id) });
-    redraw(await cancelled.catch((error) => showPaid(error, id)));
-  };
+  // A refused cancellation leaves the order as it is now, such as paid.
+  const cancel = () =>
+    shop.orders
+      .cancel(id, undefined, { orderToken: readToken(id) })
+      .catch(() => readPayment(id))
+      .then(redraw);
   dialog.addEventListener("close", () => dialog.returnValue === "yes" && act(button, cancel));
 }
