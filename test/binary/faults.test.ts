@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Connection } from "../../src/server/db/local/connection.ts";
 import { loadLibsql } from "../../src/server/db/local/load-libsql.ts";
+import { attempt } from "../../src/server/values/attempt.ts";
 import { type Binary, openShop, useBinaries } from "../support/binary.ts";
 import type { Serving } from "../support/serving.ts";
 import { until } from "../support/until.ts";
@@ -63,7 +64,8 @@ test.skipIf(!Bun.which("prlimit"))(
 test("a server is not ready while another program keeps its database locked", async () => {
   const { server, create, dataDir } = await serveShop();
   const other = new Connection(await loadLibsql(), join(dataDir, "bodega.db"));
-  other.run("BEGIN IMMEDIATE");
+  // A job of the server may hold the lock now.
+  await until("the lock", () => attempt(() => other.run("BEGIN IMMEDIATE")));
   expect(await create()).toMatchObject({ status: 503, code: 5001 });
   expect((await readiness(server))[0]).toBe(503);
   other.close();
@@ -96,7 +98,7 @@ test("after the database file is removed, no write is acknowledged, and the serv
   expect((await create()).status).toBe(201);
   rmSync(join(dataDir, "bodega.db"));
   // Tries until the server has stopped.
-  for (let attempt = 0; attempt < 5; attempt++) {
+  for (let tries = 0; tries < 5; tries++) {
     const reply = await create().catch(() => null);
     if (reply !== null) expect(reply).toMatchObject({ status: 503, code: 5001 });
   }
