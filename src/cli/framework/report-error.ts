@@ -7,13 +7,16 @@ import type { Run } from "./command.ts";
 import { isGiven } from "./parse-values.ts";
 
 const cancelledExitCode = 130;
+const maxCharacters = 1000;
 // The usual remedies of these kinds help only clients of the HTTP API.
 const apiOnly: ErrorKind[] = ["internalError", "malformedRequest", "unavailable", "validationFailed", "wrongState"];
 
 /** Prints an error on standard error, with `--json` as JSON. Returns the exit code. */
 export async function reportError(error: unknown, run: Run): Promise<number> {
   const { terminal } = run;
-  const { exit, kind, message, remedy, details } = await describeProblem(error, run);
+  const { exit, kind, message: whole, remedy, details } = await describeProblem(error, run);
+  // The message may repeat a long typed text.
+  const message = whole.length <= maxCharacters ? whole : `${whole.slice(0, maxCharacters)}…`;
   const command = commandLine(run.values);
   if (run.json) {
     const complete = (text: string | undefined) => text && completeCommand(text, command);

@@ -49,7 +49,7 @@ export class WriteQueue {
   #driving: Promise<void> | undefined;
   /** The number of committed groups that changed something. */
   commits = 0;
-  /** When a write first was not committed, or not in time, since the last commit; undefined if writes work. */
+  /** When a write first was not committed, or not in time; undefined after `checkWrites` has found that writes work. */
   lostSince: number | undefined;
 
   constructor(writer: Writer, options: Partial<WriteQueueOptions> = {}) {
@@ -138,9 +138,7 @@ export class WriteQueue {
     const waiting = { take: (most: number) => this.#takeUnits(most), isEmpty: () => this.waiting === 0 };
     const outcome = await runGroup(this.#writer, waiting, this.#options);
     if (outcome === "lost") this.lostSince ??= performance.now();
-    if (outcome !== "changed") return;
-    this.commits++;
-    this.lostSince = undefined;
+    if (outcome === "changed") this.commits++;
   }
 
   async #runExclusive({ exclusive, resolve, reject }: QueuedJob): Promise<void> {

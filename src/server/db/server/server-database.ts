@@ -88,6 +88,7 @@ export class ServerDatabase implements Database {
     await withTimeout(this.queue.run([]), probeMs).catch((cause) => {
       throw unavailable("The database server answers, but commits no writes.", { cause, isInternal: true });
     });
+    this.queue.lostSince = undefined;
   }
 
   get warning(): string | undefined {
