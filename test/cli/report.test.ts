@@ -44,7 +44,7 @@ test("todo lists work of each kind, with the command that does it", async () => 
     ["low_stock", "cup", "Cup (Blue)", 2],
   ]);
   const { stdout } = await here(["todo", ...demo]);
-  expect(stdout).toMatch(/^NEXT +TODO +DETAIL +SINCE\nbodega product show MUG -n demo .* low stock +Mug: 3 /);
+  expect(stdout).toMatch(/^NEXT +KIND +DETAIL +SINCE\nbodega product show MUG -n demo .* low stock +Mug: 3 /);
   await json("product", "stock", "MUG", "=20", ...demo);
   expect(await json<Todo[]>("todo", "-n", "other")).toEqual([]);
 });

@@ -37,7 +37,7 @@ export default defineCommand({
       empty: "Nothing to do.",
       columns: [
         "next",
-        { header: "TODO", value: ({ kind }) => kind.replace("_", " ") },
+        { header: "KIND", value: ({ kind }) => kind.replace("_", " ") },
         { header: "DETAIL", value: ({ detail, count }) => [detail, count].filter((one) => one !== null).join(": ") },
         "since",
       ],
